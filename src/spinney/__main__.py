@@ -1,0 +1,6 @@
+"""``python -m spinney``."""
+
+from spinney.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Private Lloyd from random centers: the usual baseline.
+
+Letters: k clusters, d columns, T rounds. Each round asks for the noisy sum and the noisy number of the rows nearest to each
+center and moves the center to their quotient (k-means), or takes one clipped Weiszfeld step (k-median). Sums are taken
+around the middle of the domain and clipped to the whole domain, so nothing is lost when noise is switched off.
+
+Proof: ``proofs/lloyd.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.algorithms.problem import Problem, Result
+from spinney.curators.base import Curator
+from spinney.curators.partitions import Rings
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part, compose
+
+__all__ = ["Lloyd"]
+
+#: T, a public constant.
+ROUNDS = 5
+#: Hundredths of epsilon for the final sizes.
+SIZES_SHARE = 5
+#: A Weiszfeld step treats distances below this share of the domain's half diagonal as equal.
+MEDIAN_RADIUS = 0.1
+
+
+class Lloyd:
+    """Private Lloyd rounds from public random centers."""
+
+    name = "lloyd"
+    backends = ("memory",)
+
+    def plan(self, problem: Problem) -> tuple[Charge, ...]:
+        """Return the charges, from public facts alone."""
+        step = Fraction(100 - SIZES_SHARE, 100) / ROUNDS
+        d = problem.domain.n_features
+        parts = [Part(f"round {i}", "sums", step, math.sqrt(d), 1.0) for i in range(1, ROUNDS + 1)]
+        return compose(problem.budget, [*parts, Part("sizes", "counts", Fraction(SIZES_SHARE, 100))])
+
+    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+        """Ask the curator and return what may be released."""
+        domain, k = problem.domain, problem.k
+        centers = domain.sample(k, rng)
+        middles = np.repeat(domain.center[None, :], k, axis=0)
+        for charge in charges[:-1]:
+            if problem.power == 2:
+                anchors, radii = middles, np.full(k, domain.half_diagonal)
+            else:
+                anchors, radii = centers, np.full(k, MEDIAN_RADIUS * domain.half_diagonal)
+            answer = curator.sums(centers, problem.kernel, radii, charge, anchors)
+            # A cell whose noisy weight does not stand out of the noise keeps its center.
+            moves = answer.private_weights > max(answer.noise.weight_std, 1e-9)
+            weights = np.where(moves, answer.private_weights, 1.0)
+            moved = anchors + radii[:, None] * answer.private_vectors / weights[:, None]
+            centers = np.where(moves[:, None], domain.clip(moved), centers)
+        sizes = curator.counts(Rings(centers), charges[-1])
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0))

@@ -1,0 +1,103 @@
+"""The plan: every question with its charge and its noise, known before any row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from spinney.algorithms.problem import Algorithm, Problem
+from spinney.curators.base import COUNTING, step_noise
+from spinney.mechanisms.additive import calibrate
+from spinney.mechanisms.splitting import split_rule
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import total_epsilon
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will ask and spend. Made from public facts alone; printing it shows a table to sign.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    problem : Problem
+    n_guess : int, optional
+        A public guess of the number of rows, for the expected errors.
+    """
+
+    algorithm: Algorithm
+    problem: Problem
+    n_guess: int | None = None
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The charges, in the order of asking."""
+        return self.algorithm.plan(self.problem)
+
+    @property
+    def epsilon(self) -> float:
+        """What the charges spend together, at the budget's delta."""
+        return float(total_epsilon(self.charges, self.problem.budget.delta))
+
+    def count_std(self, charge: Charge) -> float:
+        """Standard deviation, in rows, of each count paid for by this charge."""
+        return calibrate(COUNTING, self.problem.unit.count_price(charge)).std
+
+    def vector_std(self, charge: Charge) -> float:
+        """Standard deviation, in clipping radii, of each coordinate of a sum paid for by this charge."""
+        problem = self.problem
+        return step_noise(problem.unit, problem.kernel, problem.domain.n_features, charge).vector_std
+
+    @property
+    def expected_size_error(self) -> float:
+        """Standard deviation of the noise in each released cluster size, in rows."""
+        return self.count_std([c for c in self.charges if c.question == "counts"][-1])
+
+    def expected_center_error(self, n_guess: int) -> float:
+        """Standard deviation of the noise in a coordinate of an average cluster's center, in clipping radii."""
+        steps = [c for c in self.charges if c.question == "sums"]
+        return self.vector_std(steps[-1]) * self.problem.k / max(n_guess, 1)
+
+    def _noise(self, charge: Charge) -> str:
+        if self.problem.budget.is_infinite:
+            return "none: not private"
+        if charge.question == "counts":
+            return f"each count +- {self.count_std(charge):.3g} rows"
+        if charge.question == "sums":
+            return f"each coordinate of a sum +- {self.vector_std(charge):.3g} clipping radii"
+        rule = split_rule(self.problem.unit.tree_price(charge), self.problem.unit.replaces)
+        return f"split decisions, Laplace scale {rule.scale / rule.steps_per_row:.3g} rows"
+
+    def __str__(self) -> str:
+        problem = self.problem
+        objective = "k-means" if problem.power == 2 else "k-median"
+        unit = "row" if problem.unit.max_rows == 1 else f"group of at most {problem.unit.max_rows} counted rows"
+        change = "replace" if problem.unit.replaces else "add or remove"
+        head = ("#", "name", "question", "charge", "noise (standard deviation)")
+        rows = [
+            (str(i), c.name, c.question, f"{c.measure.value} {float(c.amount):.6g}", self._noise(c))
+            for i, c in enumerate(self.charges, start=1)
+        ]
+        widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+        table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)]
+        lines = [
+            f"Plan of {objective}, algorithm {self.algorithm.name!r}: {problem.k} clusters, {problem.domain.n_features} columns",
+            f"Promise: epsilon {float(problem.budget.epsilon):g}, delta {float(problem.budget.delta):g}; {change} one {unit}",
+            "",
+            *table,
+            "",
+            f"Total: epsilon {math.floor(self.epsilon * 1e9) / 1e9:g} of {float(problem.budget.epsilon):g}"
+            if not problem.budget.is_infinite
+            else "Total: epsilon inf; NOT PRIVATE",
+        ]
+        if self.n_guess is not None:
+            center = self.expected_center_error(self.n_guess)
+            lines.append(
+                f"If there are about {self.n_guess} rows: each cluster size +- {self.expected_size_error:.3g} rows; "
+                f"each coordinate of an average cluster's center +- {center:.3g} of its clipping radius."
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__

@@ -1,0 +1,70 @@
+"""A private step around released centers: clipped Lloyd or Weiszfeld, shrunk by its signal-to-noise ratio.
+
+Everything here but the question itself is post-processing of noisy answers and public noise levels.
+
+Proof: ``proofs/polish.md``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spinney.algorithms.problem import Problem
+from spinney.curators.base import Curator, step_noise
+from spinney.curators.partitions import Rings
+from spinney.privacy.charges import Charge
+from spinney.spaces.box import FloatArray
+
+__all__ = ["RingHistogram", "ask_rings", "polish"]
+
+#: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
+RING_EDGES = 24
+#: A Weiszfeld step treats the nearest rows, up to this share of a cluster, as equally near.
+NEAR_SHARE = 0.4
+
+
+class RingHistogram:
+    """Noisy numbers of rows by center and distance."""
+
+    def __init__(self, edges: FloatArray, private_counts: FloatArray, std: float) -> None:
+        self.edges = edges
+        # A ring that does not stand out of the noise is taken as empty; rows cannot lie beyond the last edge.
+        counts = np.where(private_counts < 2 * std, 0.0, private_counts)
+        self.counts = counts[:, :-1]
+        self.totals = np.maximum(self.counts.sum(axis=1), 1.0)
+
+    def mean_radii(self, sum_std: float) -> FloatArray:
+        """Return the radii at which what clipping can lose balances noise of this length per unit radius."""
+        middles = self.edges / 2**0.25
+        excess = np.maximum(middles[None, :] - self.edges[:, None], 0.0)  # candidate radius x ring
+        lost = self.counts @ excess.T / self.totals[:, None]
+        noise = sum_std * self.edges[None, :] / self.totals[:, None]
+        return self.edges[np.argmin(lost**2 + noise**2, axis=1)]
+
+    def median_radii(self) -> FloatArray:
+        """Return the radii that hold the nearest share of each cluster's rows."""
+        shares = self.counts.cumsum(axis=1) / self.totals[:, None]
+        return self.edges[np.argmax(shares >= NEAR_SHARE, axis=1)]
+
+
+def ask_rings(curator: Curator, problem: Problem, centers: FloatArray, charge: Charge) -> RingHistogram:
+    """Ask how many rows lie at which distance from the nearest center."""
+    edges = 2 * problem.domain.half_diagonal * 2.0 ** (-np.arange(RING_EDGES)[::-1] / 2.0)
+    answer = curator.counts(Rings(centers, edges), charge)
+    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise.std)
+
+
+def polish(curator: Curator, problem: Problem, centers: FloatArray, rings: RingHistogram, charge: Charge) -> FloatArray:
+    """Ask for one step and return the moved centers."""
+    d = problem.domain.n_features
+    if problem.power == 1:
+        radii = rings.median_radii()
+    else:
+        radii = rings.mean_radii(np.sqrt(d) * step_noise(problem.unit, problem.kernel, d, charge).vector_std)
+    answer = curator.sums(centers, problem.kernel, radii, charge)
+    weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
+    steps = radii[:, None] * answer.private_vectors / weights[:, None]
+    variance = (radii * answer.noise.vector_std / weights) ** 2
+    square = np.maximum((steps**2).sum(axis=1), 1e-300)
+    shrink = np.maximum(0.0, 1 - d * variance / square)
+    return problem.domain.clip(centers + shrink[:, None] * steps)

@@ -1,0 +1,63 @@
+"""What an algorithm is given, and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from spinney.curators.base import Curator
+from spinney.mechanisms.additive import Noise
+from spinney.mechanisms.source import IntArray
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.spaces.box import Domain, FloatArray
+
+__all__ = ["Algorithm", "Problem", "Result"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Public facts: k, the power of distances (1 median, 2 means), the domain, the budget and the protected unit."""
+
+    k: int
+    power: int
+    domain: Domain
+    budget: Budget
+    unit: Unit
+
+    @property
+    def kernel(self) -> str:
+        """The name of the `sums` kernel that serves this objective."""
+        return "median" if self.power == 1 else "mean"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Released values: centers, noisy sizes of their cells, and a weighted summary of the rows."""
+
+    centers: FloatArray
+    private_sizes: IntArray
+    size_noise: Noise
+    summary_points: FloatArray
+    summary_weights: FloatArray
+
+
+class Algorithm(Protocol):
+    """A published algorithm."""
+
+    @property
+    def name(self) -> str:
+        """What users type."""
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The curators it runs on."""
+
+    def plan(self, problem: Problem) -> tuple[Charge, ...]:
+        """Return every charge, in the order of asking, from public facts alone."""
+
+    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+        """Ask the curator and return what may be released."""

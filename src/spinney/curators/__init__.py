@@ -1,0 +1,1 @@
+"""Private rows live here, behind a short closed list of noisy questions."""

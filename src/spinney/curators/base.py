@@ -1,0 +1,264 @@
+"""The questions. Each one states its charge, aggregates exact integers, adds noise to every slot, and only then answers.
+
+This is the one place where exact numbers become private ones. A backend supplies `_map`, which applies a compiled kernel
+to all rows batch by batch and adds up the partial results; it never sees a charge or a noise.
+
+Proofs: ``proofs/questions.md``; the mechanisms behind them have pages of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.curators.kernels import RADIUS_STEPS, count_cells, count_rings, sum_costs, sum_offsets
+from spinney.curators.partitions import Partition, Rings, Whole
+from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.splitting import split_rule
+from spinney.privacy.charges import Charge
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.solvers.nearest import lens
+from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.grid import door
+from spinney.trees.quadtree import WORD, Cells, Quadtree, Splits
+
+__all__ = ["CostAnswer", "CountAnswer", "Curator", "SumAnswer"]
+
+logger = logging.getLogger("spinney")
+
+COUNTING = Sensitivity(1, 1)
+#: A cost is cut into this many integer steps of its public range.
+COST_STEPS = 2**30
+#: The share of a `sums` charge that pays for the weights.
+WEIGHT_SHARE = Fraction(1, 5)
+
+
+@dataclass(frozen=True)
+class CountAnswer:
+    """Noisy numbers of rows, one per cell of the partition."""
+
+    private_counts: IntArray
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class StepNoise:
+    """Public facts about the noise of a `sums` answer, in integer steps and in the answer's own units."""
+
+    vectors: Noise
+    weights: Noise
+    weight_steps: int
+
+    @property
+    def vector_std(self) -> float:
+        """Standard deviation of each coordinate of a sum, in radii."""
+        return self.vectors.std / RADIUS_STEPS
+
+    @property
+    def weight_std(self) -> float:
+        """Standard deviation of each weight, in rows."""
+        return self.weights.std / self.weight_steps
+
+
+@dataclass(frozen=True)
+class SumAnswer:
+    """Noisy sums per cell, in units of the cell's radius, and noisy weights."""
+
+    private_vectors: FloatArray
+    private_weights: FloatArray
+    noise: StepNoise
+
+
+@dataclass(frozen=True)
+class CostAnswer:
+    """A noisy cost, or difference of costs."""
+
+    private_cost: float
+    std: float
+
+
+def step_noise(unit: Unit, kernel: str, n_features: int, charge: Charge) -> StepNoise:
+    """Return the noise of a `sums` question: one row adds a vector in an L2 ball (and the L1 ball around it) and a weight."""
+    square = RADIUS_STEPS**2
+    weight_steps = RADIUS_STEPS if kernel == "median" else 1
+    price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=kernel == "mean")
+    return StepNoise(
+        calibrate(Sensitivity(math.isqrt(n_features * square), square), price.vectors),
+        calibrate(Sensitivity(weight_steps, weight_steps**2), price.weights),
+        weight_steps,
+    )
+
+
+class Curator(ABC):
+    """Holds private rows and answers noisy questions about them.
+
+    Privacy
+    -------
+    Neighbors: as `unit` says. Each question is private at its charge (``proofs/questions.md``); the ledger refuses a charge
+    that the plan does not hold. Time and memory use are outside the promise.
+
+    Parameters
+    ----------
+    domain : Domain
+        Public.
+    unit : Unit
+        Who is protected.
+    ledger : FitLedger
+    source : NoiseSource
+    """
+
+    def __init__(self, domain: Domain, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
+        self.domain = domain
+        self.unit = unit
+        self.ledger = ledger
+        self._source = source
+        self._door = door(domain, nan_to_center=unit.replaces)
+
+    @abstractmethod
+    def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        """Apply ``kernel(rows, mask, door, *arguments)`` to all batches; return the sums of its results, exactly."""
+
+    def _open(self, question: str, charge: Charge) -> None:
+        """Charge the ledger; every question starts here."""
+        self.ledger.spend(charge, question)
+        logger.info("asking %s: %s", question, charge.name)
+
+    def counts(self, partition: Partition, charge: Charge) -> CountAnswer:
+        """Answer with the noisy number of rows in each cell of a public partition."""
+        self._open("counts", charge)
+        noise = calibrate(COUNTING, self.unit.count_price(charge))
+        return CountAnswer(privatize(self._exact_counts(partition), noise, self._source), noise)
+
+    def grow(self, splits: Splits, start: int, threshold: int, charge: Charge) -> Quadtree:
+        """Answer with the split decisions of a private tree below a public starting level.
+
+        Parameters
+        ----------
+        splits : Splits
+            Public order of splits.
+        start : int
+            Level at which the tree starts, 0 .. 63; levels above are split without looking.
+        threshold : int
+            In rows; a node is split if its noisy, depth-discounted count exceeds it.
+        charge : Charge
+            Pays for all decisions together.
+        """
+        self._open("grow", charge)
+        rule = split_rule(self.unit.tree_price(charge), self.unit.replaces, threshold)
+        cells = Cells.grid(splits, start)
+        levels, parents, links = [cells], [np.full(len(cells), -1)], []
+        first = 0
+        for depth in range(start, splits.depth):
+            chosen = rule.decide(self._exact_counts(cells), depth - start, self._source)
+            link = np.full(len(cells), -1)
+            link[chosen] = first + len(cells) + 2 * np.arange(int(chosen.sum()))
+            links.append(link)
+            if not chosen.any():
+                break
+            parents.append(first + np.repeat(np.flatnonzero(chosen), 2))
+            first += len(cells)
+            cells = cells.children(chosen)
+            levels.append(cells)
+        else:
+            links.append(np.full(len(cells), -1))
+        codes = np.concatenate([level.codes for level in levels])
+        depths = np.concatenate([level.depths for level in levels])
+        return Quadtree(Cells(splits, codes, depths), np.concatenate(parents), np.concatenate(links))
+
+    def sums(
+        self, centers: FloatArray, kernel: str, radii: FloatArray, charge: Charge, anchors: FloatArray | None = None
+    ) -> SumAnswer:
+        """Answer with noisy sums of clipped offsets, and noisy weights, over the Voronoi cells of public centers.
+
+        Parameters
+        ----------
+        centers : array of shape (k, d)
+            Public.
+        kernel : {"mean", "median"}
+            ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its
+            length and the radius, with weight radius / that (a clipped Weiszfeld step).
+        radii : array of shape (k,)
+            Public, positive.
+        charge : Charge
+        anchors : array of shape (k, d), optional
+            Public points that offsets are taken from; the centers by default.
+        """
+        self._open("sums", charge)
+        noise = step_noise(self.unit, kernel, centers.shape[1], charge)
+        anchors = centers if anchors is None else anchors
+        vectors, weights = self._map(sum_offsets, lens(centers), anchors, radii, kernel == "median")
+        return SumAnswer(
+            privatize(vectors, noise.vectors, self._source) / RADIUS_STEPS,
+            privatize(weights, noise.weights, self._source) / noise.weight_steps,
+            noise,
+        )
+
+    def cost(self, first: FloatArray, power: int, charge: Charge, second: FloatArray | None = None) -> CostAnswer:
+        """Answer with the noisy cost of public centers, or how much more the first set costs than the second.
+
+        Parameters
+        ----------
+        first : array of shape (k, d)
+        power : {1, 2}
+            1 sums distances, 2 squared distances.
+        charge : Charge
+        second : array of shape (k, d), optional
+        """
+        self._open("cost", charge)
+        second = np.empty((0, first.shape[1])) if second is None else second
+        step = cost_range(self.domain, first, second, power) / COST_STEPS
+        (total,) = self._map(
+            sum_costs, first, lens(first), second, lens(second if len(second) else first), power == 1, 1 / step, COST_STEPS
+        )
+        noise = calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), self.unit.value_price(charge))
+        return CostAnswer(float(privatize(total, noise, self._source)[0]) * step, noise.std * step)
+
+    def _exact_counts(self, partition: Partition) -> IntArray:
+        """Return exact counts: for questions of this class only."""
+        if isinstance(partition, Cells):
+            return self._exact_cell_counts(partition)
+        if isinstance(partition, Whole):
+            partition = Rings(self.domain.center[None, :])
+        (counts,) = self._map(count_rings, partition.centers, lens(partition.centers), partition.edges**2)
+        return counts if partition.edges.size else counts[:, 0]
+
+    def _exact_cell_counts(self, cells: Cells) -> IntArray:
+        """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way."""
+        words = -(-int(cells.depths.max(initial=1)) // WORD)
+        codes = np.ascontiguousarray(cells.codes[:, :words])
+        (counts,) = self._map(count_cells, cells.splits.axes, cells.splits.shifts, codes, cells.depths)
+        return counts
+
+
+def cost_range(domain: Domain, first: FloatArray, second: FloatArray, power: int) -> float:
+    """Return a public bound on one row's cost, or on the absolute difference of its two costs.
+
+    A squared difference |x-b|^2 - |x-c|^2 is linear in x, so its maximum over the box is at a corner; for distances the
+    triangle inequality bounds the difference by the distance from a center to the nearest center of the other set.
+    """
+    reach = np.maximum(np.abs(domain.upper - first), np.abs(first - domain.lower))
+    farthest = float(np.sqrt((reach**2).sum(axis=1)).min())
+    if not len(second):
+        return farthest**power
+    if power == 1:
+        gaps = np.sqrt(((first[:, None] - second[None]) ** 2).sum(axis=2))
+        return max(float(gaps.min(axis=0).max()), float(gaps.min(axis=1).max()), 1e-12 * domain.half_diagonal)
+
+    def worst(b: FloatArray, c: FloatArray) -> float:
+        """Largest d(x, B)^2 - d(x, C)^2: x is served by some c, and by the b that suits that c's worst x best."""
+        slope = 2 * (c[None] - b[:, None])
+        corner = np.where(slope > 0, domain.upper, domain.lower)
+        gain = ((corner - b[:, None]) ** 2 - (corner - c[None]) ** 2).sum(axis=2)
+        return float(gain.min(axis=0).max())
+
+    return max(worst(first, second), worst(second, first), 1e-12 * domain.half_diagonal**2)

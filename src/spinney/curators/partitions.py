@@ -1,0 +1,28 @@
+"""Public partitions that rows can be counted over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spinney.spaces.box import FloatArray
+from spinney.trees.quadtree import Cells
+
+__all__ = ["Cells", "Partition", "Rings", "Whole"]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """One cell: the whole domain. Its count is the number of rows."""
+
+
+@dataclass(frozen=True)
+class Rings:
+    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells."""
+
+    centers: FloatArray
+    edges: FloatArray = field(default_factory=lambda: np.empty(0))
+
+
+Partition = Whole | Rings | Cells

@@ -1,0 +1,235 @@
+"""What PrivateKMeans and PrivateKMedian share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from spinney._version import __version__
+from spinney.algorithms.plan import Plan
+from spinney.algorithms.problem import Problem, Result
+from spinney.algorithms.registry import find
+from spinney.curators.memory import MemoryCurator
+from spinney.estimators.tables import numeric_array
+from spinney.estimators.validation import check_parameters
+from spinney.exceptions import ParameterError
+from spinney.mechanisms.source import noise_source
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.release import Release
+from spinney.solvers.nearest import nearest
+from spinney.spaces.box import Ball, Box, domain_from_dict, domain_to_dict
+
+__all__ = ["PrivateClusterer"]
+
+
+class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Stores parameters, validates them, asks an algorithm, keeps its release."""
+
+    _power: int
+    _objective: str
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        bounds: tuple[ArrayLike, ArrayLike] | Box | Ball | None = None,
+        algorithm: str = "auto",
+        adjacency: str = "add-remove",
+        max_rows_per_group: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        noise_seed: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.algorithm = algorithm
+        self.adjacency = adjacency
+        self.max_rows_per_group = max_rows_per_group
+        self.random_state = random_state
+        self.noise_seed = noise_seed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def plan(self, n_features: int, n_guess: int | None = None) -> Plan:
+        """Return every question with its charge and noise, before any row is read.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of columns; public.
+        n_guess : int, optional
+            A public guess of the number of rows: adds the expected noise of sizes and centers.
+
+        Returns
+        -------
+        Plan
+            Prints as a table.
+        """
+        problem = check_parameters(self, self._power, n_features, has_groups=self.max_rows_per_group is not None)
+        return Plan(find(self.algorithm), problem, n_guess)
+
+    def fit(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Self:
+        """Cluster private rows.
+
+        Privacy
+        -------
+        Neighbors: tables that differ by one row added or removed (or replaced, as `adjacency` says); by one group's rows
+        if `groups` is given. Statement: everything stored on the fitted estimator is (epsilon, delta)-differentially
+        private. Proof: ``proofs/tree.md`` and the pages it names. Outside the promise: running time and memory use.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, d)
+            Private. Values outside the bounds are clipped; a row with a missing value is dropped, or read as the middle of
+            the domain if ``adjacency="replace"``.
+        y : ignored
+        groups : array-like of shape (n,), optional
+            Whom each row belongs to. Needs `max_rows_per_group`.
+
+        Returns
+        -------
+        self
+        """
+        if self.bounds is None or self.epsilon is None:  # before anything is asked of X
+            check_parameters(self, self._power, 1, groups is not None)
+        array = check_array(
+            numeric_array(X),
+            dtype="numeric",
+            order=None,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=1,
+            estimator=self,
+            input_name="X",
+        )
+        validate_data(self, X if hasattr(X, "columns") else array, skip_check_array=True)
+        problem = check_parameters(self, self._power, array.shape[1], groups is not None)
+        if groups is not None and len(groups) != len(array):  # type: ignore[arg-type]
+            raise ParameterError(
+                "The 'groups' argument of fit must name one group per row.\nHint: pass a column of the same table."
+            )
+        self._store(self._release(array, problem, groups))
+        return self
+
+    def _release(self, array: NDArray[Any], problem: Problem, groups: ArrayLike | None) -> Release:
+        """Run the algorithm behind a curator and return what may be published."""
+        algorithm = find(self.algorithm)
+        charges = algorithm.plan(problem)
+        ledger = FitLedger(problem.budget, charges)
+        source = noise_source(self.noise_seed)
+        curator = MemoryCurator(array, problem.domain, problem.unit, ledger, source, groups)
+        result: Result = algorithm.run(curator, problem, charges, _public_generator(self.random_state))
+        spent = ledger.epsilon
+        names = getattr(self, "feature_names_in_", None)
+        return Release(
+            objective=self._objective,
+            algorithm=algorithm.name,
+            centers=result.centers,
+            sizes=result.private_sizes.astype(np.float64),
+            sizes_margin=float(result.size_noise.quantile(0.95)),
+            summary_points=result.summary_points,
+            summary_weights=result.summary_weights,
+            epsilon=float(spent),
+            delta=float(problem.budget.delta) if any(c.measure.value == "rho" for c in ledger.entries) else 0.0,
+            adjacency=problem.unit.adjacency.value,
+            max_rows_per_group=problem.unit.max_rows if groups is not None else None,
+            noise="none: not private" if problem.budget.is_infinite else source.statement,
+            charges=ledger.entries,
+            domain=domain_to_dict(problem.domain),
+            feature_names=None if names is None else tuple(map(str, names)),
+            version=__version__,
+        )
+
+    def _store(self, release: Release) -> None:
+        self.release_ = release
+        self.cluster_centers_ = release.centers.copy()
+        self.cluster_sizes_ = release.sizes.copy()
+        self._n_features_out = len(release.centers)
+
+    @classmethod
+    def from_release(cls, release: Release) -> Self:
+        """Return a fitted estimator made from a release alone.
+
+        Parameters
+        ----------
+        release : Release
+        """
+        if release.objective != cls._objective:
+            raise ParameterError.wrong(
+                "release", f"{cls.__name__}.from_release", f"a release of {cls._objective}", release.objective,
+                "use the estimator that made it.",
+            )  # fmt: skip
+        domain = domain_from_dict(release.domain)
+        bounds = (
+            Ball(domain.radius, domain.center.tolist())
+            if math.isfinite(domain.radius)
+            else Box(domain.lower.tolist(), domain.upper.tolist())
+        )
+        estimator = cls(
+            len(release.centers),
+            epsilon=release.epsilon,
+            delta=release.delta,
+            bounds=bounds,
+            algorithm=release.algorithm,
+            adjacency=release.adjacency,
+            max_rows_per_group=release.max_rows_per_group,
+        )
+        estimator.n_features_in_ = release.centers.shape[1]
+        if release.feature_names is not None:
+            estimator.feature_names_in_ = np.array(release.feature_names, dtype=object)
+        estimator._store(release)
+        return estimator
+
+    def _points(self, X: Any) -> NDArray[np.float64]:
+        """Check new points; a missing or infinite value puts a point in the middle of the domain."""
+        check_is_fitted(self)
+        array = check_array(
+            numeric_array(X), dtype="numeric", ensure_all_finite=False, estimator=self, input_name="X", ensure_min_samples=0
+        )
+        validate_data(self, X if hasattr(X, "columns") else array, skip_check_array=True, reset=False)
+        points = np.array(array, dtype=np.float64, order="C")
+        domain = domain_from_dict(self.release_.domain)
+        points[~np.isfinite(points).all(axis=1)] = domain.center
+        return points
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the nearest center of each point: free post-processing for points that are not private.
+
+        Labels of the private training rows are themselves private data; treat them so.
+        """
+        return nearest(self._points(X), self.cluster_centers_)[1]
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the distance of each point to each center; private if the points are."""
+        points = self._points(X)
+        return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
+
+    def fit_predict(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> NDArray[np.int32]:
+        """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
+
+        Parameters are those of `fit`.
+        """
+        return self.fit(X, groups=groups).predict(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""
+        squares = nearest(self._points(X), self.cluster_centers_)[0]
+        return -float(np.sum(squares if self._power == 2 else np.sqrt(squares)))
+
+
+def _public_generator(random_state: Any) -> np.random.Generator:
+    """Return the generator of public randomness; a legacy RandomState gives its seed."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)

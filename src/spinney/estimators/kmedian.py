@@ -1,0 +1,17 @@
+"""Private k-median."""
+
+from __future__ import annotations
+
+from spinney.estimators.clusterer import PrivateClusterer
+
+__all__ = ["PrivateKMedian"]
+
+
+class PrivateKMedian(PrivateClusterer):
+    """k-median clustering of private rows (sum of distances, not squared); everything it stores may be published.
+
+    Parameters, attributes and the privacy statement are those of `PrivateKMeans`.
+    """
+
+    _power = 1
+    _objective = "kmedian"

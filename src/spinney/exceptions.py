@@ -1,0 +1,43 @@
+"""Every error and warning that Spinney raises.
+
+::
+
+    Exception
+    └── SpinneyError
+        ├── ParameterError (also ValueError)   a parameter is missing or wrong; raised before any row is read
+        ├── BudgetError                        a question would spend more than its plan allows
+        └── ReleaseError (also ValueError)     a release file cannot be read
+    UserWarning
+    └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
+
+No message ever contains a value, a count or an index taken from the rows.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BudgetError", "ParameterError", "ReleaseError", "SeededNoiseWarning", "SpinneyError"]
+
+
+class SpinneyError(Exception):
+    """Base of all Spinney errors."""
+
+
+class ParameterError(SpinneyError, ValueError):
+    """A parameter is missing or wrong. Raised before any row is read."""
+
+    @classmethod
+    def wrong(cls, name: str, owner: str, expected: str, got: object, hint: str) -> ParameterError:
+        """Build the one message formula: what must be, what was, what to type."""
+        return cls(f"The {name!r} parameter of {owner} must be {expected}. Got {got!r} instead.\nHint: {hint}")
+
+
+class BudgetError(SpinneyError):
+    """A question would spend what the plan does not hold."""
+
+
+class ReleaseError(SpinneyError, ValueError):
+    """A release file cannot be read."""
+
+
+class SeededNoiseWarning(UserWarning):
+    """The privacy noise is reproducible, so the result is not private."""

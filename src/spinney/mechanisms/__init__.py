@@ -1,0 +1,1 @@
+"""How a value becomes private: randomness, additive noise, selection and split decisions."""

@@ -1,0 +1,90 @@
+"""Integer answers made private by exact discrete noise.
+
+Proof: ``proofs/additive.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.charges import Charge, Measure
+
+__all__ = ["Noise", "Sensitivity", "calibrate", "privatize"]
+
+#: Exact answers are saturated here before noise is added, so that 64-bit noise cannot overflow.
+SATURATION = 2**61
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far one added or removed row moves an integer answer, in L1 and in squared L2."""
+
+    l1: int
+    l2_squared: int
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Public facts about the noise in an answer, in the answer's own steps."""
+
+    distribution: str
+    scale: float
+
+    @property
+    def std(self) -> float:
+        """Standard deviation."""
+        if self.distribution == "none":
+            return 0.0
+        if self.distribution == "gaussian":
+            return self.scale
+        alpha = math.exp(-1 / self.scale)
+        return math.sqrt(2 * alpha) / (1 - alpha)
+
+    def quantile(self, probability: float) -> float:
+        """Return h such that the noise lies within [-h, h] with at least this probability."""
+        if self.distribution == "none":
+            return 0.0
+        if self.distribution == "gaussian":
+            from statistics import NormalDist
+
+            return math.ceil(self.scale * NormalDist().inv_cdf((1 + probability) / 2)) + 1
+        # P(|noise| > h) = 2 alpha^(h+1) / (1 + alpha), solved for h.
+        alpha = math.exp(-1 / self.scale)
+        return max(0, math.ceil(-self.scale * math.log((1 - probability) * (1 + alpha) / 2)) - 1)
+
+
+def _at_least(exact: Fraction) -> float:
+    """Return the smallest convenient float that is not below an exact number."""
+    number = float(exact)
+    return number if Fraction(number) >= exact else math.nextafter(number, math.inf)
+
+
+def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
+    """Return the noise that makes an answer of this sensitivity worth at most `price` per row.
+
+    Rounding only ever enlarges the scale.
+    """
+    if price.amount == math.inf:
+        return Noise("none", 0.0)
+    amount = Fraction(price.amount)
+    if price.measure is Measure.PURE:
+        return Noise("laplace", _at_least(sensitivity.l1 / amount))
+    variance = sensitivity.l2_squared / (2 * amount)
+    scale = math.sqrt(_at_least(variance))
+    while Fraction(scale) ** 2 < variance:
+        scale = math.nextafter(scale, math.inf)
+    return Noise("gaussian", scale)
+
+
+def privatize(exact: IntArray, noise: Noise, source: NoiseSource) -> IntArray:
+    """Add noise to every slot, empty or not."""
+    values = np.clip(exact, -SATURATION, SATURATION).astype(np.int64)
+    if noise.distribution == "none":
+        return values
+    draw = source.laplace if noise.distribution == "laplace" else source.gaussian
+    return draw(values.ravel(), noise.scale).reshape(values.shape)

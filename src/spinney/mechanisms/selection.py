@@ -1,0 +1,47 @@
+"""One candidate by the exponential mechanism, exactly sampled.
+
+Proof: ``proofs/selection.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.mechanisms.additive import _at_least
+from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.charges import Charge, Measure
+
+__all__ = ["choose", "selection_rho"]
+
+
+def selection_rho(epsilon: Fraction) -> Fraction:
+    """Return the rho of an exponential mechanism of range `epsilon`: epsilon^2 / 8. Not valid for permute-and-flip."""
+    return epsilon * epsilon / 8
+
+
+def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSource) -> int:
+    """Return the index of a high score, with probability proportional to exp(amount * score / score_range).
+
+    Parameters
+    ----------
+    scores : array of int64
+        Larger is better. One row moves any two scores apart by at most `score_range`.
+    score_range : int
+        Public.
+    price : Charge
+        Pure epsilon, or rho; with rho the mechanism runs at epsilon = sqrt(8 rho).
+    source : NoiseSource
+    """
+    if price.amount == math.inf:
+        return int(np.argmax(scores))
+    amount = Fraction(price.amount)
+    if price.measure is Measure.ZCDP:
+        epsilon = Fraction(math.sqrt(float(8 * amount)))
+        while selection_rho(epsilon) > amount:
+            epsilon = Fraction(math.nextafter(float(epsilon), 0.0))
+    else:
+        epsilon = amount
+    return source.select(scores, _at_least(score_range / epsilon))

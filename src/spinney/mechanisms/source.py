@@ -1,0 +1,128 @@
+"""Where privacy noise comes from.
+
+The secure source is OpenDP's exact samplers over the operating system's entropy. The seeded source exists for tests and
+demos; whoever knows the seed can subtract the noise.
+"""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import SeededNoiseWarning
+
+__all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
+
+IntArray = NDArray[np.int64]
+
+
+class NoiseSource(Protocol):
+    """Draws exact discrete noise around integers."""
+
+    statement: str
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Laplace noise of this scale to every value."""
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Gaussian noise of this standard parameter to every value."""
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Return the index of the largest score plus Gumbel noise of this scale."""
+
+    def key(self) -> bytes:
+        """Return 16 secret bytes."""
+
+
+@lru_cache(maxsize=256)
+def _measurement(kind: str, scale: float) -> Any:
+    """Build an OpenDP measurement; its samplers are exact rational arithmetic, so `scale` is taken as it stands."""
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian, make_laplace, make_noisy_max
+    from opendp.measures import zero_concentrated_divergence
+    from opendp.metrics import l1_distance, l2_distance, linf_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    domain = vector_domain(atom_domain(T="i64"))
+    if kind == "laplace":
+        return make_laplace(domain, l1_distance(T="i64"), scale=scale)
+    if kind == "gaussian":
+        return make_gaussian(domain, l2_distance(T="f64"), scale=scale)
+    return make_noisy_max(domain, linf_distance(T="i64"), zero_concentrated_divergence(), scale=scale)
+
+
+class SecureSource:
+    """Exact noise from OpenDP and the operating system's entropy."""
+
+    statement = "secure"
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Laplace noise of this scale to every value."""
+        return np.asarray(_measurement("laplace", scale)(values.tolist()), dtype=np.int64)
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Gaussian noise of this standard parameter to every value."""
+        return np.asarray(_measurement("gaussian", scale)(values.tolist()), dtype=np.int64)
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Return the index of the largest score plus Gumbel noise of this scale."""
+        return int(_measurement("select", scale)(scores.tolist()))
+
+    def key(self) -> bytes:
+        """Return 16 secret bytes."""
+        return secrets.token_bytes(16)
+
+
+class SeededSource:
+    """Reproducible noise of the same distributions: not private."""
+
+    statement = "seeded: not private"
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Laplace noise of this scale to every value."""
+        p = -np.expm1(-1.0 / scale)
+        first, second = self._rng.geometric(p, (2, values.size))
+        noisy: IntArray = (values.ravel() + first - second).reshape(values.shape)
+        return noisy
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Gaussian noise of this standard parameter to every value, by rejection from discrete Laplace."""
+        noise = np.zeros(values.size, dtype=np.int64)
+        width = np.floor(scale) + 1.0
+        missing = np.arange(values.size)
+        while missing.size:
+            draw = self.laplace(np.zeros(missing.size, dtype=np.int64), width)
+            accept = np.exp(-((np.abs(draw) - scale**2 / width) ** 2) / (2 * scale**2))
+            taken = self._rng.random(missing.size) < accept
+            noise[missing[taken]] = draw[taken]
+            missing = missing[~taken]
+        return (values.ravel() + noise).reshape(values.shape)
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Return the index of the largest score plus Gumbel noise of this scale."""
+        return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.size)))
+
+    def key(self) -> bytes:
+        """Return 16 reproducible bytes."""
+        return self._rng.bytes(16)
+
+
+def noise_source(noise_seed: int | None) -> NoiseSource:
+    """Return the secure source, or a seeded one with a warning."""
+    if noise_seed is None:
+        return SecureSource()
+    warnings.warn(
+        "noise_seed makes the privacy noise reproducible: the result is NOT private. Remove noise_seed for real data.",
+        SeededNoiseWarning,
+        stacklevel=2,
+    )
+    return SeededSource(noise_seed)

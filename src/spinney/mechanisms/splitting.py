@@ -1,0 +1,115 @@
+"""Split decisions of a private tree whose noise does not grow with depth (PrivTree), on an integer grid.
+
+A node at depth h below the start with c rows gets the score max(threshold - decay, c - h * decay) plus discrete Laplace
+noise, and is split if the result exceeds the threshold. Only the decisions are released: the scores never leave.
+
+The printed constant (Zhang, Xiao and Xie 2016) is for continuous noise. Here the worst path's privacy loss is summed
+exactly for the discrete noise that is drawn, and the scale is the smallest that keeps it below the price.
+
+Proof: ``proofs/splitting.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.charges import Charge, Measure
+
+__all__ = ["SplitRule", "split_rule", "worst_loss"]
+
+#: Safety factor over rounding in the float sums of `worst_loss`.
+MARGIN = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """Public constants of the split decisions, in grid steps."""
+
+    scale: float
+    decay: int
+    threshold: int
+    steps_per_row: int
+
+    def decide(self, counts: IntArray, depth: int, source: NoiseSource) -> NDArray[np.bool_]:
+        """Return which nodes at this depth below the start are split. Every node gets noise, empty or not."""
+        steps = np.minimum(counts, 2**48) * self.steps_per_row
+        if self.scale == 0:
+            return steps > self.threshold
+        scores = np.maximum(self.threshold - self.decay, steps - depth * self.decay)
+        return source.laplace(scores, self.scale) > self.threshold
+
+
+def _log_survival(gap: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return log P(noise > gap) for discrete Laplace noise of this scale."""
+    log_alpha = -1.0 / scale
+    log_norm = math.log1p(math.exp(log_alpha))
+    right = (gap + 1) * log_alpha - log_norm
+    left = np.log1p(-np.exp(np.maximum(-gap, 0.0) * log_alpha - log_norm))
+    return np.where(gap >= 0, right, left)
+
+
+def worst_loss(scale: float, decay: int, steps: int, replace: bool) -> float:
+    """Return the worst privacy loss, over all trees and rows, of one added, removed or (if `replace`) replaced row.
+
+    Along the path of a row the unclamped scores fall by at least `decay` a level and the loss of a split is unimodal in the
+    score, so the worst path has scores exactly `decay` apart; only its offset is searched.
+    """
+    levels = np.arange(-(steps // decay + 2), math.ceil(45 * scale / decay) + 2)
+    # Scores relative to the threshold, one row per offset; the clamp lies at -decay.
+    y = np.arange(decay, dtype=np.float64)[:, None] + (levels * decay - decay)
+    before, after = np.maximum(-decay, y), np.maximum(-decay, y + steps)
+    splits = (_log_survival(-after, scale) - _log_survival(-before, scale)).sum(axis=1).max()
+    # Beyond the last level the loss of a split is below exp(-43) and falls by exp(-decay / scale) a level.
+    worst = float(splits) + math.exp(-43) / -math.expm1(-decay / scale)
+    leaf = steps / scale
+    return (worst + leaf if replace else max(worst, leaf)) * MARGIN
+
+
+@lru_cache(maxsize=128)
+def _calibrated(epsilon: Fraction, replace: bool, gamma: float) -> tuple[float, int, int]:
+    """Return a scale whose worst loss is at most epsilon, its decay of gamma scales rounded up, and the steps per row."""
+    steps = 2 ** max(0, math.ceil(math.log2(16 * epsilon)))  # keeps the scale near forty steps, so that rounding is small
+
+    def fits(scale: float) -> bool:
+        return Fraction(worst_loss(scale, max(1, math.ceil(gamma * scale)), steps, replace)) <= epsilon
+
+    low, high = 0.0, float(8 * steps / epsilon)
+    while not fits(high):
+        high *= 2
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high, max(1, math.ceil(gamma * high)), steps
+
+
+def split_rule(price: Charge, replace: bool, threshold: int = 0, gamma: float = math.log(2)) -> SplitRule:
+    """Calibrate the split decisions to a price per row.
+
+    Parameters
+    ----------
+    price : Charge
+        Pure epsilon, or rho; with rho the decisions run at the pure epsilon sqrt(2 rho), which implies it.
+    replace : bool
+        Whether neighbors replace a row.
+    threshold : int
+        In rows. Public.
+    gamma : float
+        Decay in units of the noise scale.
+    """
+    if price.amount == math.inf:
+        return SplitRule(0.0, 0, threshold, 1)
+    epsilon = Fraction(price.amount)
+    if price.measure is Measure.ZCDP:
+        root = math.sqrt(float(2 * epsilon))
+        while Fraction(root) ** 2 > 2 * epsilon:
+            root = math.nextafter(root, 0.0)
+        epsilon = Fraction(root)
+    scale, decay, steps = _calibrated(epsilon, replace, gamma)
+    return SplitRule(scale, decay, threshold * steps, steps)

@@ -1,0 +1,1 @@
+"""What is promised: budgets, adjacency, charges, composition, the ledger and the release."""

@@ -1,0 +1,137 @@
+"""How charges add up, and how a budget becomes charges.
+
+Pure parts add. Parts with Gaussian noise share one zCDP sub-budget, converted at its share of epsilon and the whole delta.
+`compose` tries the lawful ways to do this and keeps the one with the least expected noise; it reads public facts only.
+
+Proof: ``proofs/composition.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from spinney.privacy.budget import Amount, Budget
+from spinney.privacy.charges import Charge, Measure
+
+__all__ = ["Part", "compose", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named share of a budget, before it is known how charges add up.
+
+    Parameters
+    ----------
+    name, question : str
+    share : Fraction
+        Share of epsilon. The shares of a plan sum to one.
+    l1, l2 : float
+        How far one row moves the answer; ``l2 = 0`` says that only a pure mechanism serves (PrivTree).
+    """
+
+    name: str
+    question: str
+    share: Fraction
+    l1: float = 1.0
+    l2: float = 1.0
+
+    def log_noise(self, measure: Measure, amount: float) -> float:
+        """Return the logarithm of the expected noise if this part is given that amount."""
+        if measure is Measure.PURE:
+            return math.log(math.sqrt(2) * self.l1 / amount)
+        if self.l2 == 0:
+            return math.log(math.sqrt(2) * self.l1 / math.sqrt(2 * amount))
+        return math.log(self.l2 / math.sqrt(2 * amount))
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """Return an epsilon such that rho-zCDP implies (epsilon, delta)-DP.
+
+    Every order alpha > 1 gives a valid bound; the best of a fine grid is returned, so rounding can only loosen it.
+    """
+    if rho == 0:
+        return 0.0
+    best = math.inf
+    # The optimal alpha - 1 is near sqrt(log(1/delta) / rho); search four decades around it.
+    center = math.log(math.sqrt(math.log(1 / delta) / rho) + 1e-3)
+    for step in range(-400, 401):
+        order = 1 + math.exp(center + step * 0.0115)
+        epsilon = order * rho + (math.log(1 / delta) + order * math.log1p(-1 / order) - math.log(order - 1)) / (order - 1)
+        best = min(best, epsilon)
+    return max(best, 0.0) * (1 + 1e-12)
+
+
+def zcdp_rho(epsilon: float, delta: float) -> Fraction:
+    """Return the largest rho found such that rho-zCDP implies (epsilon, delta)-DP."""
+    low, high = 0.0, epsilon + 1.0
+    while zcdp_epsilon(high, delta) < epsilon:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if zcdp_epsilon(middle, delta) <= epsilon:
+            low = middle
+        else:
+            high = middle
+    return Fraction(low)
+
+
+def total_epsilon(charges: Iterable[Charge], delta: Fraction) -> Amount:
+    """Return the epsilon, at `delta`, that these charges spend together: pure parts plus converted zCDP parts."""
+    charges = list(charges)
+    pure = sum((charge.amount for charge in charges if charge.measure is Measure.PURE), start=Fraction(0))
+    rho = sum((charge.amount for charge in charges if charge.measure is Measure.ZCDP), start=Fraction(0))
+    if rho == 0 or math.inf in (pure, rho):
+        return pure + rho
+    return pure + Fraction(zcdp_epsilon(float(rho) * (1 + 2**-52), float(delta)))
+
+
+def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
+    """Turn shares into charges, in the lawful way that adds the least noise.
+
+    The ways: everything pure; some families of equal sensitivity Gaussian and the rest pure; one zCDP total.
+    The figure compared is the mean log noise, weighted by share.
+
+    Parameters
+    ----------
+    budget : Budget
+    parts : sequence of Part
+        Their shares sum to one.
+
+    Returns
+    -------
+    tuple of Charge
+        In the order of `parts`. Pure charges sum exactly to their sub-budget and so do zCDP charges.
+    """
+    if sum(part.share for part in parts) != 1:
+        raise ValueError("the shares of a plan must sum to one")
+    if budget.is_infinite or budget.delta == 0:
+        return tuple(Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share) for p in parts)
+    families = sorted({(p.l1, p.l2) for p in parts if p.l2 > 0})
+    ways = [frozenset(families[i:]) for i in range(len(families) + 1)]
+    options = [_charges(budget, parts, lambda p, way=way: (p.l1, p.l2) in way) for way in ways]
+    options.append(_charges(budget, parts, lambda p: True))
+    return min(options, key=lambda charges: _mean_log_noise(parts, charges))
+
+
+def _charges(budget: Budget, parts: Sequence[Part], is_zcdp) -> tuple[Charge, ...]:  # type: ignore[no-untyped-def]
+    """Charge the chosen parts to one zCDP sub-budget and the others purely."""
+    gaussian = sum((p.share for p in parts if is_zcdp(p)), start=Fraction(0))
+    rho = zcdp_rho(float(budget.epsilon * gaussian) * (1 - 2**-50), float(budget.delta)) if gaussian else Fraction(0)
+    return tuple(
+        Charge(p.name, p.question, Measure.ZCDP, rho * p.share / gaussian)
+        if is_zcdp(p)
+        else Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share)
+        for p in parts
+    )
+
+
+def _mean_log_noise(parts: Sequence[Part], charges: Sequence[Charge]) -> float:
+    return sum(
+        float(part.share) * part.log_noise(charge.measure, float(charge.amount))
+        for part, charge in zip(parts, charges, strict=True)
+    )

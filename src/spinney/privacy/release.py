@@ -1,0 +1,158 @@
+"""What leaves: a release may be published, and everything on a fitted estimator comes from it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import ReleaseError
+from spinney.privacy.charges import Charge
+
+__all__ = ["Release"]
+
+FORMAT = "spinney-release/1"
+
+
+def _number(value: float) -> float | str:
+    return "inf" if value == math.inf else value
+
+
+def _array(values: Any) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The published result of one fit.
+
+    Privacy
+    -------
+    Every field is either a public parameter or computed from noisy answers that the charges paid for.
+
+    Parameters
+    ----------
+    objective : {"kmeans", "kmedian"}
+    algorithm : str
+    centers : array of shape (k, d)
+    sizes : array of shape (k,)
+        Noisy numbers of rows that each center serves.
+    sizes_margin : float
+        Each true size lies within this of the noisy one before it was cut off at zero, with probability 0.95.
+    summary_points, summary_weights : arrays of shape (m, d) and (m,)
+        A private weighted summary of the rows; empty if the algorithm makes none.
+    epsilon, delta : float
+        What was really spent.
+    adjacency : {"add-remove", "replace"}
+    max_rows_per_group : int or None
+        None: a row is the unit. Otherwise a group is, with this cap.
+    noise : {"secure", "seeded: not private", "none: not private"}
+    charges : tuple of Charge
+    domain : dict
+        Public bounds.
+    feature_names : tuple of str or None
+    preprocessing : str
+        What was done to the rows before the questions.
+    version : str
+        Of the library.
+    """
+
+    objective: str
+    algorithm: str
+    centers: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    sizes_margin: float
+    summary_points: NDArray[np.float64]
+    summary_weights: NDArray[np.float64]
+    epsilon: float
+    delta: float
+    adjacency: str
+    max_rows_per_group: int | None
+    noise: str
+    charges: tuple[Charge, ...]
+    domain: dict[str, Any]
+    feature_names: tuple[str, ...] | None
+    version: str
+    model: str = "central: the party that ran the fit held the rows and added the noise"
+    preprocessing: str = (
+        "values clipped to the declared bounds and read on a public grid; rows with a missing or infinite value dropped "
+        "(add-remove) or read as the middle of the domain (replace)"
+    )
+    format: str = field(default=FORMAT)
+
+    def __post_init__(self) -> None:
+        for name in ("centers", "sizes", "summary_points", "summary_weights"):
+            object.__setattr__(self, name, _array(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        k, d = self.centers.shape
+        return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the noise was secure."""
+        return self.noise == "secure"
+
+    @property
+    def statement(self) -> str:
+        """The promise in one sentence."""
+        if not self.is_private:
+            return self.noise
+        unit = "row" if self.max_rows_per_group is None else f"group of at most {self.max_rows_per_group} counted rows"
+        change = "adding or removing" if self.adjacency == "add-remove" else "replacing"
+        return f"({self.epsilon:g}, {self.delta:g})-differentially private for {change} one {unit}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        record: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                value = value.tolist()
+            elif name == "charges":
+                value = [charge.to_dict() for charge in value]
+            elif isinstance(value, float):
+                value = _number(value)
+            record[name] = value
+        record["statement"] = self.statement
+        return record
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the release as JSON, and write it to `path` if one is given."""
+        text = json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False) + "\n"
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Release:
+        """Read what `to_dict` wrote."""
+        if record.get("format") != FORMAT:
+            raise ReleaseError(f"This is not a release of format {FORMAT}.\nHint: write it with release.to_json(path).")
+        try:
+            fields = {name: record[name] for name in cls.__dataclass_fields__}
+            fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
+            fields["epsilon"], fields["sizes_margin"] = float(fields["epsilon"]), float(fields["sizes_margin"])
+            d = len(fields["domain"]["lower"])
+            fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)
+            if fields["feature_names"] is not None:
+                fields["feature_names"] = tuple(fields["feature_names"])
+            return cls(**fields)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.") from error
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Release:
+        """Read a release from a file."""
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).") from error
+        return cls.from_dict(record if isinstance(record, dict) else {})

@@ -1,0 +1,1 @@
+"""Where points live. Everything here is public."""

@@ -1,0 +1,166 @@
+"""The public domains of Euclidean rows: a box, or a ball."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.exceptions import ParameterError
+
+__all__ = ["Ball", "Box", "Domain", "FloatArray", "as_space", "domain_from_dict", "domain_to_dict"]
+
+FloatArray = NDArray[np.float64]
+
+#: Widths of a column between which squared distances neither vanish nor overflow.
+NARROWEST, WIDEST = 1e-100, 1e100
+
+
+def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
+    try:
+        numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.ndim != 1 or numbers.size == 0 or not np.isfinite(numbers).all():
+        raise ParameterError.wrong(
+            name, owner, "a finite number or one finite number per column", value, f"for example {owner}(-1, 1)."
+        )
+    return tuple(numbers.tolist())
+
+
+def _spread(values: tuple[float, ...], n_features: int) -> FloatArray:
+    if len(values) not in (1, n_features):
+        raise ParameterError.wrong(
+            "bounds", "the domain", f"one number or {n_features} numbers, one per column", len(values),
+            "give each column its own lower and upper bound, or one pair for all columns.",
+        )  # fmt: skip
+    return np.broadcast_to(np.asarray(values), (n_features,)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A bounded public region: a bounding box, and a radius around its middle that may be infinite."""
+
+    lower: FloatArray
+    upper: FloatArray
+    radius: float
+
+    @property
+    def center(self) -> FloatArray:
+        """The middle of the region."""
+        return self.lower / 2 + self.upper / 2
+
+    @property
+    def half_diagonal(self) -> float:
+        """The distance from the middle to the farthest point."""
+        return min(self.radius, float(np.sqrt(np.sum((self.upper / 2 - self.lower / 2) ** 2))))
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.lower.size
+
+    def clip(self, points: FloatArray) -> FloatArray:
+        """Move points into the region."""
+        points = np.clip(points, self.lower, self.upper)
+        if np.isfinite(self.radius):
+            offsets = points - self.center
+            norms = np.sqrt((offsets**2).sum(axis=-1, keepdims=True))
+            points = self.center + offsets * np.minimum(1.0, self.radius / np.maximum(norms, 1e-300))
+        return points
+
+    def sample(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw public random points in the region."""
+        return self.clip(rng.uniform(self.lower, self.upper, (count, self.n_features)))
+
+
+@dataclass(frozen=True)
+class Box:
+    """A public box: each column lies between its lower and its upper bound.
+
+    Parameters
+    ----------
+    lower, upper : float or sequence of float
+        One number for all columns, or one per column.
+    """
+
+    lower: float | Sequence[float]
+    upper: float | Sequence[float]
+
+    def __post_init__(self) -> None:
+        lower, upper = _column_values("lower", "Box", self.lower), _column_values("upper", "Box", self.upper)
+        if len(lower) != len(upper) and 1 not in (len(lower), len(upper)):
+            raise ParameterError.wrong(
+                "upper", "Box", f"as long as lower ({len(lower)})", len(upper), "give both bounds for every column."
+            )
+        low, high = np.asarray(lower), np.asarray(upper)
+        with np.errstate(over="ignore"):
+            widths = high - low
+        if not ((widths > NARROWEST) & (widths < WIDEST)).all():
+            raise ParameterError.wrong(
+                "bounds", "Box", f"lower < upper in every column, {NARROWEST} to {WIDEST} apart", (self.lower, self.upper),
+                "widen constant columns to a range that is public knowledge, or leave them out.",
+            )  # fmt: skip
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+
+    def domain(self, n_features: int) -> Domain:
+        """Return the region for this number of columns."""
+        return Domain(_spread(self.lower, n_features), _spread(self.upper, n_features), np.inf)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A public ball.
+
+    Parameters
+    ----------
+    radius : float
+    center : float or sequence of float
+        One number for all columns, or one per column.
+    """
+
+    radius: float
+    center: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if not NARROWEST < float(self.radius) < WIDEST:
+            raise ParameterError.wrong(
+                "radius", "Ball", f"a float in ({NARROWEST}, {WIDEST})", self.radius, "for example Ball(1.0)."
+            )
+        object.__setattr__(self, "radius", float(self.radius))
+        object.__setattr__(self, "center", _column_values("center", "Ball", self.center))
+
+    def domain(self, n_features: int) -> Domain:
+        """Return the region for this number of columns."""
+        center = _spread(self.center, n_features)  # type: ignore[arg-type]
+        return Domain(center - self.radius, center + self.radius, self.radius)
+
+
+def as_space(bounds: ArrayLike | Box | Ball | None, owner: str) -> Box | Ball:
+    """Read a user's `bounds`: a Box, a Ball, or a pair (lower, upper)."""
+    if isinstance(bounds, Box | Ball):
+        return bounds
+    if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 2:
+        return Box(bounds[0], bounds[1])
+    raise ParameterError.wrong(
+        "bounds", owner, "a pair (lower, upper), a Box or a Ball", bounds,
+        "bounds=(0, 255) if all columns share a range, or bounds=([0, 18], [1, 99]) with one entry per column. "
+        "Take them from public knowledge, never from the rows.",
+    )  # fmt: skip
+
+
+def domain_to_dict(domain: Domain) -> dict[str, Any]:
+    """Return the region as JSON-ready values."""
+    record: dict[str, Any] = {"lower": domain.lower.tolist(), "upper": domain.upper.tolist()}
+    if np.isfinite(domain.radius):
+        record["radius"] = domain.radius
+    return record
+
+
+def domain_from_dict(record: dict[str, Any]) -> Domain:
+    """Read what `domain_to_dict` wrote."""
+    return Domain(np.asarray(record["lower"], float), np.asarray(record["upper"], float), record.get("radius", np.inf))

@@ -1,0 +1,34 @@
+"""The public grid that coordinates are read on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spinney.spaces.box import Domain, FloatArray
+
+__all__ = ["GRID_BITS", "Door", "door"]
+
+#: Each column of the bounding box is cut into 2**31 steps.
+GRID_BITS = 31
+
+
+class Door(NamedTuple):
+    """What decides, once, how a raw row enters: constants for the compiled kernels."""
+
+    lower: FloatArray
+    upper: FloatArray
+    inverse: FloatArray
+    step: FloatArray
+    center: FloatArray
+    radius: float
+    nan_to_center: bool
+
+
+def door(domain: Domain, nan_to_center: bool) -> Door:
+    """Return the door of a domain."""
+    step = (domain.upper - domain.lower) / 2.0**GRID_BITS
+    with np.errstate(over="ignore"):
+        inverse = np.minimum(2.0**GRID_BITS / (domain.upper - domain.lower), np.finfo(np.float64).max)
+    return Door(domain.lower, domain.upper, inverse, step, domain.center, float(domain.radius), nan_to_center)

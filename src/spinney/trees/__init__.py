@@ -1,0 +1,1 @@
+"""Hierarchies as flat arrays."""
