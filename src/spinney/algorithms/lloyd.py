@@ -36,12 +36,16 @@ class Lloyd:
     name = "lloyd"
     backends = ("memory",)
 
+    def parts(self, problem: Problem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        step = Fraction(100 - SIZES_SHARE, 100) / ROUNDS
+        root = math.sqrt(problem.domain.n_features)
+        rounds = [Part(f"round {i}", "sums", step, root, 1.0) for i in range(1, ROUNDS + 1)]
+        return (*rounds, Part("sizes", "counts", Fraction(SIZES_SHARE, 100)))
+
     def plan(self, problem: Problem) -> tuple[Charge, ...]:
         """Return the charges, from public facts alone."""
-        step = Fraction(100 - SIZES_SHARE, 100) / ROUNDS
-        d = problem.domain.n_features
-        parts = [Part(f"round {i}", "sums", step, math.sqrt(d), 1.0) for i in range(1, ROUNDS + 1)]
-        return compose(problem.budget, [*parts, Part("sizes", "counts", Fraction(SIZES_SHARE, 100))])
+        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from spinney.algorithms.problem import Algorithm, Problem
-from spinney.curators.base import COUNTING, step_noise
-from spinney.mechanisms.additive import calibrate
+from spinney.curators.base import step_noise
+from spinney.mechanisms.additive import Sensitivity, calibrate
 from spinney.mechanisms.splitting import split_rule
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import total_epsilon
@@ -31,7 +32,7 @@ class Plan:
     problem: Problem
     n_guess: int | None = None
 
-    @property
+    @cached_property
     def charges(self) -> tuple[Charge, ...]:
         """The charges, in the order of asking."""
         return self.algorithm.plan(self.problem)
@@ -43,7 +44,9 @@ class Plan:
 
     def count_std(self, charge: Charge) -> float:
         """Standard deviation, in rows, of each count paid for by this charge."""
-        return calibrate(COUNTING, self.problem.unit.count_price(charge)).std
+        (part,) = (part for part in self.algorithm.parts(self.problem) if part.name == charge.name)
+        sensitivity = Sensitivity(round(part.l1), round(part.l2**2))
+        return calibrate(sensitivity, self.problem.unit.count_price(charge)).std
 
     def vector_std(self, charge: Charge) -> float:
         """Standard deviation, in clipping radii, of each coordinate of a sum paid for by this charge."""

@@ -39,12 +39,14 @@ class RingHistogram:
         excess = np.maximum(middles[None, :] - self.edges[:, None], 0.0)  # candidate radius x ring
         lost = self.counts @ excess.T / self.totals[:, None]
         noise = sum_std * self.edges[None, :] / self.totals[:, None]
-        return self.edges[np.argmin(lost**2 + noise**2, axis=1)]
+        radii: FloatArray = self.edges[np.argmin(lost**2 + noise**2, axis=1)]
+        return radii
 
     def median_radii(self) -> FloatArray:
         """Return the radii that hold the nearest share of each cluster's rows."""
         shares = self.counts.cumsum(axis=1) / self.totals[:, None]
-        return self.edges[np.argmax(shares >= NEAR_SHARE, axis=1)]
+        radii: FloatArray = self.edges[np.argmax(shares >= NEAR_SHARE, axis=1)]
+        return radii
 
 
 def ask_rings(curator: Curator, problem: Problem, centers: FloatArray, charge: Charge) -> RingHistogram:

@@ -12,6 +12,7 @@ from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Domain, FloatArray
 
@@ -55,6 +56,9 @@ class Algorithm(Protocol):
     @property
     def backends(self) -> tuple[str, ...]:
         """The curators it runs on."""
+
+    def parts(self, problem: Problem) -> tuple[Part, ...]:
+        """Return the share and the sensitivity of every question, in the order of asking, from public facts alone."""
 
     def plan(self, problem: Problem) -> tuple[Charge, ...]:
         """Return every charge, in the order of asking, from public facts alone."""

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.kernels import RADIUS_STEPS, count_cells, count_rings, sum_costs, sum_offsets
-from spinney.curators.partitions import Partition, Rings, Whole
+from spinney.curators.kernels import RADIUS_STEPS, count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
+from spinney.curators.partitions import Columns, Partition, Rings, Whole
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.mechanisms.splitting import split_rule
@@ -28,7 +28,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import lens
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.box import NARROWEST, WIDEST, Domain, FloatArray
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import WORD, Cells, Quadtree, Splits
 
@@ -87,6 +87,11 @@ class CostAnswer:
     std: float
 
 
+def count_sensitivity(partition: Partition, n_features: int) -> Sensitivity:
+    """Return how far one added row moves the counts: one cell, or one bin of every column."""
+    return Sensitivity(n_features, n_features) if isinstance(partition, Columns) else COUNTING
+
+
 def step_noise(unit: Unit, kernel: str, n_features: int, charge: Charge) -> StepNoise:
     """Return the noise of a `sums` question: one row adds a vector in an L2 ball (and the L1 ball around it) and a weight."""
     square = RADIUS_STEPS**2
@@ -128,6 +133,17 @@ class Curator(ABC):
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         """Apply ``kernel(rows, mask, door, *arguments)`` to all batches; return the sums of its results, exactly."""
 
+    @abstractmethod
+    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        """As `_map`, for kernels that also take each row's nearest center: ``kernel(rows, mask, door, labels, *arguments)``."""
+
+    def _check(self, *centers: FloatArray, radii: FloatArray | None = None) -> None:
+        """Refuse public arguments that are not finite: the kernels' clipping relies on them."""
+        if any(c.ndim != 2 or c.shape[1] != self.domain.n_features or not np.isfinite(c).all() for c in centers):
+            raise ValueError("centers and anchors must be finite points with one coordinate per column")
+        if radii is not None and not ((radii > NARROWEST) & (radii < WIDEST)).all():
+            raise ValueError("radii must be positive and finite")
+
     def _open(self, question: str, charge: Charge) -> None:
         """Charge the ledger; every question starts here."""
         self.ledger.spend(charge, question)
@@ -135,8 +151,10 @@ class Curator(ABC):
 
     def counts(self, partition: Partition, charge: Charge) -> CountAnswer:
         """Answer with the noisy number of rows in each cell of a public partition."""
+        if isinstance(partition, Rings):
+            self._check(partition.centers)
         self._open("counts", charge)
-        noise = calibrate(COUNTING, self.unit.count_price(charge))
+        noise = calibrate(count_sensitivity(partition, self.domain.n_features), self.unit.count_price(charge))
         return CountAnswer(privatize(self._exact_counts(partition), noise, self._source), noise)
 
     def grow(self, splits: Splits, start: int, threshold: int, charge: Charge) -> Quadtree:
@@ -193,10 +211,11 @@ class Curator(ABC):
         anchors : array of shape (k, d), optional
             Public points that offsets are taken from; the centers by default.
         """
+        anchors = centers if anchors is None else anchors
+        self._check(centers, anchors, radii=radii)
         self._open("sums", charge)
         noise = step_noise(self.unit, kernel, centers.shape[1], charge)
-        anchors = centers if anchors is None else anchors
-        vectors, weights = self._map(sum_offsets, lens(centers), anchors, radii, kernel == "median")
+        vectors, weights = self._map_nearest(centers, sum_offsets, anchors, radii, kernel == "median")
         return SumAnswer(
             privatize(vectors, noise.vectors, self._source) / RADIUS_STEPS,
             privatize(weights, noise.weights, self._source) / noise.weight_steps,
@@ -214,12 +233,12 @@ class Curator(ABC):
         charge : Charge
         second : array of shape (k, d), optional
         """
-        self._open("cost", charge)
         second = np.empty((0, first.shape[1])) if second is None else second
+        self._check(first, second)
+        self._open("cost", charge)
         step = cost_range(self.domain, first, second, power) / COST_STEPS
-        (total,) = self._map(
-            sum_costs, first, lens(first), second, lens(second if len(second) else first), power == 1, 1 / step, COST_STEPS
-        )
+        glass = lens(second if len(second) else first)
+        (total,) = self._map_nearest(first, sum_costs, first, second, glass, power == 1, 1 / step, COST_STEPS)
         noise = calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), self.unit.value_price(charge))
         return CostAnswer(float(privatize(total, noise, self._source)[0]) * step, noise.std * step)
 
@@ -227,9 +246,11 @@ class Curator(ABC):
         """Return exact counts: for questions of this class only."""
         if isinstance(partition, Cells):
             return self._exact_cell_counts(partition)
+        if isinstance(partition, Columns):
+            return self._map(count_columns)[0]
         if isinstance(partition, Whole):
-            partition = Rings(self.domain.center[None, :])
-        (counts,) = self._map(count_rings, partition.centers, lens(partition.centers), partition.edges**2)
+            return self._map(count_rows)[0]
+        (counts,) = self._map_nearest(partition.centers, count_rings, partition.centers, partition.edges**2)
         return counts if partition.edges.size else counts[:, 0]
 
     def _exact_cell_counts(self, cells: Cells) -> IntArray:

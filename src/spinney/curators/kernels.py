@@ -11,31 +11,50 @@ from numba import njit
 
 from spinney.solvers.nearest import BLOCK, load_block, nearest_block, scratch, squared_distance
 from spinney.spaces.grid import GRID_BITS
+from spinney.trees.quadtree import BIN_BITS
 
-__all__ = ["RADIUS_STEPS", "count_between", "count_cells", "count_rings", "path_codes", "sum_costs", "sum_offsets"]
+__all__ = [
+    "RADIUS_STEPS",
+    "count_between",
+    "count_cells",
+    "count_columns",
+    "count_rings",
+    "count_rows",
+    "find_nearest",
+    "path_codes",
+    "sum_costs",
+    "sum_offsets",
+]
 
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20
 _LAST = 2.0**GRID_BITS - 1.0
+_BIN_SHIFT = GRID_BITS - BIN_BITS
 
 
 @njit(cache=True, nogil=True)
-def _enter(rows, start, count, mask, door, block, alive):  # type: ignore[no-untyped-def]
-    """Write grid coordinates of rows start .. start+count into the columns of a block."""
+def _admit(rows, start, count, mask, door, block, alive):  # type: ignore[no-untyped-def]
+    """Load rows start .. start+count into the columns of a block, and decide which of them count."""
     d = rows.shape[1]
     load_block(rows, start, count, block)
-    for i in range(count):
-        alive[i] = True
+    checks = np.zeros(count)
     for t in range(d):
         for i in range(count):
-            alive[i] &= np.abs(block[t, i]) < np.inf  # false for NaN too
+            checks[i] += block[t, i] * 0.0  # NaN if the value is NaN or infinite
     for i in range(count):
+        alive[i] = checks[i] == 0.0
         if not alive[i]:
             alive[i] = door.nan_to_center
             for t in range(d):
                 block[t, i] = door.center[t]
         if mask.size and mask[start + i] == 0:
             alive[i] = False
+
+
+@njit(cache=True, nogil=True)
+def _clip(block, count, door):  # type: ignore[no-untyped-def]
+    """Move points into the domain."""
+    d = block.shape[0]
     for t in range(d):
         lower, upper = door.lower[t], door.upper[t]
         for i in range(count):
@@ -49,19 +68,54 @@ def _enter(rows, start, count, mask, door, block, alive):  # type: ignore[no-unt
             shrink = min(1.0, door.radius / np.sqrt(max(square, 1e-300)))
             for t in range(d):
                 block[t, i] = door.center[t] + (block[t, i] - door.center[t]) * shrink
-    for t in range(d):
-        lower, inverse = door.lower[t], door.inverse[t]
-        for i in range(count):
-            block[t, i] = min(np.floor((block[t, i] - lower) * inverse), _LAST)
 
 
 @njit(cache=True, nogil=True)
-def _place(block, count, door):  # type: ignore[no-untyped-def]
-    """Turn grid coordinates into the middles of their grid steps."""
-    for t in range(block.shape[0]):
-        lower, step = door.lower[t], door.step[t]
+def _enter(rows, start, count, mask, door, block, alive, as_places):  # type: ignore[no-untyped-def]
+    """Write grid coordinates of rows start .. start+count, or the middles of their grid steps, into the columns of a block."""
+    _admit(rows, start, count, mask, door, block, alive)
+    if door.radius < np.inf:
+        _clip(block, count, door)
+    for t in range(rows.shape[1]):
+        lower, upper, inverse, step = door.lower[t], door.upper[t], door.inverse[t], door.step[t]
+        if as_places:
+            for i in range(count):
+                value = min(max(block[t, i], lower), upper)
+                block[t, i] = lower + (min(np.floor((value - lower) * inverse), _LAST) + 0.5) * step
+        else:
+            for i in range(count):
+                value = min(max(block[t, i], lower), upper)
+                block[t, i] = min(np.floor((value - lower) * inverse), _LAST)
+
+
+@njit(cache=True, nogil=True)
+def count_rows(rows, mask, door):  # type: ignore[no-untyped-def]
+    """Count the rows that enter."""
+    total = np.zeros(1, dtype=np.int64)
+    n, d = rows.shape
+    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
+    for start in range(0, n, BLOCK):
+        count = min(BLOCK, n - start)
+        _admit(rows, start, count, mask, door, block, alive)
         for i in range(count):
-            block[t, i] = lower + (block[t, i] + 0.5) * step
+            total[0] += alive[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def count_columns(rows, mask, door):  # type: ignore[no-untyped-def]
+    """Count rows in 2**BIN_BITS equal bins of each column: a row counts once in every column."""
+    n, d = rows.shape
+    counts = np.zeros((d, 2**BIN_BITS), dtype=np.int64)
+    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
+    for start in range(0, n, BLOCK):
+        count = min(BLOCK, n - start)
+        _enter(rows, start, count, mask, door, block, alive, False)
+        for t in range(d):
+            for i in range(count):
+                if alive[i]:
+                    counts[t, np.int64(block[t, i]) >> _BIN_SHIFT] += 1
+    return counts
 
 
 @njit(cache=True, nogil=True)
@@ -88,7 +142,7 @@ def path_codes(rows, mask, door, axes, shifts, words, codes):  # type: ignore[no
     kept = 0
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive)
+        _enter(rows, start, count, mask, door, block, alive, False)
         for word in range(words):
             _encode(block, count, axes, shifts, word, column)
             place = kept
@@ -149,7 +203,7 @@ def count_cells(rows, mask, door, axes, shifts, cells, depths):  # type: ignore[
     columns, code = np.empty((words, BLOCK), dtype=np.uint64), np.empty(words, dtype=np.uint64)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive)
+        _enter(rows, start, count, mask, door, block, alive, False)
         for word in range(words):
             _encode(block, count, axes, shifts, word, columns[word])
         for i in range(count):
@@ -164,103 +218,122 @@ def count_cells(rows, mask, door, axes, shifts, cells, depths):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def count_rings(rows, mask, door, centers, glass, squared_edges):  # type: ignore[no-untyped-def]
-    """Count rows by nearest center and by ring: ring r lies between edges r-1 and r; no edges make one ring."""
-    counts = np.zeros((centers.shape[0], squared_edges.size + 1), dtype=np.int64)
+def find_nearest(rows, mask, door, glass):  # type: ignore[no-untyped-def]
+    """Return the index of each row's nearest center, or -1 for a row that does not count."""
     n, d = rows.shape
+    found = np.empty(n, dtype=np.int32)
     block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
     view, labels, best, work = scratch(glass)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive)
-        _place(block, count, door)
+        _admit(rows, start, count, mask, door, block, alive)
+        _clip(block, count, door)
         nearest_block(block, count, glass, view, labels, best, work)
         for i in range(count):
-            if alive[i]:
-                ring = 0
-                if squared_edges.size:
-                    ring = np.searchsorted(squared_edges, squared_distance(block, i, centers, labels[i]))
-                counts[labels[i], ring] += 1
+            found[start + i] = labels[i] if alive[i] else -1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def count_rings(rows, mask, door, labels, centers, squared_edges):  # type: ignore[no-untyped-def]
+    """Count rows by nearest center and by ring: ring r lies between edges r-1 and r; no edges make one ring."""
+    counts = np.zeros((centers.shape[0], squared_edges.size + 1), dtype=np.int64)
+    n, d = rows.shape
+    if not squared_edges.size:
+        for i in range(n):
+            if labels[i] >= 0:
+                counts[labels[i], 0] += 1
+        return counts
+    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
+    for start in range(0, n, BLOCK):
+        count = min(BLOCK, n - start)
+        _enter(rows, start, count, mask, door, block, alive, True)
+        for i in range(count):
+            j = labels[start + i]
+            if j >= 0:
+                counts[j, np.searchsorted(squared_edges, squared_distance(block, i, centers, j))] += 1
     return counts
 
 
 @njit(cache=True, nogil=True)
-def _truncate(vector):  # type: ignore[no-untyped-def]
-    """Truncate toward zero and make sure, in integers, that the squared norm is at most RADIUS_STEPS^2."""
+def _shorten(block, i):  # type: ignore[no-untyped-def]
+    """Make sure, in integers, that the squared length of whole-number vector i is at most RADIUS_STEPS^2."""
     limit = np.int64(RADIUS_STEPS) * np.int64(RADIUS_STEPS)
     while True:
         square = np.int64(0)
-        for t in range(vector.size):
-            step = np.int64(vector[t])
-            square += step * step
+        for t in range(block.shape[0]):
+            square += np.int64(block[t, i]) * np.int64(block[t, i])
         if square <= limit:
             return
-        for t in range(vector.size):
-            vector[t] *= 1.0 - 1e-9
+        for t in range(block.shape[0]):  # one step nearer to zero
+            block[t, i] -= np.sign(block[t, i])
 
 
 @njit(cache=True, nogil=True)
-def sum_offsets(rows, mask, door, glass, anchors, radii, is_median):  # type: ignore[no-untyped-def]
+def sum_offsets(rows, mask, door, labels, anchors, radii, is_median):  # type: ignore[no-untyped-def]
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 
     The mean kernel clips the offset to the radius and weighs each row 1. The median kernel divides the offset by
-    max(length, radius) and weighs the row radius / max(length, radius), in the same steps.
+    max(length, radius) and weighs the row radius / max(length, radius), in the same steps. Both truncate toward zero.
+    Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.
     """
     k, d = anchors.shape
-    vectors, weights = np.zeros((k, d), dtype=np.int64), np.zeros(k, dtype=np.int64)
+    vectors, weights = np.zeros((k, d)), np.zeros(k)
     n = rows.shape[0]
     block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    view, labels, best, work = scratch(glass)
-    vector = np.empty(d)
+    squares, factors, shares = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive)
-        _place(block, count, door)
-        nearest_block(block, count, glass, view, labels, best, work)
+        _enter(rows, start, count, mask, door, block, alive, True)
         for i in range(count):
-            if not alive[i]:
-                continue
-            j = labels[i]
-            radius = radii[j]
+            j = max(labels[start + i], 0)
             square = 0.0
             for t in range(d):
-                vector[t] = block[t, i] - anchors[j, t]
-                square += vector[t] * vector[t]
-            longest = max(np.sqrt(square), radius)
-            factor = RADIUS_STEPS / longest
+                gap = block[t, i] - anchors[j, t]
+                block[t, i] = gap
+                square += gap * gap
+            squares[i] = square
+            shares[i] = radii[j]
+        for i in range(count):
+            radius, length = shares[i], np.sqrt(squares[i])
+            longest = length if length > radius else radius
+            factors[i] = RADIUS_STEPS / longest
+            shares[i] = radius / longest
+        for t in range(d):
+            for i in range(count):
+                block[t, i] = np.trunc(block[t, i] * factors[i])
+        for i in range(count):
+            j = labels[start + i]
+            if j < 0:
+                continue
+            if squares[i] >= 0.999 * radii[j] * radii[j]:
+                _shorten(block, i)
             for t in range(d):
-                vector[t] *= factor
-            if square >= 0.999 * radius * radius:
-                _truncate(vector)
-            for t in range(d):
-                vectors[j, t] += np.int64(vector[t])
-            weights[j] += np.int64(min(radius * factor, np.float64(RADIUS_STEPS))) if is_median else 1
-    return vectors, weights
+                vectors[j, t] += block[t, i]
+            weights[j] += np.trunc(shares[i] * RADIUS_STEPS) if is_median else 1.0
+    return vectors.astype(np.int64), weights.astype(np.int64)
 
 
 @njit(cache=True, nogil=True)
-def sum_costs(rows, mask, door, first, first_glass, second, second_glass, is_median, inverse_step, bound):  # type: ignore[no-untyped-def]
+def sum_costs(rows, mask, door, labels, first, second, glass, is_median, inverse_step, bound):  # type: ignore[no-untyped-def]
     """Sum cost differences d(x, first)^p - d(x, second)^p in integer steps, each clipped to the bound.
 
-    No second set means the cost of the first.
+    ``labels`` are the nearest of the first set and ``glass`` looks at the second; no second set means the cost of the first.
     """
     total = np.zeros(1, dtype=np.int64)
     n, d = rows.shape
-    block, alive, theirs = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_), np.zeros(BLOCK)
-    view, labels, best, work = scratch(first_glass)
+    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
+    view, others, best, work = scratch(glass)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive)
-        _place(block, count, door)
+        _enter(rows, start, count, mask, door, block, alive, True)
         if second.shape[0]:
-            nearest_block(block, count, second_glass, view, labels, best, work)
-            for i in range(count):
-                theirs[i] = squared_distance(block, i, second, labels[i])
-        nearest_block(block, count, first_glass, view, labels, best, work)
+            nearest_block(block, count, glass, view, others, best, work)
         for i in range(count):
-            if alive[i]:
-                ours = squared_distance(block, i, first, labels[i])
-                gap = np.sqrt(ours) - np.sqrt(theirs[i]) if is_median else ours - theirs[i]
-                steps = min(max(gap * inverse_step, -np.float64(bound)), np.float64(bound))
-                total[0] += np.int64(steps)
+            j = labels[start + i]
+            if j >= 0:
+                ours = squared_distance(block, i, first, j)
+                theirs = squared_distance(block, i, second, others[i]) if second.shape[0] else 0.0
+                gap = np.sqrt(ours) - np.sqrt(theirs) if is_median else ours - theirs
+                total[0] += np.int64(min(max(gap * inverse_step, -np.float64(bound)), np.float64(bound)))
     return total

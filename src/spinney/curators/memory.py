@@ -1,4 +1,7 @@
-"""The curator over an array in memory: threads over chunks, and sorted path codes kept between questions."""
+"""The curator over an array in memory: threads over chunks.
+
+Between questions it keeps, per row, a sorted path code and the label of the last centers asked about. Both stay inside.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from spinney.curators.base import Curator
 from spinney.curators.groups import kept_rows
-from spinney.curators.kernels import count_between, path_codes
+from spinney.curators.kernels import count_between, find_nearest, path_codes
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.spaces.box import Domain
+from spinney.solvers.nearest import Lens, lens
+from spinney.spaces.box import Domain, FloatArray
 from spinney.trees.quadtree import WORD, Cells, CodeArray, Splits
 
 __all__ = ["MemoryCurator"]
@@ -34,7 +38,7 @@ class MemoryCurator(Curator):
         Of any real type and memory layout; not copied.
     domain, unit, ledger, source
         As for `Curator`.
-    groups : array-like of shape (n,), optional
+    groups : sequence of length n, optional
         The person each row belongs to.
     """
 
@@ -45,35 +49,59 @@ class MemoryCurator(Curator):
         unit: Unit,
         ledger: FitLedger,
         source: NoiseSource,
-        groups: ArrayLike | None = None,
+        groups: Any = None,
     ) -> None:
         super().__init__(domain, unit, ledger, source)
         self._rows = nonprivate_rows
         self._mask = np.empty(0, np.uint8) if groups is None else kept_rows(groups, unit.max_rows, source.key())
+        self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
         self._sorted: tuple[Splits, CodeArray] | None = None
         self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
 
-    def _chunks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint8], int]]:
-        """Yield row chunks as C-ordered floats, their masks and their starts."""
-        for start in range(0, len(self._rows), CHUNK):
-            rows = self._rows[start : start + CHUNK]
-            if rows.dtype not in (np.float32, np.float64) or not rows.flags.c_contiguous:
+    def _chunk(self, start: int) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
+        """Return a chunk of rows as C-ordered floats, its mask and its start."""
+        rows = self._rows[start : start + CHUNK]
+        if rows.dtype not in (np.float32, np.float64) or not rows.flags.c_contiguous:
+            with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
                 rows = np.ascontiguousarray(rows, dtype=np.float64)
-            yield rows, self._mask[start : start + CHUNK], start
+        return rows, self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            yield from pool.map(lambda chunk: task(*chunk), self._chunks())
+            yield from pool.map(lambda start: task(*self._chunk(start)), range(0, len(self._rows), CHUNK))
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int = 0) -> tuple[NDArray[Any], ...]:
-            part = kernel(rows, mask, self._door, *arguments)
+        return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
+
+    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        if self._labels is None or not np.array_equal(self._labels[0], centers):
+            self._labels = centers.copy(), self._nearest(lens(centers))
+        labels = self._labels[1]
+        return self._reduce(
+            lambda rows, mask, start: kernel(rows, mask, self._door, labels[start : start + len(rows)], *arguments)
+        )
+
+    def _nearest(self, glass: Lens) -> NDArray[np.int32]:
+        labels = np.empty(len(self._rows), dtype=np.int32)
+
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> None:
+            labels[start : start + len(rows)] = find_nearest(rows, mask, self._door, glass)
+
+        list(self._each_chunk(once))
+        return labels
+
+    def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
+        """Add up what each chunk gives, in arbitrary-precision integers."""
+
+        def parts(*chunk: Any) -> tuple[NDArray[Any], ...]:
+            part = once(*chunk)
             return part if isinstance(part, tuple) else (part,)
 
-        # An empty chunk gives the shapes when there are no rows; sums are arbitrary-precision integers between chunks.
-        totals = [part.astype(object) for part in once(np.empty((0, self.domain.n_features)), np.empty(0, np.uint8))]
-        for parts in self._each_chunk(once):
-            totals = [total + part for total, part in zip(totals, parts, strict=True)]
+        # An empty chunk gives the shapes when there are no rows.
+        empty = parts(np.empty((0, self.domain.n_features)), self._mask[:0], 0)
+        totals = [part.astype(object) for part in empty]
+        for more in self._each_chunk(parts):
+            totals = [total + part for total, part in zip(totals, more, strict=True)]
         return totals
 
     def _exact_cell_counts(self, cells: Cells) -> IntArray:

@@ -9,7 +9,7 @@ import numpy as np
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Cells
 
-__all__ = ["Cells", "Partition", "Rings", "Whole"]
+__all__ = ["Cells", "Columns", "Partition", "Rings", "Whole"]
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,9 @@ class Rings:
     edges: FloatArray = field(default_factory=lambda: np.empty(0))
 
 
-Partition = Whole | Rings | Cells
+@dataclass(frozen=True)
+class Columns:
+    """Each column cut into 2**BIN_BITS equal bins. A row lies in one bin of every column."""
+
+
+Partition = Whole | Rings | Cells | Columns

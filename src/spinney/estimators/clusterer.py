@@ -16,9 +16,11 @@ from spinney.algorithms.problem import Problem, Result
 from spinney.algorithms.registry import find
 from spinney.curators.memory import MemoryCurator
 from spinney.estimators.tables import numeric_array
-from spinney.estimators.validation import check_parameters
+from spinney.estimators.validation import check_count, check_parameters, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
+from spinney.privacy.budget import round_up
+from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.release import Release
 from spinney.solvers.nearest import nearest
@@ -76,10 +78,13 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         Plan
             Prints as a table.
         """
-        problem = check_parameters(self, self._power, n_features, has_groups=self.max_rows_per_group is not None)
-        return Plan(find(self.algorithm), problem, n_guess)
+        facts = check_parameters(self, self._power, has_groups=self.max_rows_per_group is not None)
+        check_count("n_features", f"{type(self).__name__}.plan", n_features)
+        if n_guess is not None:
+            check_count("n_guess", f"{type(self).__name__}.plan", n_guess)
+        return Plan(find(self.algorithm), facts.problem(n_features), n_guess)
 
-    def fit(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Cluster private rows.
 
         Privacy
@@ -101,36 +106,33 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         -------
         self
         """
-        if self.bounds is None or self.epsilon is None:  # before anything is asked of X
-            check_parameters(self, self._power, 1, groups is not None)
-        array = check_array(
-            numeric_array(X),
-            dtype="numeric",
-            order=None,
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            ensure_min_features=1,
-            estimator=self,
-            input_name="X",
-        )
-        validate_data(self, X if hasattr(X, "columns") else array, skip_check_array=True)
-        problem = check_parameters(self, self._power, array.shape[1], groups is not None)
-        if groups is not None and len(groups) != len(array):  # type: ignore[arg-type]
+        facts = check_parameters(self, self._power, groups is not None)  # before anything is asked of X
+        array = self._array(X, reset=True)
+        problem = facts.problem(array.shape[1])
+        if groups is not None and (hasattr(groups, "columns") or np.ndim(groups) != 1 or len(groups) != len(array)):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\nHint: pass a column of the same table."
             )
         self._store(self._release(array, problem, groups))
         return self
 
-    def _release(self, array: NDArray[Any], problem: Problem, groups: ArrayLike | None) -> Release:
+    def _array(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
+        array = check_array(
+            numeric_array(X), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
+        )
+        validate_data(self, X if hasattr(X, "columns") else array, skip_check_array=True, reset=reset)
+        return np.asarray(array)
+
+    def _release(self, array: NDArray[Any], problem: Problem, groups: Any) -> Release:
         """Run the algorithm behind a curator and return what may be published."""
         algorithm = find(self.algorithm)
         charges = algorithm.plan(problem)
+        rng = check_random_state(self.random_state)
         ledger = FitLedger(problem.budget, charges)
         source = noise_source(self.noise_seed)
         curator = MemoryCurator(array, problem.domain, problem.unit, ledger, source, groups)
-        result: Result = algorithm.run(curator, problem, charges, _public_generator(self.random_state))
-        spent = ledger.epsilon
+        result: Result = algorithm.run(curator, problem, charges, rng)
         names = getattr(self, "feature_names_in_", None)
         return Release(
             objective=self._objective,
@@ -140,8 +142,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             sizes_margin=float(result.size_noise.quantile(0.95)),
             summary_points=result.summary_points,
             summary_weights=result.summary_weights,
-            epsilon=float(spent),
-            delta=float(problem.budget.delta) if any(c.measure.value == "rho" for c in ledger.entries) else 0.0,
+            epsilon=round_up(ledger.epsilon),
+            promised_epsilon=float(problem.budget.epsilon),
+            delta=float(problem.budget.delta) if any(c.measure is Measure.ZCDP for c in charges) else 0.0,
             adjacency=problem.unit.adjacency.value,
             max_rows_per_group=problem.unit.max_rows if groups is not None else None,
             noise="none: not private" if problem.budget.is_infinite else source.statement,
@@ -178,7 +181,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         )
         estimator = cls(
             len(release.centers),
-            epsilon=release.epsilon,
+            epsilon=release.promised_epsilon,
             delta=release.delta,
             bounds=bounds,
             algorithm=release.algorithm,
@@ -194,11 +197,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _points(self, X: Any) -> NDArray[np.float64]:
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
         check_is_fitted(self)
-        array = check_array(
-            numeric_array(X), dtype="numeric", ensure_all_finite=False, estimator=self, input_name="X", ensure_min_samples=0
-        )
-        validate_data(self, X if hasattr(X, "columns") else array, skip_check_array=True, reset=False)
-        points = np.array(array, dtype=np.float64, order="C")
+        with np.errstate(all="ignore"):
+            points = np.array(self._array(X, reset=False), dtype=np.float64, order="C")
         domain = domain_from_dict(self.release_.domain)
         points[~np.isfinite(points).all(axis=1)] = domain.center
         return points
@@ -215,7 +215,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         points = self._points(X)
         return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
 
-    def fit_predict(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> NDArray[np.int32]:
+    def fit_predict(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
         Parameters are those of `fit`.
@@ -226,10 +226,3 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""
         squares = nearest(self._points(X), self.cluster_centers_)[0]
         return -float(np.sum(squares if self._power == 2 else np.sqrt(squares)))
-
-
-def _public_generator(random_state: Any) -> np.random.Generator:
-    """Return the generator of public randomness; a legacy RandomState gives its seed."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)

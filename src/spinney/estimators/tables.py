@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError
+
 __all__ = ["numeric_array"]
 
 
 def _number(cell: object) -> float:
-    try:
-        return float(cell)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
+    """Return a cell as a number; what is not a real number is missing."""
+    if isinstance(cell, Real | Decimal | str):
+        try:
+            return float(cell)
+        except (TypeError, ValueError, OverflowError):
+            return np.nan
+    return np.nan
 
 
 def _column(values: Any) -> NDArray[Any]:
-    """Return a column as a numeric array; a cell that is not a number is missing."""
+    """Return a column as a numeric array, cell by cell unless its type says that all cells are numbers."""
     array = np.asarray(values)
     if array.dtype.kind in "fiub":
         return array
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return np.array([_number(cell) for cell in array.ravel().tolist()], dtype=np.float64).reshape(array.shape)
+    if array.dtype.kind in "Mm":
+        raise ParameterError(
+            "The columns of X must hold numbers. Got dates or durations instead.\n"
+            "Hint: turn them into numbers, such as days since a public date."
+        )
+    cells = [_number(cell) for cell in array.ravel().tolist()]
+    return np.array(cells, dtype=np.float64).reshape(array.shape)
 
 
 def numeric_array(X: Any) -> Any:
@@ -34,16 +44,19 @@ def numeric_array(X: Any) -> Any:
     Columns and their types are schema and so public; what stands in a cell is not: a cell that is not a number becomes
     missing, silently.
     """
-    if hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "to_numpy"):
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         array = X.to_numpy()
         if array.dtype.kind in "fiub":
             return array
-        columns = [_column(X[name].to_numpy()) for name in X.columns]
+        at = X.iloc if hasattr(X, "iloc") else X
+        columns = [_column(at[:, i].to_numpy()) for i in range(X.shape[1])]
         return np.column_stack(columns) if columns else np.empty((len(X), 0))
     if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
         return X
     if not isinstance(X, np.ndarray):
         X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
-        if X.dtype == object:
-            return _column(X)
-    return X if X.dtype.kind in "fiubc" else _column(X)
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported.")
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per record.")
+    return X if X.dtype.kind in "fiub" else _column(X)

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Charge, Measure
 
 __all__ = ["Noise", "Sensitivity", "calibrate", "privatize"]
@@ -58,12 +59,6 @@ class Noise:
         return max(0, math.ceil(-self.scale * math.log((1 - probability) * (1 + alpha) / 2)) - 1)
 
 
-def _at_least(exact: Fraction) -> float:
-    """Return the smallest convenient float that is not below an exact number."""
-    number = float(exact)
-    return number if Fraction(number) >= exact else math.nextafter(number, math.inf)
-
-
 def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
     """Return the noise that makes an answer of this sensitivity worth at most `price` per row.
 
@@ -73,9 +68,9 @@ def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
         return Noise("none", 0.0)
     amount = Fraction(price.amount)
     if price.measure is Measure.PURE:
-        return Noise("laplace", _at_least(sensitivity.l1 / amount))
+        return Noise("laplace", round_up(sensitivity.l1 / amount))
     variance = sensitivity.l2_squared / (2 * amount)
-    scale = math.sqrt(_at_least(variance))
+    scale = math.sqrt(round_up(variance))
     while Fraction(scale) ** 2 < variance:
         scale = math.nextafter(scale, math.inf)
     return Noise("gaussian", scale)

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.mechanisms.additive import _at_least
 from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Charge, Measure
 
 __all__ = ["choose", "selection_rho"]
@@ -44,4 +44,4 @@ def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSourc
             epsilon = Fraction(math.nextafter(float(epsilon), 0.0))
     else:
         epsilon = amount
-    return source.select(scores, _at_least(score_range / epsilon))
+    return source.select(scores, round_up(score_range / epsilon))

@@ -64,15 +64,15 @@ class SecureSource:
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise of this scale to every value."""
-        return np.asarray(_measurement("laplace", scale)(values.tolist()), dtype=np.int64)
+        return np.asarray(_measurement("laplace", scale)(np.ascontiguousarray(values)), dtype=np.int64)
 
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Gaussian noise of this standard parameter to every value."""
-        return np.asarray(_measurement("gaussian", scale)(values.tolist()), dtype=np.int64)
+        return np.asarray(_measurement("gaussian", scale)(np.ascontiguousarray(values)), dtype=np.int64)
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
-        return int(_measurement("select", scale)(scores.tolist()))
+        return int(_measurement("select", scale)(np.ascontiguousarray(scores)))
 
     def key(self) -> bytes:
         """Return 16 secret bytes."""

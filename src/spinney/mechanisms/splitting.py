@@ -24,6 +24,10 @@ from spinney.privacy.charges import Charge, Measure
 
 __all__ = ["SplitRule", "split_rule", "worst_loss"]
 
+#: Prices above this are not used up: the noise is far below a row already.
+MOST_EPSILON = 1024
+#: At most so many offsets are tried; between them the loss is bounded.
+MOST_OFFSETS = 1024
 #: Safety factor over rounding in the float sums of `worst_loss`.
 MARGIN = 1 + 1e-9
 
@@ -39,7 +43,7 @@ class SplitRule:
 
     def decide(self, counts: IntArray, depth: int, source: NoiseSource) -> NDArray[np.bool_]:
         """Return which nodes at this depth below the start are split. Every node gets noise, empty or not."""
-        steps = np.minimum(counts, 2**48) * self.steps_per_row
+        steps = np.minimum(counts, 2**61 // self.steps_per_row) * self.steps_per_row
         if self.scale == 0:
             return steps > self.threshold
         scores = np.maximum(self.threshold - self.decay, steps - depth * self.decay)
@@ -62,14 +66,18 @@ def worst_loss(scale: float, decay: int, steps: int, replace: bool) -> float:
     score, so the worst path has scores exactly `decay` apart; only its offset is searched.
     """
     levels = np.arange(-(steps // decay + 2), math.ceil(45 * scale / decay) + 2)
-    # Scores relative to the threshold, one row per offset; the clamp lies at -decay.
-    y = np.arange(decay, dtype=np.float64)[:, None] + (levels * decay - decay)
+    # Scores relative to the threshold, one row per offset; the clamp, where the loss is largest, lies at -decay.
+    offsets = np.unique(np.linspace(0, decay, min(decay, MOST_OFFSETS) + 1).astype(np.int64))
+    y = offsets[:, None] + (levels * decay - decay).astype(np.float64)
     before, after = np.maximum(-decay, y), np.maximum(-decay, y + steps)
-    splits = (_log_survival(-after, scale) - _log_survival(-before, scale)).sum(axis=1).max()
+    losses = _log_survival(-after, scale) - _log_survival(-before, scale)
+    if offsets.size <= decay:  # between two offsets each loss is at most the larger of its ends: it has no peak there
+        losses = np.maximum(losses[:-1], losses[1:])
+    splits = losses.sum(axis=1).max()
     # Beyond the last level the loss of a split is below exp(-43) and falls by exp(-decay / scale) a level.
     worst = float(splits) + math.exp(-43) / -math.expm1(-decay / scale)
     leaf = steps / scale
-    return (worst + leaf if replace else max(worst, leaf)) * MARGIN
+    return (worst + leaf if replace else max(worst, leaf)) * MARGIN + 1e-13
 
 
 @lru_cache(maxsize=128)
@@ -105,7 +113,7 @@ def split_rule(price: Charge, replace: bool, threshold: int = 0, gamma: float = 
     """
     if price.amount == math.inf:
         return SplitRule(0.0, 0, threshold, 1)
-    epsilon = Fraction(price.amount)
+    epsilon = Fraction(min(price.amount, MOST_EPSILON))
     if price.measure is Measure.ZCDP:
         root = math.sqrt(float(2 * epsilon))
         while Fraction(root) ** 2 > 2 * epsilon:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Amount", "Budget", "exact"]
+__all__ = ["Amount", "Budget", "exact", "round_up"]
 
 #: A privacy amount: an exact rational, or ``math.inf`` when noise is switched off.
 Amount = Fraction | float
@@ -26,6 +26,12 @@ def exact(number: float) -> Amount:
     """
     number = float(number)
     return math.inf if math.isinf(number) else Fraction(repr(number))
+
+
+def round_up(number: Amount) -> float:
+    """Return the least float that is not below an exact number."""
+    rounded = float(number)
+    return rounded if rounded == math.inf or Fraction(rounded) >= number else math.nextafter(rounded, math.inf)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
@@ -56,14 +57,16 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         return 0.0
     best = math.inf
     # The optimal alpha - 1 is near sqrt(log(1/delta) / rho); search four decades around it.
-    center = math.log(math.sqrt(math.log(1 / delta) / rho) + 1e-3)
+    log_delta = math.log(delta)
+    center = math.log(math.sqrt(-log_delta / rho) + 1e-3)
     for step in range(-400, 401):
         order = 1 + math.exp(center + step * 0.0115)
-        epsilon = order * rho + (math.log(1 / delta) + order * math.log1p(-1 / order) - math.log(order - 1)) / (order - 1)
+        epsilon = order * rho + (-log_delta + order * math.log1p(-1 / order) - math.log(order - 1)) / (order - 1)
         best = min(best, epsilon)
     return max(best, 0.0) * (1 + 1e-12)
 
 
+@lru_cache(maxsize=256)
 def zcdp_rho(epsilon: float, delta: float) -> Fraction:
     """Return the largest rho found such that rho-zCDP implies (epsilon, delta)-DP."""
     low, high = 0.0, epsilon + 1.0
@@ -113,9 +116,11 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
         return tuple(Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share) for p in parts)
     families = sorted({(p.l1, p.l2) for p in parts if p.l2 > 0})
     ways = [frozenset(families[i:]) for i in range(len(families) + 1)]
+    pure = _charges(budget, parts, lambda p: False)
     options = [_charges(budget, parts, lambda p, way=way: (p.l1, p.l2) in way) for way in ways]
     options.append(_charges(budget, parts, lambda p: True))
-    return min(options, key=lambda charges: _mean_log_noise(parts, charges))
+    lawful = [option for option in options if total_epsilon(option, budget.delta) <= budget.epsilon]
+    return min(lawful, key=lambda charges: _mean_log_noise(parts, charges), default=pure)
 
 
 def _charges(budget: Budget, parts: Sequence[Part], is_zcdp) -> tuple[Charge, ...]:  # type: ignore[no-untyped-def]

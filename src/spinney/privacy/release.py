@@ -48,8 +48,10 @@ class Release:
         Each true size lies within this of the noisy one before it was cut off at zero, with probability 0.95.
     summary_points, summary_weights : arrays of shape (m, d) and (m,)
         A private weighted summary of the rows; empty if the algorithm makes none.
-    epsilon, delta : float
-        What was really spent.
+    epsilon : float
+        What was really spent: a step that an answer made unnecessary stays unspent.
+    promised_epsilon, delta : float
+        What the algorithm promises for every outcome; delta is 0 if all noise was pure.
     adjacency : {"add-remove", "replace"}
     max_rows_per_group : int or None
         None: a row is the unit. Otherwise a group is, with this cap.
@@ -72,6 +74,7 @@ class Release:
     summary_points: NDArray[np.float64]
     summary_weights: NDArray[np.float64]
     epsilon: float
+    promised_epsilon: float
     delta: float
     adjacency: str
     max_rows_per_group: int | None
@@ -95,6 +98,15 @@ class Release:
         k, d = self.centers.shape
         return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
 
+    def _check_shapes(self, d: int) -> None:
+        """Raise a ValueError unless the arrays fit together and are finite."""
+        shapes = (self.centers.shape[1:], self.sizes.shape, self.summary_points.shape, len(self.domain["upper"]))
+        if shapes != ((d,), self.centers.shape[:1], (self.summary_weights.size, d), d) or not len(self.centers):
+            raise ValueError("shapes disagree")
+        numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, [self.delta, self.sizes_margin])
+        if not all(np.isfinite(values).all() for values in numbers) or not self.epsilon >= 0:
+            raise ValueError("a number is not finite")
+
     @property
     def is_private(self) -> bool:
         """Whether the noise was secure."""
@@ -107,7 +119,7 @@ class Release:
             return self.noise
         unit = "row" if self.max_rows_per_group is None else f"group of at most {self.max_rows_per_group} counted rows"
         change = "adding or removing" if self.adjacency == "add-remove" else "replacing"
-        return f"({self.epsilon:g}, {self.delta:g})-differentially private for {change} one {unit}"
+        return f"({self.promised_epsilon!r}, {self.delta!r})-differentially private for {change} one {unit}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values."""
@@ -139,13 +151,16 @@ class Release:
         try:
             fields = {name: record[name] for name in cls.__dataclass_fields__}
             fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
-            fields["epsilon"], fields["sizes_margin"] = float(fields["epsilon"]), float(fields["sizes_margin"])
+            for name in ("epsilon", "promised_epsilon", "delta", "sizes_margin"):
+                fields[name] = float(fields[name])
             d = len(fields["domain"]["lower"])
             fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)
             if fields["feature_names"] is not None:
                 fields["feature_names"] = tuple(fields["feature_names"])
-            return cls(**fields)
-        except (KeyError, TypeError, ValueError) as error:
+            release = cls(**fields)
+            release._check_shapes(d)
+            return release
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
             raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.") from error
 
     @classmethod

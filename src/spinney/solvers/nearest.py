@@ -20,8 +20,8 @@ __all__ = ["BLOCK", "Lens", "lens", "nearest", "nearest_block"]
 
 #: Points per block: a block of ten columns fits the first-level cache.
 BLOCK = 256
-#: Columns are added up this many at a time; blocks are padded with zero columns.
-UNROLL = 4
+#: Columns are added up four at a time, and the rest two at a time; blocks are padded with a zero column if need be.
+UNROLL = 2
 
 
 class Lens(NamedTuple):
@@ -64,7 +64,12 @@ def nearest_block(block, count, glass, view, labels, best, work):  # type: ignor
         half = glass.halves[j]
         for i in range(count):
             work[i] = half
-        for t in range(0, columns, 4):
+        fours = columns - columns % 4
+        if fours < columns:
+            c0, c1 = glass.centers[j, fours], glass.centers[j, fours + 1]
+            for i in range(count):
+                work[i] -= view[fours, i] * c0 + view[fours + 1, i] * c1
+        for t in range(0, fours, 4):
             c0, c1, c2, c3 = glass.centers[j, t], glass.centers[j, t + 1], glass.centers[j, t + 2], glass.centers[j, t + 3]
             for i in range(count):
                 first = view[t, i] * c0 + view[t + 1, i] * c1

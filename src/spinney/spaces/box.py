@@ -127,12 +127,19 @@ class Ball:
     center: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
-        if not NARROWEST < float(self.radius) < WIDEST:
+        center = _column_values("center", "Ball", self.center)
+        radius = _column_values("radius", "Ball", self.radius)
+        widths = [2 * radius[0], *((c + radius[0]) - (c - radius[0]) for c in center)]
+        if len(radius) != 1 or not all(NARROWEST < width < WIDEST for width in widths):
             raise ParameterError.wrong(
-                "radius", "Ball", f"a float in ({NARROWEST}, {WIDEST})", self.radius, "for example Ball(1.0)."
+                "radius",
+                "Ball",
+                f"a float in ({NARROWEST}, {WIDEST}), not lost beside the center",
+                self.radius,
+                "for example Ball(1.0).",
             )
-        object.__setattr__(self, "radius", float(self.radius))
-        object.__setattr__(self, "center", _column_values("center", "Ball", self.center))
+        object.__setattr__(self, "radius", radius[0])
+        object.__setattr__(self, "center", center)
 
     def domain(self, n_features: int) -> Domain:
         """Return the region for this number of columns."""

@@ -1,7 +1,8 @@
 """A binary quadtree of a box, addressed by path codes.
 
-Every level halves one column, the one whose side is widest there, so the column of a level is the same for all cells and a
-row's path is a bit string read off its grid coordinates: one 64-bit word per 64 levels.
+Every level halves one column, the same for all cells of the level, so a row's path is a bit string read off its grid
+coordinates: one 64-bit word per 64 levels. Which column comes next follows from how the rows spread along each column, as far
+as that is public: evenly, if nothing is known.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from numpy.typing import NDArray
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import GRID_BITS
 
-__all__ = ["WORD", "Cells", "Quadtree", "Splits"]
+__all__ = ["BIN_BITS", "WORD", "Cells", "Quadtree", "Splits"]
 
 #: Levels per code word.
 WORD = 64
 #: The deepest level; two words.
 MAX_DEPTH = 128
+#: Densities are given over 2**BIN_BITS equal bins of each column.
+BIN_BITS = 7
+#: Densities are taken to be even in this share, so that no bin is empty for certain.
+EVEN_SHARE = 0.01
 
 CodeArray = NDArray[np.uint64]
 
@@ -31,20 +36,31 @@ class Splits:
     domain: Domain
     axes: NDArray[np.int64]
     shifts: NDArray[np.uint64]
+    densities: FloatArray
 
     @classmethod
-    def of(cls, domain: Domain) -> Splits:
-        """Halve the widest side first; ties go to the first column."""
-        sides = domain.upper - domain.lower
-        left = np.full(sides.size, GRID_BITS)
+    def of(cls, domain: Domain, densities: FloatArray | None = None) -> Splits:
+        """Order the splits: always halve the column whose rows vary most within its cells; ties go to the first.
+
+        Parameters
+        ----------
+        domain : Domain
+        densities : array of shape (d, 2**BIN_BITS), optional
+            Public estimate of the share of rows in each bin of each column; without it rows are taken to be spread evenly,
+            and the widest side is halved.
+        """
+        even = np.full((domain.n_features, 2**BIN_BITS), 0.5**BIN_BITS)
+        densities = even if densities is None else EVEN_SHARE * even + (1 - EVEN_SHARE) * densities
+        spreads = [_spreads(*column) for column in zip(densities, domain.upper - domain.lower, strict=True)]
+        used = np.zeros(domain.n_features, dtype=np.int64)
         axes, shifts = [], []
-        for _ in range(min(MAX_DEPTH, GRID_BITS * sides.size)):
-            axis = int(np.argmax(np.where(left > 0, sides, -1.0)))
-            left[axis] -= 1
-            sides[axis] /= 2
+        for _ in range(min(MAX_DEPTH, GRID_BITS * domain.n_features)):
+            widths = [spread[bits] if bits < GRID_BITS else -1.0 for spread, bits in zip(spreads, used, strict=True)]
+            axis = int(np.argmax(widths))
+            used[axis] += 1
             axes.append(axis)
-            shifts.append(left[axis])
-        return cls(domain, np.array(axes, dtype=np.int64), np.array(shifts, dtype=np.uint64))
+            shifts.append(GRID_BITS - used[axis])
+        return cls(domain, np.array(axes, dtype=np.int64), np.array(shifts, dtype=np.uint64), densities)
 
     @property
     def depth(self) -> int:
@@ -55,6 +71,39 @@ class Splits:
     def words(self) -> int:
         """The number of 64-bit words of a full code."""
         return -(-self.depth // WORD)
+
+
+def _moments(cuts: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the integrals of 1, x and x^2 up to each cut, for a density that is even within equal bins of [0, 1]."""
+    bins = density.size
+    edges = np.linspace(0.0, 1.0, bins + 1)
+    place = np.minimum((cuts * bins).astype(np.int64), bins - 1)
+    moments = []
+    for power in (1, 2, 3):
+        steps = density * bins * (edges[1:] ** power - edges[:-1] ** power) / power
+        below = np.concatenate([[0.0], np.cumsum(steps)])
+        moments.append(below[place] + density[place] * bins * (cuts**power - edges[place] ** power) / power)
+    return moments[0], moments[1], moments[2]
+
+
+def _means(lower: FloatArray, upper: FloatArray, density: FloatArray) -> FloatArray:
+    """Return the mean place of the rows between two cuts."""
+    (low0, low1, _), (high0, high1, _) = _moments(lower, density), _moments(upper, density)
+    return np.clip((high1 - low1) / np.maximum(high0 - low0, 1e-300), lower, upper)
+
+
+def _spreads(density: FloatArray, width: float) -> FloatArray:
+    """Return the mean variance of a column's rows within its cells after 0, 1, 2, ... halvings.
+
+    Below the bins rows are spread evenly, so each further halving divides the variance by four.
+    """
+    spreads = np.empty(GRID_BITS)
+    moments = _moments(np.linspace(0.0, 1.0, density.size + 1), density)
+    for bits in range(BIN_BITS + 1):
+        zeroth, first, second = (np.diff(moment[:: 2 ** (BIN_BITS - bits)]) for moment in moments)
+        spreads[bits] = width**2 * max(float(np.sum(second - first**2 / np.maximum(zeroth, 1e-300))), 1e-18)
+    spreads[BIN_BITS + 1 :] = spreads[BIN_BITS] * 0.25 ** np.arange(1, GRID_BITS - BIN_BITS)
+    return spreads
 
 
 @dataclass(frozen=True)
@@ -85,10 +134,22 @@ class Cells:
         return Cells(self.splits, codes, np.full(len(codes), depth + 1, dtype=np.int64))
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the centers and the side lengths of the cells."""
+        """Return the lower and upper corners of the cells."""
         domain = self.splits.domain
-        index = np.zeros((len(self), domain.n_features))
-        parts = np.ones((len(self), domain.n_features))
+        width = domain.upper - domain.lower
+        lower, upper = self._unit_boxes()
+        return domain.lower + lower * width, domain.lower + upper * width
+
+    def representatives(self) -> FloatArray:
+        """Return, for each cell, the point where its rows are on average if columns are independent inside it."""
+        domain = self.splits.domain
+        lower, upper = self._unit_boxes()
+        means = [_means(*column) for column in zip(lower.T, upper.T, self.splits.densities, strict=True)]
+        return domain.lower + np.column_stack(means) * (domain.upper - domain.lower)
+
+    def _unit_boxes(self) -> tuple[FloatArray, FloatArray]:
+        index = np.zeros((len(self), self.splits.domain.n_features))
+        parts = np.ones_like(index)
         for level in range(int(self.depths.max(initial=0))):
             below = self.depths > level
             axis = self.splits.axes[level]
@@ -96,8 +157,7 @@ class Cells:
             ones = (self.codes[below, word] >> np.uint64(WORD - 1 - bit)) & np.uint64(1)
             index[below, axis] = 2 * index[below, axis] + ones
             parts[below, axis] *= 2
-        sides = (domain.upper - domain.lower) / parts
-        return domain.lower + (index + 0.5) * sides, sides
+        return index / parts, (index + 1) / parts
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Measuring, from outside, the epsilon that is really spent."""
