@@ -1,15 +1,16 @@
-"""The default: a private tree summarizes the rows, solvers work on the summary, and private steps polish the centers.
+"""The default: a private tree summarizes the rows, solvers work on the summary, and a private step polishes the centers.
 
 Letters: k clusters, d columns, eps the whole budget.
 
-1. ``rows``      a noisy number of rows sets how many levels are split without looking.
-2. ``splits``    PrivTree below that level decides where the data needs smaller cells.
-3. ``leaves``    noisy counts of the leaves: the leaf centers with these weights are a private summary.
-4. Seeding and descent with restarts on the summary: free post-processing.
-5. ``verify``    noisy sizes of the k cells; summary points of cells that look empty are dropped, and 4 is repeated.
-6. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
-7. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
-8. ``sizes``     noisy sizes of the released clusters.
+1. ``rows``      a noisy number of rows sets how far the tree goes.
+2. ``columns``   noisy histograms of the columns say which column to halve next, and where in a cell its rows are.
+3. ``splits``    PrivTree decides which cells need to be smaller; the first levels are split without looking.
+4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows.
+5. Seeding and descent with restarts on the summary: free post-processing.
+6. ``verify``    noisy sizes of the k cells; summary points of cells that look empty are dropped, and 5 is repeated.
+7. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
+8. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
+9. ``sizes``     noisy sizes of the released clusters.
 
 Proof: ``proofs/tree.md``.
 """
@@ -17,9 +18,11 @@ Proof: ``proofs/tree.md``.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities
 from spinney.algorithms.polish import ask_rings, polish
@@ -32,7 +35,7 @@ from spinney.privacy.composition import Part, compose
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits
 
 __all__ = ["Tree"]
 
@@ -52,12 +55,16 @@ SHARES = {
 START_STDS = 45
 #: Starting cells are at most 2**MAX_START.
 MAX_START = 8
-#: About this many leaves hold the rows of a large table, or so many for each cluster if that is more.
-LEAF_TARGET, LEAVES_PER_CLUSTER = 700, 35
-LEAF_SCALES = 0.4
+#: A leaf is split down to a 4000th of the rows; in large tables, where that no longer helps, to a 500th less 500 rows.
+FINE_LEAF, COARSE_LEAF, COARSE_ROWS = 1 / 4000, 1 / 500, 500
+#: Above so many clusters leaves get smaller in proportion.
+MANY_CLUSTERS = 20
+#: Of m leaves, those with a count below this many standard deviations times log(m) are taken as empty.
+LEAF_STDS = 0.28
+#: A cluster looks empty if its noisy size is below so many standard deviations ...
+EMPTY_STDS = 1.06
+#: ... and the summary's mass in it could be the noise of its leaves: below so many of theirs.
 MASS_STDS = 6.0
-#: Cells with fewer rows than this many noise scales look empty.
-EMPTY_SCALES = 1.5
 
 
 class Tree:
@@ -83,51 +90,55 @@ class Tree:
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         charge = {c.name: c for c in charges}
-        leaf_std = calibrate(COUNTING, problem.unit.count_price(charge["leaves"])).std
-        points, weights = summarize(curator, problem, charge)
+        summary = summarize(curator, problem, charge)
         fillers = problem.domain.sample(problem.k, rng)
 
-        solution = solve(points, weights, problem.k, problem.power, rng, fillers)
+        solution = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers)
         for name in ("verify 1", "verify 2"):
             answer = curator.counts(Rings(solution.centers), charge[name])
-            labels = nearest(points, solution.centers)[1]
-            masses = np.bincount(labels, weights, problem.k)
-            leaves = np.bincount(labels, weights > 0, problem.k)
-            empty = (answer.private_counts < EMPTY_SCALES * answer.noise.scale) & (
-                masses < MASS_STDS * leaf_std * np.sqrt(leaves)
-            )
+            labels = nearest(summary.points, solution.centers)[1]
+            empty = (answer.private_counts < EMPTY_STDS * answer.noise.std) & summary.is_faint(labels, problem.k)
             if not empty.any():
                 break
-            weights = np.where(empty[labels], 0.0, weights)
-            solution = solve(points, weights, problem.k, problem.power, rng, fillers, starts=(solution.centers,))
+            summary = summary.without(empty[labels])
+            starts = (solution.centers,)
+            solution = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers, starts=starts)
 
-        centers = solution.centers
-        rings = ask_rings(curator, problem, centers, charge["radii"])
-        centers = polish(curator, problem, centers, rings, charge["polish"])
-
+        rings = ask_rings(curator, problem, solution.centers, charge["radii"])
+        centers = polish(curator, problem, solution.centers, rings, charge["polish"])
         sizes = curator.counts(Rings(centers), charge["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights)
 
 
-def summarize(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> tuple[FloatArray, FloatArray]:
-    """Return leaf centers and their noisy weights: a private weighted summary of the rows."""
+@dataclass(frozen=True)
+class Summary:
+    """Private weighted points, one per leaf, and the standard deviation of a leaf's count."""
+
+    points: FloatArray
+    weights: FloatArray
+    leaf_std: float
+
+    def is_faint(self, labels: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
+        """Return which clusters have a mass that may be the noise of their leaves."""
+        masses, leaves = np.bincount(labels, self.weights, k), np.bincount(labels, minlength=k)
+        faint: NDArray[np.bool_] = (masses < MASS_STDS * self.leaf_std * np.sqrt(leaves)) | (leaves == 0)
+        return faint
+
+    def without(self, dropped: NDArray[np.bool_]) -> Summary:
+        """Return the summary without some of its points."""
+        return Summary(self.points[~dropped], self.weights[~dropped], self.leaf_std)
+
+
+def summarize(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> Summary:
+    """Grow a private tree and return its leaves as weighted points."""
     n = max(float(curator.counts(Whole(), charge["rows"]).private_counts[0]), 1.0)
     columns = curator.counts(Columns(), charge["columns"])
     densities = smooth_densities(columns.private_counts.astype(np.float64), columns.noise.std)
     splits = Splits.of(problem.domain, densities)
     leaf_std = calibrate(COUNTING, problem.unit.count_price(charge["leaves"])).std
-    cells = n / (START_STDS * max(leaf_std, 0.1))
-    start = min(max(int(math.log2(max(cells, 1.0))), 0), MAX_START, splits.depth)
-    tree = curator.grow(
-        splits, start, threshold=int(n / max(LEAF_TARGET, LEAVES_PER_CLUSTER * problem.k)), charge=charge["splits"]
-    )
-    leaves = tree.leaves
-    answer = curator.counts(leaves, charge["leaves"])
-    weights = answer.private_counts.astype(float)
-    weights[weights < LEAF_SCALES * np.log(max(len(weights), 2)) * answer.noise.scale] = 0.0
-    return _nonzero(leaves, weights)
-
-
-def _nonzero(leaves: Cells, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    kept = weights > 0
-    return leaves.representatives()[kept], weights[kept]
+    start = int(math.log2(max(n / (START_STDS * max(leaf_std, 0.1)), 1.0)))
+    threshold = max(FINE_LEAF * n, COARSE_LEAF * n - COARSE_ROWS) * min(1.0, MANY_CLUSTERS / problem.k)
+    leaves = curator.grow(splits, min(start, MAX_START, splits.depth), int(threshold), charge["splits"]).leaves
+    weights = curator.counts(leaves, charge["leaves"]).private_counts.astype(np.float64)
+    full = weights > LEAF_STDS * math.log(max(len(leaves), 2)) * leaf_std
+    return Summary(leaves.representatives()[full], weights[full], leaf_std)

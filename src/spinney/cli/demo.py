@@ -17,6 +17,7 @@ __all__ = ["run_demo"]
 
 CLUSTERS = 12
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
+SHOWN = 1.0
 
 
 def public_colors() -> NDArray[Any]:
@@ -41,13 +42,12 @@ def run_demo(out: Path) -> None:
         for algorithm in ("tree", "lloyd"):
             model = PrivateKMeans(CLUSTERS, epsilon=epsilon, bounds=(0, 255), algorithm=algorithm, random_state=0).fit(pixels)
             ratios.append(-model.score(pixels) / plain)
-            if algorithm == "tree":
-                best = model
+            if algorithm == "tree" and epsilon == SHOWN:
+                release = replace(model.release_, feature_names=("red", "green", "blue"))
         click.echo(f"{epsilon:8g} {ratios[0]:10.3f} {ratios[1]:14.3f}")
-    release = replace(best.release_, feature_names=("red", "green", "blue"))
     release.to_json(out / "release.json")
     shown = np.random.default_rng(0).choice(len(pixels), 12_000, replace=False)
     draw(release, out / "demo.png", pixels[shown], pixels[shown] / 255.0, columns=(0, 2))
-    click.echo(f"\nThe last release: {release.statement}.")
+    click.echo(f"\nThe release at epsilon {SHOWN:g}: {release.statement}.")
     click.echo(f"Sizes: {counts_line(release)}")
     click.echo(f"Wrote {out / 'release.json'} and {out / 'demo.png'}.")

@@ -172,7 +172,8 @@ def solve(
     floor = max(1e-9 * spread, 1e-300)
 
     def begin(index: int) -> Solution:
-        first = seed(points, weights, k, power, draws[index], fillers) if index < restarts else starts[index - restarts]
+        reach = power if index % 2 else 2  # far-reaching seeds find small clusters; both kinds are tried for k-median
+        first = seed(points, weights, k, reach, draws[index], fillers) if index < restarts else starts[index - restarts]
         return improve(points, weights, first, power, 3, 0.0, floor)
 
     def finish(solution: Solution) -> Solution:

@@ -1,0 +1,49 @@
+"""The data sets of the benchmarks, each column mapped to [-1, 1] by its own minimum and maximum, treated as public."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+#: name -> (number of clusters, what it is)
+SETS = {
+    "blobs 100k x 8": 20,
+    "blobs 1M x 10": 20,
+    "skin": 10,
+    "s1": 10,
+    "covtype": 10,
+    "shuttle": 10,
+}
+
+
+def blobs(n: int, d: int, k: int = 20, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
+    """Return k equal Gaussian clusters with centers uniform in [-0.8, 0.8]^d and standard deviation 0.08."""
+    rng = np.random.default_rng(seed)
+    centers = rng.uniform(-0.8, 0.8, (k, d))
+    rows = np.empty((n, d), dtype=dtype)
+    for start in range(0, n, 1_000_000):
+        labels = np.arange(start, min(start + 1_000_000, n)) % k
+        rows[start : start + labels.size] = centers[labels] + rng.normal(0, 0.08, (labels.size, d))
+    return rows
+
+
+def unit_box(rows: np.ndarray) -> np.ndarray:
+    """Map each column's minimum and maximum to -1 and 1."""
+    rows = np.asarray(rows, dtype=np.float64)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    return np.ascontiguousarray((rows - low) / (high - low) * 2 - 1)
+
+
+def load(name: str) -> np.ndarray:
+    """Return a data set by its name; real ones are read from the folder in SPINNEY_DATA."""
+    if name == "blobs 100k x 8":
+        return unit_box(blobs(100_000, 8))
+    if name == "blobs 1M x 10":
+        return unit_box(blobs(1_000_000, 10))
+    folder = os.environ.get("SPINNEY_DATA")
+    if folder is None:
+        raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
+    file, array = {"s1": ("sipu_basic", "s1"), "covtype": ("covtype", "X10")}.get(name, (name, "X"))
+    return unit_box(np.load(Path(folder) / f"{file}.npz")[array])
