@@ -52,8 +52,8 @@ def best_plain_cost(name: str, power: int) -> float:
 
         best, weights = np.inf, np.ones(len(rows))
         for run in range(20):
-            draws = np.random.default_rng(run).random((k, 1))
-            centers = seed(rows, weights, k, 1, draws, rows[:k])
+            draws = np.random.default_rng(run).random((k, 8))
+            centers = seed(rows, weights, k, 1 + run % 2, draws, rows[:k])  # greedy seeding by distances, or by their squares
             best = min(best, improve(rows, weights, centers, 1, 300, 1e-6, 1e-9).cost)
     cache.parent.mkdir(exist_ok=True)
     cache.write_text(json.dumps(float(best)))

@@ -28,7 +28,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import lens
-from spinney.spaces.box import NARROWEST, WIDEST, Domain, FloatArray
+from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import WORD, Cells, Quadtree, Splits
 
@@ -141,7 +141,7 @@ class Curator(ABC):
         """Refuse public arguments that are not finite: the kernels' clipping relies on them."""
         if any(c.ndim != 2 or c.shape[1] != self.domain.n_features or not np.isfinite(c).all() for c in centers):
             raise ValueError("centers and anchors must be finite points with one coordinate per column")
-        if radii is not None and not ((radii > NARROWEST) & (radii < WIDEST)).all():
+        if radii is not None and not ((radii > 1e-150) & (radii < 1e150)).all():  # squares neither vanish nor overflow
             raise ValueError("radii must be positive and finite")
 
     def _open(self, question: str, charge: Charge) -> None:

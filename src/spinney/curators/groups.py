@@ -29,6 +29,8 @@ def _mix(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _text(name: object) -> str:
     """Return a name as text that does not depend on the type of its column; all missing names are alike."""
+    if isinstance(name, np.generic):
+        name = name.item()
     if isinstance(name, str):
         return "text:" + name
     if isinstance(name, Integral):

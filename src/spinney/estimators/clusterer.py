@@ -15,7 +15,7 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Problem, Result
 from spinney.algorithms.registry import find
 from spinney.curators.memory import MemoryCurator
-from spinney.estimators.tables import numeric_array
+from spinney.estimators.tables import is_sequence_of, numeric_array
 from spinney.estimators.validation import check_count, check_parameters, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
@@ -109,7 +109,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         facts = check_parameters(self, self._power, groups is not None)  # before anything is asked of X
         array = self._array(X, reset=True)
         problem = facts.problem(array.shape[1])
-        if groups is not None and (hasattr(groups, "columns") or np.ndim(groups) != 1 or len(groups) != len(array)):
+        if groups is not None and not is_sequence_of(len(array), groups):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\nHint: pass a column of the same table."
             )
@@ -121,7 +121,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         array = check_array(
             numeric_array(X), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
         )
-        validate_data(self, X if hasattr(X, "columns") else array, skip_check_array=True, reset=reset)
+        named = hasattr(X, "columns") and len(set(X.columns)) == len(X.columns)
+        validate_data(self, X if named else array, skip_check_array=True, reset=reset)
         return np.asarray(array)
 
     def _release(self, array: NDArray[Any], problem: Problem, groups: Any) -> Release:
@@ -142,7 +143,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             sizes_margin=float(result.size_noise.quantile(0.95)),
             summary_points=result.summary_points,
             summary_weights=result.summary_weights,
-            epsilon=round_up(ledger.epsilon),
+            epsilon=min(round_up(ledger.epsilon), float(problem.budget.epsilon)),
             promised_epsilon=float(problem.budget.epsilon),
             delta=float(problem.budget.delta) if any(c.measure is Measure.ZCDP for c in charges) else 0.0,
             adjacency=problem.unit.adjacency.value,

@@ -28,7 +28,12 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:  # a whole number too large for a float
+        return False
 
 
 def check_count(name: str, owner: str, value: Any) -> None:
@@ -93,6 +98,12 @@ def check_parameters(estimator: Any, power: int, has_groups: bool) -> Facts:
         "max_rows_per_group",
         "an int in [1, inf) when groups are given, else None or an int in [1, inf)",
         "max_rows_per_group=10 counts at most ten rows of each group.",
+    )
+    require(
+        p["epsilon"] >= LEAST_EPSILON * (int(cap) if has_groups else 1),
+        "max_rows_per_group",
+        f"at most epsilon / {LEAST_EPSILON}",
+        "a smaller cap, or a larger epsilon.",
     )
     seed = p["noise_seed"]
     require(

@@ -44,7 +44,7 @@ class Noise:
         if self.distribution == "gaussian":
             return self.scale
         alpha = math.exp(-1 / self.scale)
-        return math.sqrt(2 * alpha) / (1 - alpha)
+        return math.sqrt(2 * alpha) / -math.expm1(-1 / self.scale)
 
     def quantile(self, probability: float) -> float:
         """Return h such that the noise lies within [-h, h] with at least this probability."""

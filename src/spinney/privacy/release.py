@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ReleaseError
+from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 
 __all__ = ["Release"]
@@ -103,9 +104,18 @@ class Release:
         shapes = (self.centers.shape[1:], self.sizes.shape, self.summary_points.shape, len(self.domain["upper"]))
         if shapes != ((d,), self.centers.shape[:1], (self.summary_weights.size, d), d) or not len(self.centers):
             raise ValueError("shapes disagree")
-        numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, [self.delta, self.sizes_margin])
-        if not all(np.isfinite(values).all() for values in numbers) or not self.epsilon >= 0:
+        bounds = (self.domain["lower"], self.domain["upper"], [self.domain.get("radius", 1.0)])
+        numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, *bounds, [self.sizes_margin])
+        if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError("a number is not finite")
+        if not (0 <= self.epsilon <= self.promised_epsilon and 0 <= self.delta < 1):
+            raise ValueError("the promise is not one")
+        cap, names = self.max_rows_per_group, self.feature_names
+        if not (cap is None or (isinstance(cap, int) and cap >= 1)) or not (names is None or len(names) == d):
+            raise ValueError("the unit or the columns are not described")
+        Adjacency(self.adjacency)
+        if not all(isinstance(text, str) for text in (self.objective, self.algorithm, self.noise, self.model, self.version)):
+            raise ValueError("a text is not one")
 
     @property
     def is_private(self) -> bool:

@@ -18,7 +18,7 @@ from spinney.spaces.box import FloatArray
 __all__ = ["Solution", "improve", "seed", "solve"]
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
-TRIALS = 4
+TRIALS = 8
 #: Restarts that are carried to convergence after a few steps of all of them.
 FINALISTS = 4
 

@@ -1,0 +1,23 @@
+"""Compiled kernels are cached beside their modules, but numba looks only at a kernel's own file, not at the kernels it calls.
+
+So the cache is dropped whenever any source file has changed since it was filled.
+"""
+
+import hashlib
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "spinney"
+STAMP = SOURCE / "__pycache__" / "kernels.stamp"
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):  # a worker of pytest-xdist: its controller has looked already
+        return
+    digest = hashlib.blake2b()
+    for path in sorted(SOURCE.rglob("*.py")):
+        digest.update(path.read_bytes())
+    if not STAMP.exists() or STAMP.read_text() != digest.hexdigest():
+        for compiled in SOURCE.rglob("*.nb[ic]"):
+            compiled.unlink()
+        STAMP.parent.mkdir(exist_ok=True)
+        STAMP.write_text(digest.hexdigest())

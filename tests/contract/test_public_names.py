@@ -1,0 +1,56 @@
+import pytest
+
+import spinney
+
+NAMES = [
+    "Ball",
+    "Box",
+    "BudgetError",
+    "ParameterError",
+    "PrivateKMeans",
+    "PrivateKMedian",
+    "Release",
+    "ReleaseError",
+    "SeededNoiseWarning",
+    "SpinneyError",
+    "__version__",
+]
+
+
+def test_public_names_are_pinned():
+    assert spinney.__all__ == NAMES
+
+
+def test_public_names_are_sorted_and_few():
+    assert spinney.__all__ == sorted(spinney.__all__)
+    assert len(spinney.__all__) <= 15
+
+
+@pytest.mark.parametrize("name", spinney.__all__)
+def test_every_public_name_is_importable(name):
+    value = getattr(spinney, name)
+    assert getattr(value, "__name__", name) == name
+
+
+def test_dir_lists_the_public_names():
+    assert dir(spinney) == sorted(spinney.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'PrivateKMeens'"):
+        _ = spinney.PrivateKMeens
+
+
+def test_star_import_gives_the_public_names():
+    namespace = {}
+    exec("from spinney import *", namespace)
+    assert set(spinney.__all__) <= set(namespace)
+
+
+def test_errors_form_the_tree_that_is_drawn():
+    assert issubclass(spinney.ParameterError, (spinney.SpinneyError, ValueError))
+    assert spinney.ParameterError.__mro__.index(spinney.SpinneyError) < spinney.ParameterError.__mro__.index(ValueError)
+    assert issubclass(spinney.ReleaseError, spinney.SpinneyError)
+    assert issubclass(spinney.ReleaseError, ValueError)
+    assert issubclass(spinney.BudgetError, spinney.SpinneyError)
+    assert issubclass(spinney.SeededNoiseWarning, UserWarning)

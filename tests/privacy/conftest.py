@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import inspect
+import math
+from collections import deque
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from spinney.curators.base import Curator
+from spinney.curators.memory import MemoryCurator
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.spaces.box import Box
+
+QUESTIONS = tuple(name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_"))
+
+
+def canonical(value):
+    """Turn public values into something that compares bit for bit."""
+    if isinstance(value, np.ndarray):
+        return ("array", value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
+    if isinstance(value, np.generic):
+        return canonical(np.asarray(value))
+    if isinstance(value, float):
+        return ("float", value.hex())
+    if dataclasses.is_dataclass(value):
+        return (type(value).__name__, *(canonical(getattr(value, f.name)) for f in dataclasses.fields(value)))
+    if isinstance(value, tuple | list):
+        return (type(value).__name__, *map(canonical, value))
+    assert value is None or isinstance(value, int | str | Fraction), type(value)
+    return value
+
+
+class Tape:
+    """Records every question with its answer, or plays the answers back without touching the rows."""
+
+    def __init__(self, monkeypatch):
+        self.asked, self.calls, self.answers = [], [], []
+        self._frozen = None
+        self._inside = False
+        for name in QUESTIONS:
+            monkeypatch.setattr(Curator, name, self._wrap(name, getattr(Curator, name)))
+
+    def _wrap(self, name, question):
+        signature = inspect.signature(question)
+
+        @functools.wraps(question)
+        def ask(curator, *args, **kwargs):
+            if self._inside:
+                return question(curator, *args, **kwargs)
+            arguments = dict(signature.bind(curator, *args, **kwargs).arguments)
+            del arguments["self"]
+            self.asked.append((name, tuple((key, canonical(value)) for key, value in arguments.items())))
+            if self._frozen is not None:
+                charge = next(value for value in arguments.values() if isinstance(value, Charge))
+                curator._open(name, charge)
+                return copy.deepcopy(self._frozen.popleft())
+            self._inside = True
+            try:
+                answer = question(curator, *args, **kwargs)
+            finally:
+                self._inside = False
+            self.calls.append((name, arguments))
+            self.answers.append(copy.deepcopy(answer))
+            return answer
+
+        return ask
+
+    def rewind(self):
+        """Play back from now on; return what was asked so far."""
+        asked, self.asked = self.asked, []
+        self._frozen = deque(self.answers)
+        return asked
+
+    @property
+    def answers_left(self):
+        return len(self._frozen)
+
+
+@pytest.fixture
+def tape(monkeypatch):
+    return Tape(monkeypatch)
+
+
+class SpySource:
+    """Adds no noise, and remembers which exact values noise of which scale was asked for."""
+
+    statement = "seeded: not private"
+
+    def __init__(self):
+        self.draws = []
+
+    def laplace(self, values, scale):
+        self.draws.append(("laplace", scale, [int(v) for v in np.asarray(values).ravel()]))
+        return values
+
+    def gaussian(self, values, scale):
+        self.draws.append(("gaussian", scale, [int(v) for v in np.asarray(values).ravel()]))
+        return values
+
+    def select(self, scores, scale):
+        return int(np.argmax(scores))
+
+    def key(self):
+        return b"sixteen  letters"
+
+
+def loss(draws, other_draws):
+    """Return, exactly, the worst pure loss and the zCDP rho between two runs of the same questions."""
+    assert [(kind, scale, len(values)) for kind, scale, values in draws] == [
+        (kind, scale, len(values)) for kind, scale, values in other_draws
+    ]
+    epsilon, rho = Fraction(0), Fraction(0)
+    for (kind, scale, values), (_, _, others) in zip(draws, other_draws, strict=True):
+        gaps = [abs(a - b) for a, b in zip(values, others, strict=True)]
+        if kind == "laplace":
+            epsilon += Fraction(sum(gaps)) / Fraction(scale)
+        else:
+            rho += Fraction(sum(gap * gap for gap in gaps)) / (2 * Fraction(scale) ** 2)
+    return epsilon, rho
+
+
+def make_curator(rows, charges, source, domain=None, adjacency="add-remove", max_rows=1, groups=None):
+    """Return a curator over rows in the box [-1, 1]^d, with a plan of just these charges."""
+    rows = np.asarray(rows)
+    domain = Box(-1, 1).domain(rows.shape[1]) if domain is None else domain
+    ledger = FitLedger(Budget(Fraction(10**9), Fraction(1, 10)), tuple(charges))
+    return MemoryCurator(rows, domain, Unit(Adjacency(adjacency), max_rows), ledger, source, groups)
+
+
+@pytest.fixture
+def spy():
+    """Return a function: ask one question about rows, get the draws of noise that it made."""
+
+    def ask(question, rows, charge, **options):
+        source = SpySource()
+        question(make_curator(rows, [charge], source, **options), charge)
+        return source.draws
+
+    return ask
+
+
+@pytest.fixture
+def curator():
+    return make_curator
+
+
+@pytest.fixture
+def charge():
+    """Return a function: a charge for a question in either measure."""
+
+    def make(question, measure="epsilon", amount=1):
+        return Charge("test", question, Measure(measure), math.inf if amount == math.inf else Fraction(amount))
+
+    return make
+
+
+@pytest.fixture
+def privacy_loss():
+    return loss

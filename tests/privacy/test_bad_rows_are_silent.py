@@ -1,0 +1,178 @@
+"""Rule 9: broken, missing and far values are decided once at the door, without a word; rule 12: from the domain alone."""
+
+import logging
+import warnings
+
+import numpy as np
+import pytest
+
+from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.estimators.tables import numeric_array
+
+RNG = np.random.default_rng(9)
+CLEAN = RNG.uniform(-1, 3, (120, 2))
+
+
+def with_rows(*rows, dtype=np.float64):
+    return np.concatenate([CLEAN.astype(dtype), np.array(rows, dtype=dtype)])
+
+
+def with_signaling_nan():
+    table = np.zeros((4, 2), dtype=np.float32)
+    table.view(np.uint32)[1, 1] = 0x7FA00000
+    return table
+
+
+def beyond_double():
+    with np.errstate(over="ignore"):
+        return with_rows([np.longdouble("1e300") ** 4, 0.5], dtype=np.longdouble)
+
+
+def read_only(table):
+    table = table.copy()
+    table.setflags(write=False)
+    return table
+
+
+TABLES = {
+    "nan": with_rows([np.nan, 0.5]),
+    "infinity": with_rows([np.inf, 0.5], [0.5, -np.inf]),
+    "huge": with_rows([1e300, -1e300], [1.7e308, 0.0], [5e-324, -0.0]),
+    "outside": with_rows([70.0, -70.0], [3.0, 3.0000001]),
+    "float32 infinity": with_rows([np.inf, 1.0], [3e38, np.nan], dtype=np.float32),
+    "text": with_rows(["a", 0.5], ["", "1e999"], [None, "nan"], [10**400, True], dtype=object),
+    "text column": np.array([["0.5", "x"], ["y", "1_0"], ["1", "2"]]),
+    "lists": [[0.5, 0.2], ["x", None], [10**400, 1]],
+    "only nan": np.full((50, 2), np.nan),
+    "no rows": np.empty((0, 2)),
+    "fewer rows than clusters": CLEAN[:2],
+    "equal rows": np.full((80, 2), 0.25),
+    "one constant column": CLEAN * [1.0, 0.0],
+    "integers": RNG.integers(-5, 9, (60, 2)),
+    "large integers": np.array([[2**63 - 1, -(2**63)], [0, 1]]),
+    "bytes": RNG.integers(0, 255, (60, 2), dtype=np.uint8),
+    "booleans": RNG.random((60, 2)) < 0.5,
+    "half precision": CLEAN.astype(np.float16),
+    "columns first": np.asfortranarray(CLEAN),
+    "every other row": CLEAN[::2, ::-1],
+    "big endian": CLEAN.astype(">f8"),
+    "read only": read_only(CLEAN),
+    "signaling nan": with_signaling_nan(),
+    "signaling nan, columns first": np.asfortranarray(with_signaling_nan()),
+    "more than double precision": beyond_double(),
+    "more than double precision in a cell": beyond_double().astype(object),
+    "numpy complex cell": with_rows([np.complex128(2j), 0.5], dtype=object),
+    "array cell": with_rows([0.1, 0.5], dtype=object),
+}
+TABLES["array cell"][3, 0] = np.array([5.0])
+
+
+def observe(model, table, caplog):
+    """Fit, and return the model and everything that was said meanwhile."""
+    caplog.clear()
+    with warnings.catch_warnings(record=True) as said, caplog.at_level(logging.DEBUG, logger="spinney"):
+        warnings.simplefilter("always")
+        model.fit(table)
+    return model, [str(w.message) for w in said], [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("bounds", [Box(-1, 3), Ball(2.0, 1.0)], ids=["box", "ball"])
+def test_any_table_gives_k_finite_centers_without_a_word(table, algorithm, bounds, caplog):
+    adjacency = "replace" if isinstance(bounds, Ball) else "add-remove"
+    model = PrivateKMeans(3, epsilon=1.0, bounds=bounds, algorithm=algorithm, adjacency=adjacency)
+    model, said, logged = observe(model, TABLES[table], caplog)
+    assert said == []
+    # Logs name the questions of the plan, in its order, and nothing else.
+    assert logged == [f"asking {charge.question}: {charge.name}" for charge in model.release_.charges]
+    centers = model.cluster_centers_
+    assert centers.shape == (3, 2)
+    assert np.isfinite(centers).all()
+    assert (centers >= -1).all()
+    assert (centers <= 3).all()
+    if isinstance(bounds, Ball):
+        assert (np.linalg.norm(centers - 1.0, axis=1) <= 2.0 * (1 + 1e-12)).all()
+    assert np.isfinite(model.cluster_sizes_).all()
+    assert model.cluster_sizes_.shape == (3,)
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("broken", [[np.nan, 0.0], [0.0, np.inf], [-np.inf, 7.0]])
+def test_a_broken_row_counts_as_no_row_or_as_the_middle_of_the_domain(estimator, algorithm, broken):
+    def release(table, adjacency, epsilon=1.0):
+        model = estimator(3, epsilon=epsilon, bounds=([-1, -1], [3, 4]), algorithm=algorithm, adjacency=adjacency)
+        return model.set_params(random_state=0, noise_seed=5).fit(table).release_.to_json()
+
+    assert release(with_rows(broken), "add-remove") == release(CLEAN, "add-remove")
+    assert release(with_rows(broken), "replace") == release(with_rows([1.0, 1.5]), "replace")
+    assert release(with_rows(broken), "replace", 50.0) != release(CLEAN, "replace", 50.0)
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_a_value_outside_the_bounds_counts_as_the_bound(algorithm):
+    model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 3), algorithm=algorithm, random_state=0, noise_seed=5)
+    far, near = with_rows([1e300, -5.0]), with_rows([3.0, -1.0])
+    assert model.fit(far).release_.to_json() == model.fit(near).release_.to_json()
+
+
+#: Cells that some readers take as a number and others do not.
+ODD_CELLS = [
+    "1_000", " 7 ", "0x10", "1d5", "", "inf", b"1.5", True, None, 10**400, 2j, np.complex128(2j),
+    np.datetime64("2020-01-01"), np.timedelta64(5, "D"), np.float32(0.1), np.longdouble("0.1"), np.array(4.0), np.array([4.0]),
+    np.str_("3"), np.bool_(True), (1.0,), {}, float("nan"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", ODD_CELLS, ids=repr)
+def test_how_a_cell_is_read_does_not_depend_on_other_rows(cell):
+    def column(*cells):
+        table = np.empty((len(cells), 1), dtype=object)
+        for place, value in enumerate(cells):
+            table[place, 0] = value
+        return numeric_array(table)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warnings have a test of their own
+        alone = column(0.5, cell)
+        for other in ("not a number", None, 1j, np.datetime64("NaT"), 10**400):
+            assert np.array_equal(column(0.5, cell, other)[:2], alone, equal_nan=True)
+
+
+class Unreadable:
+    """A table that must not be touched."""
+
+    def __getattr__(self, name):
+        raise AssertionError("the rows were read")
+
+    def __len__(self):
+        raise AssertionError("the rows were read")
+
+
+@pytest.mark.parametrize("missing", ["bounds", "epsilon"])
+def test_what_is_public_is_asked_of_the_user_before_any_row_is_read(missing):
+    parameters = {"epsilon": 1.0, "bounds": (-1, 1)}
+    del parameters[missing]
+    with pytest.raises(ParameterError, match=missing):
+        PrivateKMeans(2, **parameters).fit(Unreadable())
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_preprocessing_comes_from_the_declared_domain_and_is_stated(algorithm):
+    model = PrivateKMeans(2, epsilon=1.0, bounds=([-1, -2], [3, 5]), algorithm=algorithm)
+    narrow, wide = (model.fit(table).release_ for table in (CLEAN * 1e-3, CLEAN * 1e3))
+    assert narrow.domain == wide.domain == {"lower": [-1.0, -2.0], "upper": [3.0, 5.0]}
+    assert narrow.preprocessing == wide.preprocessing == narrow.to_dict()["preprocessing"]
+    for word in ("clipped", "declared bounds", "dropped", "middle"):
+        assert word in narrow.preprocessing
+
+
+@pytest.mark.parametrize(
+    "table", [np.array([0.7316, 0.25]), np.full((2, 2, 2), 0.7316), [0.7316, 0.25]], ids=["1d", "3d", "list"]
+)
+def test_messages_about_the_shape_of_a_table_hold_no_values(table):
+    with pytest.raises(ValueError, match="array") as error:
+        PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(table)
+    assert "7316" not in str(error.value)

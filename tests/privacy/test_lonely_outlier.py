@@ -1,0 +1,103 @@
+"""Rule 6: many copies of one point, with and without one far point; the epsilon that shows is at most the one promised."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import spinney.curators.base
+from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.audit.epsilon import epsilon_lower_bound
+from spinney.curators.partitions import Rings
+from spinney.mechanisms.source import SecureSource
+from spinney.privacy.composition import zcdp_epsilon
+from spinney.trees.quadtree import Splits
+
+CROWD = np.full((40, 2), -0.9)
+OUTLIER = np.array([[0.95, 0.95]])
+CENTERS = np.array([[-0.9, -0.9], [0.9, 0.9]])
+#: Two-sided error of one measured bound: all bounds of this file together are wrong with probability below 1e-3.
+CONFIDENCE = 1 - 1e-5
+
+QUESTIONS = {
+    "counts": lambda c, charge: c.counts(Rings(CENTERS), charge).private_counts[1],
+    "sums": lambda c, charge: c.sums(CENTERS, "mean", np.array([0.1, 0.1]), charge).private_vectors[1].sum(),
+    "grow": lambda c, charge: len(c.grow(Splits.of(c.domain), 2, 0, charge).cells),
+    "cost": lambda c, charge: c.cost(CENTERS[:1], 2, charge).private_cost,
+}
+
+
+def neighbors(adjacency):
+    with_outlier = np.concatenate([CROWD, OUTLIER])
+    return with_outlier, (np.concatenate([CROWD, CROWD[:1]]) if adjacency == "replace" else CROWD)
+
+
+def answers(question, adjacency, measure, amount, runs, curator, charge):
+    """Ask one question again and again of each of two neighbors, each time at the full charge."""
+    asked = charge(question, measure, amount)
+    charges = [dataclasses.replace(asked, name=str(run)) for run in range(runs)]
+    seen = []
+    for rows in neighbors(adjacency):
+        private = curator(rows, charges, SecureSource(), adjacency=adjacency)
+        seen.append([QUESTIONS[question](private, each) for each in charges])
+    return seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(("adjacency", "measure"), [("add-remove", "epsilon"), ("replace", "epsilon"), ("add-remove", "rho")])
+def test_each_question_spends_at_most_its_charge(question, adjacency, measure, curator, charge):
+    amount, limit, delta = (1, 1.0, 0.0) if measure == "epsilon" else ("1/2", zcdp_epsilon(0.5, 0.01), 0.01)
+    seen = answers(question, adjacency, measure, amount, 100 if question == "grow" else 400, curator, charge)
+    assert epsilon_lower_bound(*seen, delta, CONFIDENCE) <= limit
+
+
+@pytest.mark.slow
+def test_the_audit_catches_noise_that_is_three_times_too_small(curator, charge):
+    assert epsilon_lower_bound(*answers("counts", "add-remove", "epsilon", 3, 800, curator, charge), 0.0, CONFIDENCE) > 1.0
+
+
+def statistics(release, reference):
+    """What an attacker may look at: where centers went, sizes, the summary near the outlier, and what did not change at all."""
+    there = np.argmax(release.centers.sum(axis=1))
+    return {
+        "farthest center": release.centers[there].sum(),
+        "size there": release.sizes[there],
+        "smallest size": release.sizes.min(),
+        "summary near the outlier": release.summary_weights[(release.summary_points > 0.5).all(axis=1)].sum(),
+        "charges spent": len(release.charges),
+        "same as in a run before": (release.centers == reference.centers).sum() + (release.sizes == reference.sizes).sum(),
+    }
+
+
+def measured_epsilons(estimator, algorithm, adjacency):
+    model = estimator(3, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, adjacency=adjacency, random_state=0)
+    runs = 120
+    with_outlier, without = neighbors(adjacency)
+    reference = model.fit(without).release_
+    seen = [[statistics(model.fit(rows).release_, reference) for _ in range(runs)] for rows in (with_outlier, without)]
+    return {
+        name: epsilon_lower_bound(*([run[name] for run in half] for half in seen), confidence=CONFIDENCE) for name in seen[0][0]
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize(("algorithm", "adjacency"), [*((a, "add-remove") for a in sorted(ALGORITHMS)), ("lloyd", "replace")])
+def test_lonely_outlier_shows_no_more_than_epsilon(estimator, algorithm, adjacency):
+    measured = measured_epsilons(estimator, algorithm, adjacency)
+    assert max(measured.values()) <= 1.0, measured
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(algorithm, monkeypatch):
+    private = spinney.curators.base.privatize
+
+    def skip(exact, noise, source):
+        return np.where(np.abs(exact) <= 1, exact, private(exact, noise, source)).astype(np.int64)
+
+    monkeypatch.setattr(spinney.curators.base, "privatize", skip)
+    measured = measured_epsilons(PrivateKMeans, algorithm, "add-remove")
+    assert max(measured.values()) > 1.0, measured

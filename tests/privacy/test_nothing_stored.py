@@ -1,0 +1,109 @@
+"""Rule 10: a fitted object holds releases only, and so do its pickle, its repr and the log."""
+
+import dataclasses
+import logging
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney.algorithms.registry import ALGORITHMS
+
+N = 1009
+MARK = 0.12345678901234567
+RNG = np.random.default_rng(1)
+ROWS = RNG.normal(0, 0.4, (N, 3))
+ROWS[::10] = MARK
+BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+EACH = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+
+
+def model_of(estimator, algorithm, **more):
+    return estimator(4, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, **more)
+
+
+def everything_in(thing, path="model"):
+    """Walk all values reachable from an object."""
+    yield path, thing
+    if isinstance(thing, str):
+        return
+    if isinstance(thing, dict):
+        items = thing.items()
+    elif isinstance(thing, list | tuple | set | frozenset):
+        items = enumerate(thing)
+    elif dataclasses.is_dataclass(thing) or hasattr(thing, "__dict__"):
+        items = vars(thing).items()
+    else:
+        return
+    for name, value in items:
+        yield from everything_in(value, f"{path}.{name}")
+
+
+@BOTH
+@EACH
+def test_no_array_as_long_as_the_table_is_on_the_fitted_object(estimator, algorithm):
+    model = model_of(estimator, algorithm, noise_seed=1).fit(ROWS)
+    seen = list(everything_in(model))
+    assert any(path == "model.release_.centers" for path, _ in seen)
+    for path, value in seen:
+        size = value.size if isinstance(value, np.ndarray) else len(value) if hasattr(value, "__len__") else 0
+        assert size == 0 or size % N, path
+        assert not (isinstance(value, int) and value == N), path
+        assert not (isinstance(value, np.ndarray) and np.isin(value, ROWS).any()), path
+
+
+@BOTH
+@EACH
+def test_pickle_json_repr_and_log_hold_no_row(estimator, algorithm, caplog):
+    with caplog.at_level(logging.DEBUG, logger="spinney"):
+        model = model_of(estimator, algorithm).fit(ROWS)
+    for order in "<>":
+        assert struct.pack(f"{order}d", MARK) not in pickle.dumps(model)
+    for text in (repr(model), repr(model.release_), str(model.release_), model.release_.to_json(), caplog.text):
+        assert repr(MARK)[:12] not in text
+        assert str(N) not in text
+
+
+@BOTH
+@EACH
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(estimator, algorithm, adjacency, tape):
+    model_of(estimator, algorithm, adjacency=adjacency).fit(ROWS)
+    pickles = []
+    for rows in (ROWS, ROWS[1:] if adjacency == "add-remove" else np.concatenate([ROWS[1:], [[9.0, np.nan, -1.0]]])):
+        tape.rewind()
+        pickles.append(pickle.dumps(model_of(estimator, algorithm, adjacency=adjacency).fit(rows)))
+    assert pickles[0] == pickles[1]
+
+
+@BOTH
+@EACH
+def test_labels_and_exact_costs_are_returned_and_not_stored(estimator, algorithm):
+    model = model_of(estimator, algorithm, noise_seed=2).fit(ROWS)
+    before = pickle.dumps(model)
+    assert not hasattr(model, "labels_")
+    assert not hasattr(model, "inertia_")
+    model.predict(ROWS)
+    model.transform(ROWS)
+    model.score(ROWS)
+    assert pickle.dumps(model) == before
+    assert model.fit_predict(ROWS).shape == (N,)
+    assert pickle.dumps(model) == before
+    for method in (estimator.fit_predict, estimator.score):
+        assert method.__doc__.startswith("NOT PRIVATE")
+
+
+@EACH
+def test_everything_on_a_fitted_object_comes_from_its_release(algorithm, tmp_path):
+    model = model_of(PrivateKMeans, algorithm).fit(ROWS)
+    path = tmp_path / "release.json"
+    model.release_.to_json(path)
+    twin = PrivateKMeans.from_release(Release.from_json(path))
+    parameters = set(model.get_params())
+    fitted = {name: value for name, value in vars(model).items() if name not in parameters}
+    assert fitted.keys() == {name for name in vars(twin) if name not in parameters}
+    assert twin.release_.to_json() == model.release_.to_json()
+    assert np.array_equal(twin.cluster_centers_, model.cluster_centers_)
+    assert np.array_equal(twin.cluster_sizes_, model.cluster_sizes_)

@@ -1,0 +1,199 @@
+"""Rule 2: exact integer aggregates that move by no more than is declared, whatever the row, and ignore the order of rows."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import spinney.curators.memory
+from spinney import Ball, PrivateKMeans, PrivateKMedian
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.curators.base import COST_STEPS, RADIUS_STEPS, Curator
+from spinney.curators.partitions import Columns, Rings
+from spinney.mechanisms.source import SecureSource
+from spinney.privacy.budget import Budget
+from spinney.privacy.ledger import FitLedger
+from spinney.spaces.box import Box
+from spinney.trees.quadtree import Cells, Splits
+
+
+@dataclasses.dataclass
+class World:
+    """A domain, public centers with radii, some rows and two further rows."""
+
+    domain: object
+    centers: np.ndarray
+    radii: np.ndarray
+    rows: np.ndarray
+    added: np.ndarray
+    other: np.ndarray
+    adjacency: str
+
+    def moves(self, spy, charge, question, ask):
+        """Return how one added row, and one replaced row, move the exact answers to a question."""
+        d = self.rows.shape[1]
+
+        def exact(rows):
+            draws = spy(ask, np.ascontiguousarray(rows), charge(question), domain=self.domain, adjacency=self.adjacency)
+            return [np.array(values, dtype=object) for _, _, values in draws]
+
+        middle = len(self.rows) // 2
+        insert = [np.concatenate([self.rows[:middle], row.reshape(1, d), self.rows[middle:]]) for row in (self.added, self.other)]
+        before, first, second = (exact(rows) for rows in (self.rows, *insert))
+        added = [after - old for after, old in zip(first, before, strict=True)]
+        # What a row adds depends on that row alone: not on the others, nor on its place among them.
+        assert all(np.array_equal(move, own) for move, own in zip(added, exact(self.added.reshape(1, d)), strict=True))
+        return added, [a - b for a, b in zip(first, second, strict=True)]
+
+
+def adversarial_row(draw, centers, radii, dtype):
+    """A row on the edge of a clipping ball, just above half a step in every column, huge, broken, or anywhere."""
+    j = draw(st.integers(0, len(centers) - 1))
+    d = centers.shape[1]
+    signs = np.array(draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=d, max_size=d)))
+    kind = draw(st.sampled_from(["edge", "half steps", "axis", "anywhere", "far", "broken", "center"]))
+    if kind == "edge":
+        offset = signs * radii[j] / math.sqrt(d) * draw(st.sampled_from([1 - 1e-9, 1 - 1e-16, 1.0, 1 + 1e-15, 1 + 1e-9]))
+    elif kind == "half steps":
+        steps = draw(st.integers(0, int(RADIUS_STEPS / math.sqrt(d))))
+        offset = signs * (steps + 0.5 + draw(st.sampled_from([-1e-6, 0.0, 1e-6]))) * radii[j] / RADIUS_STEPS
+    elif kind == "axis":
+        offset = np.eye(d)[draw(st.integers(0, d - 1))] * signs * radii[j]
+    elif kind == "anywhere":
+        offset = np.array(draw(st.lists(st.floats(-2, 2), min_size=d, max_size=d)))
+    elif kind == "far":
+        offset = signs * draw(st.sampled_from([5.0, 1e30, 3.0e38]))
+    elif kind == "broken":
+        offset = np.where(np.arange(d) == j % d, draw(st.sampled_from([np.nan, np.inf, -np.inf])), 0.0)
+    else:
+        offset = np.zeros(d)
+    return (centers[j] + offset).astype(dtype)
+
+
+@st.composite
+def worlds(draw):
+    d, k = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    domain = draw(st.sampled_from([Box(-1, 1), Box(-3, 0.7), Ball(1.3, 0.2)])).domain(d)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    centers = domain.sample(k, rng)
+    radii = draw(st.sampled_from([1e-3, 0.1, 1.0, 3.0])) * rng.uniform(0.5, 1, k)
+    rows = domain.sample(draw(st.sampled_from([0, 1, 3, 255, 256, 300])), rng).astype(dtype)
+    added, other = (adversarial_row(draw, centers, radii, dtype) for _ in range(2))
+    return World(domain, centers, radii, rows, added, other, draw(st.sampled_from(["add-remove", "replace"])))
+
+
+def norms(arrays):
+    flat = [abs(int(step)) for array in arrays for step in array]
+    return sum(flat), sum(step * step for step in flat)
+
+
+examples = settings(
+    deadline=None,
+    max_examples=120,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],  # the fixtures are functions without a state
+)
+
+
+@given(world=worlds(), kernel=st.sampled_from(["mean", "median"]))
+@examples
+def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, spy, charge):
+    k, d = world.centers.shape
+
+    def ask(curator, asked):
+        return curator.sums(world.centers, kernel, world.radii, asked)
+
+    added, replaced = world.moves(spy, charge, "sums", ask)
+    unit = RADIUS_STEPS if kernel == "median" else 1
+    for (vectors, weights), times in ((added, 1), (replaced, 2)):
+        vector_l1, vector_square = norms([vectors])
+        assert vector_l1 <= times * math.isqrt(d * RADIUS_STEPS**2)
+        assert vector_square <= times**2 * RADIUS_STEPS**2
+        assert norms([weights])[0] <= times * unit
+    assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
+
+
+@given(world=worlds(), n_edges=st.integers(0, 4))
+@examples
+def test_one_row_moves_one_ring(world, n_edges, spy, charge):
+    edges = np.geomspace(0.01, 3.0, n_edges) if n_edges else np.empty(0)
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.counts(Rings(world.centers, edges), asked))
+    assert norms(added) in [(0, 0), (1, 1)]
+    assert max(norms(replaced)) <= 2
+
+
+@given(world=worlds(), depth=st.integers(0, 7))
+@examples
+def test_one_row_moves_one_cell(world, depth, spy, charge):
+    cells = Cells.grid(Splits.of(world.domain), depth)
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.counts(cells, asked))
+    assert norms(added) in [(0, 0), (1, 1)]
+    assert max(norms(replaced)) <= 2
+
+
+@given(world=worlds())
+@examples
+def test_one_row_moves_one_bin_of_every_column(world, spy, charge):
+    d = world.rows.shape[1]
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.counts(Columns(), asked))
+    assert norms(added) in [(0, 0), (d, d)]
+    assert max(norms(replaced)) <= 2 * d
+
+
+@given(world=worlds(), power=st.sampled_from([1, 2]), is_difference=st.booleans())
+@examples
+def test_one_row_moves_a_cost_by_at_most_its_public_range(world, power, is_difference, spy, charge):
+    second = world.domain.clip(world.centers[::-1] * 0.9) if is_difference else None
+    added, replaced = world.moves(spy, charge, "cost", lambda c, asked: c.cost(world.centers, power, asked, second))
+    assert norms(added)[0] <= COST_STEPS
+    assert norms(replaced)[0] <= 2 * COST_STEPS
+
+
+@given(d=st.integers(1, 30), seed=st.integers(0, 2**32))
+@example(d=16, seed=0)
+@examples
+def test_rounding_never_lengthens_a_vector_on_the_radius(d, seed, spy, charge):
+    # Rounding to nearest would exceed the radius by up to sqrt(d) / 2 steps.
+    direction = np.random.default_rng(seed).normal(size=d) if seed % 2 else np.ones(d)
+    row = (0.5 * direction / np.linalg.norm(direction))[None, :]
+    for radius in (0.5, 0.4999999, 0.1):
+        draws = spy(lambda c, asked, r=radius: c.sums(np.zeros((1, d)), "mean", np.array([r]), asked), row, charge("sums"))
+        square = norms([draws[0][2]])[1]
+        assert square <= RADIUS_STEPS**2
+        assert square > 0.999 * RADIUS_STEPS**2 - 2 * d * RADIUS_STEPS
+
+
+def released(model):
+    return model.release_.to_json()
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_order_and_chunks_of_the_rows_do_not_change_a_bit(estimator, algorithm, delta, monkeypatch):
+    rng = np.random.default_rng(7)
+    rows = np.concatenate([rng.normal(-0.5, 0.3, (700, 3)), rng.normal(0.4, 0.2, (331, 3)), np.full((3, 3), np.nan)])
+    model = estimator(3, epsilon=2.0, delta=delta, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=11)
+    expected = released(model.fit(rows))
+    assert released(model.fit(rows[rng.permutation(len(rows))])) == expected
+    assert released(model.fit(np.asfortranarray(rows[::-1]))) == expected
+    for chunk in (1, 300):
+        monkeypatch.setattr(spinney.curators.memory, "CHUNK", chunk)
+        assert released(model.fit(rows[:: 1 if chunk != 1 else -1])) == expected
+
+
+def test_the_fast_cell_counts_of_the_memory_curator_equal_one_pass_over_the_rows(curator, charge):
+    rng = np.random.default_rng(3)
+    rows = np.concatenate([rng.uniform(-1, 1, (500, 5)), np.repeat(rng.uniform(-1, 1, (2, 5)), 200, axis=0)])
+    asked = charge("grow", amount=math.inf)
+    rows_curator = curator(rows, [], SecureSource())
+    rows_curator.ledger = FitLedger(Budget.of(math.inf), (asked,))
+    tree = rows_curator.grow(Splits.of(rows_curator.domain), 2, 1, asked)
+    assert tree.leaves.depths.max() > 64
+    slow = Curator._exact_cell_counts(rows_curator, tree.leaves)
+    assert np.array_equal(rows_curator._exact_cell_counts(tree.leaves), slow)
+    assert slow.sum() == len(rows)

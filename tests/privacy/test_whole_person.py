@@ -1,0 +1,131 @@
+"""Rule 13: a person's rows move together, at most the cap of them count, and no one else's rows move with them."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney import PrivateKMeans
+from spinney.audit.epsilon import epsilon_lower_bound
+from spinney.curators.groups import kept_rows
+from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.mechanisms.source import SecureSource
+from spinney.spaces.box import Box
+from spinney.trees.quadtree import Cells, Splits
+
+KEY = bytes(range(16))
+NAMES = {
+    "integers": st.integers(-(2**62), 2**62),
+    "texts": st.text(max_size=3),
+    "mixed": st.one_of(st.integers(0, 3), st.text(max_size=2), st.none(), st.floats(0, 2), st.booleans()),
+}
+
+
+def as_objects(names):
+    column = np.empty(len(names), dtype=object)
+    column[:] = names
+    return column
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@given(data=st.data())
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_kept_rows_of_a_group_do_not_change_when_another_group_goes(kind, data):
+    people = data.draw(st.lists(NAMES[kind], min_size=1, max_size=5, unique_by=lambda name: (type(name) is str, name)))
+    rows = data.draw(st.lists(st.sampled_from(range(len(people))), min_size=1, max_size=25))
+    cap = data.draw(st.integers(1, 4))
+    names = as_objects([people[i] for i in rows]) if kind == "mixed" else [people[i] for i in rows]
+    mask = kept_rows(names, cap, KEY)
+    for person in set(rows):
+        mine = np.array(rows) == person
+        assert mask[mine].sum() == min(cap, mine.sum())
+        if not mine.all():
+            left = names[~mine] if kind == "mixed" else [name for name, own in zip(names, mine, strict=True) if not own]
+            assert np.array_equal(kept_rows(left, cap, KEY), mask[~mine])
+
+
+def test_one_name_among_others_of_another_type_merges_no_two_people():
+    # Two people whose names a float cannot tell apart, and a third whose name is a float.
+    people = [2**53, 2**53 + 1]
+    assert kept_rows(people, 1, KEY).tolist() == [1, 1]
+    assert kept_rows([*people, 0.5], 1, KEY).tolist() == [1, 1, 1]
+    assert kept_rows([*people, float("nan")], 1, KEY).tolist() == [1, 1, 1]
+    assert kept_rows([2**63, 2**63 + 1, -1], 1, KEY).tolist() == [1, 1, 1]
+    # A number and its text are two people, whoever else is there.
+    assert kept_rows([1, "1"], 1, KEY).tolist() == [1, 1]
+
+
+def test_names_of_several_columns_are_refused():
+    # Read row by row they would be twice as many names as rows, and the cap would fall on the wrong ones.
+    rows, names = np.zeros((6, 2)), np.array([[1, 2]] * 6)
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=1)
+    for groups in (names, names.tolist()[0], {0: 1}, "abcdef", 3):
+        with pytest.raises(ValueError, match="groups"):
+            model.fit(rows, groups=groups)
+
+
+def test_a_tuple_is_one_name():
+    assert kept_rows([("a", 1), ("a", 1), ("a", 2), "b"], 1, KEY).sum() == 3
+
+
+def test_which_rows_are_kept_is_a_secret_even_draw():
+    names = ["a"] * 6 + ["b"] * 2
+    masks = np.array([kept_rows(names, 2, SecureSource().key()) for _ in range(3000)])
+    assert (masks[:, 6:] == 1).all()
+    assert np.abs(masks[:, :6].mean(axis=0) - 1 / 3).max() < 0.06
+
+
+SPLITS = Splits.of(Box(-1, 1).domain(2))
+CENTERS = np.array([[-0.5, -0.5], [0.5, 0.5]])
+RADII = np.array([0.3, 0.3])
+QUESTIONS = {
+    "whole": ("counts", lambda curator, charge: curator.counts(Whole(), charge)),
+    "cells": ("counts", lambda curator, charge: curator.counts(Cells.grid(SPLITS, 3), charge)),
+    "columns": ("counts", lambda curator, charge: curator.counts(Columns(), charge)),
+    "rings": ("counts", lambda curator, charge: curator.counts(Rings(CENTERS, np.array([0.3])), charge)),
+    "mean": ("sums", lambda curator, charge: curator.sums(CENTERS, "mean", RADII, charge)),
+    "median": ("sums", lambda curator, charge: curator.sums(CENTERS, "median", RADII, charge)),
+    "cost": ("cost", lambda curator, charge: curator.cost(CENTERS, 2, charge)),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_moving_all_rows_of_a_person_stays_within_the_charge(name, adjacency, spy, charge, privacy_loss):
+    question, ask = QUESTIONS[name]
+    rng = np.random.default_rng(6)
+    people = rng.integers(0, 7, 40)
+    rows = rng.uniform(-1, 1, (40, 2))
+    rows[people == 3] = [0.5 + 0.3 / np.sqrt(2), 0.5 + 0.3 / np.sqrt(2)]  # all on the radius, in one cell
+    for cap, measure in itertools.product((1, 2, 4), ("epsilon", "rho")):
+        asked = charge(question, measure)
+        options = {"adjacency": adjacency, "max_rows": cap}
+        before = spy(ask, rows, asked, groups=people, **options)
+        worst = Fraction(0)
+        for person in range(7):
+            if adjacency == "replace":
+                moved = np.where((people == person)[:, None], CENTERS[:1], rows)
+                after = spy(ask, moved, asked, groups=people, **options)
+            else:
+                after = spy(ask, rows[people != person], asked, groups=people[people != person], **options)
+            worst = max(worst, sum(privacy_loss(before, after)))
+        assert worst <= asked.amount
+        assert worst > 0 or (name, adjacency) == ("whole", "replace")  # a replacement keeps the number of rows
+
+
+@pytest.mark.slow
+def test_a_person_of_many_rows_is_within_epsilon_as_measured(curator, charge):
+    rows = np.zeros((12, 2))
+    people = np.array([0] * 8 + [1, 2, 3, 4])
+    asked = charge("counts", amount=1)
+
+    def run(mask, cap):
+        private = curator(rows[mask], [asked], SecureSource(), max_rows=cap, groups=people[mask])
+        return int(private.counts(Whole(), asked).private_counts[0])
+
+    everyone, without = np.ones(12, dtype=bool), people != 0
+    measured = epsilon_lower_bound(*([run(mask, 3) for _ in range(1000)] for mask in (everyone, without)), confidence=0.9999)
+    assert 0.3 < measured <= 1.0

@@ -1,0 +1,24 @@
+import math
+
+import numpy as np
+import pytest
+
+from spinney.curators.memory import MemoryCurator
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+
+
+@pytest.fixture
+def open_curator():
+    """Return a function that opens a curator over rows with noise switched off, and one charge per question."""
+
+    def make(rows, domain, *questions, unit=None, groups=None):
+        charges = [Charge(f"{i} {question}", question, Measure.PURE, math.inf) for i, question in enumerate(questions)]
+        ledger = FitLedger(Budget.of(math.inf), tuple(charges))
+        curator = MemoryCurator(np.asarray(rows), domain, unit or Unit(), ledger, SeededSource(0), groups)
+        return curator, *charges
+
+    return make

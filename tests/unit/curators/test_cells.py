@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+
+from spinney import Box
+from spinney.curators.base import Curator
+from spinney.curators.kernels import path_codes
+from spinney.spaces.grid import GRID_BITS, door
+from spinney.trees.quadtree import Cells, Splits
+
+CUBE = Box(0, 1).domain(3)  # 93 levels: two words
+UNEVEN = Box([0, 0, 0, 0, 0], [1, 2, 4, 8, 16]).domain(5)  # cut off at 128 levels
+PLANE = Box([0, 0], [1, 4]).domain(2)  # 62 levels: one word
+DOMAINS = {"plane": PLANE, "cube": CUBE, "five columns": UNEVEN}
+
+
+def grid_rows(domain, n, seed):
+    """Rows on the grid, where halving a side is exact; many share their first word."""
+    rng = np.random.default_rng(seed)
+    steps = rng.integers(0, 2**GRID_BITS, (n, domain.n_features))
+    steps[n // 2 :] = steps[0]
+    steps[n // 2 :] ^= rng.integers(0, 4, (n - n // 2, domain.n_features))
+    steps[-3:] = steps[0]
+    return domain.lower + steps * ((domain.upper - domain.lower) / 2.0**GRID_BITS)
+
+
+def slow_path(row, splits):
+    """Walk down geometrically: in every level, which half of the cell is the row in?"""
+    lower, upper = splits.domain.lower.tolist(), splits.domain.upper.tolist()
+    path = ""
+    for axis in splits.axes.tolist():
+        middle = (lower[axis] + upper[axis]) / 2
+        if row[axis] >= middle:
+            lower[axis], path = middle, path + "1"
+        else:
+            upper[axis], path = middle, path + "0"
+    return path
+
+
+def bits(code, depth):
+    return "".join(f"{int(word):064b}" for word in code)[:depth]
+
+
+def slow_counts(paths, cells):
+    return [
+        sum(path.startswith(bits(code, depth)) for path in paths) for code, depth in zip(cells.codes, cells.depths, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
+def test_path_codes_follow_the_geometry(domain):
+    splits = Splits.of(domain)
+    rows = grid_rows(domain, 300, 0)
+    codes = np.empty((len(rows), splits.words), dtype=np.uint64)
+    kept = path_codes(rows, np.empty(0, np.uint8), door(domain, False), splits.axes, splits.shifts, splits.words, codes)
+    assert kept == len(rows)
+    assert [bits(code, splits.depth) for code in codes] == [slow_path(row, splits) for row in rows.tolist()]
+    rest = {bits(code, 64 * splits.words)[splits.depth :].strip("0") for code in codes}
+    assert rest == {""}
+
+
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
+@pytest.mark.parametrize("threshold", [0, 3])
+def test_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, domain, threshold):
+    splits = Splits.of(domain)
+    rows = grid_rows(domain, 80, 1)
+    paths = [slow_path(row, splits) for row in rows.tolist()]
+    curator, grow, ask = open_curator(rows, domain, "grow", "counts")
+    tree = curator.grow(splits, 1, threshold, grow)
+    leaves = tree.leaves
+    expected = slow_counts(paths, leaves)
+    assert curator.counts(leaves, ask).private_counts.tolist() == expected
+    assert Curator._exact_cell_counts(curator, leaves).tolist() == expected
+    assert sum(expected) == len(rows)
+    if threshold == 0:
+        assert leaves.depths.max() == splits.depth  # equal rows are never parted
+        assert leaves.depths.max() > 64 or splits.words == 1
+
+
+@pytest.mark.parametrize("depth", [63, 64, 65, 93])
+def test_cells_on_both_sides_of_a_word_count_alike(open_curator, depth):
+    splits = Splits.of(CUBE)
+    rows = grid_rows(CUBE, 60, 2)
+    paths = [slow_path(row, splits) for row in rows.tolist()]
+    names = sorted({path[:depth] for path in paths} | {"0" * depth, "1" * depth})
+    codes = np.array([[int(name.ljust(128, "0")[i : i + 64], 2) for i in (0, 64)] for name in names], dtype=np.uint64)
+    cells = Cells(splits, codes, np.full(len(names), depth))
+    curator, ask = open_curator(rows, CUBE, "counts")
+    expected = [sum(path.startswith(name) for path in paths) for name in names]
+    assert curator.counts(cells, ask).private_counts.tolist() == expected
+    assert Curator._exact_cell_counts(curator, cells).tolist() == expected
+
+
+def test_a_partition_with_gaps_leaves_rows_out(open_curator):
+    splits = Splits.of(CUBE)
+    rows = grid_rows(CUBE, 500, 3)
+    grid = Cells.grid(splits, 6)
+    some = Cells(splits, grid.codes[3::5], grid.depths[3::5])
+    curator, ask, again = open_curator(rows, CUBE, "counts", "counts")
+    everything = curator.counts(grid, ask).private_counts
+    assert curator.counts(some, again).private_counts.tolist() == everything[3::5].tolist()
+    assert Curator._exact_cell_counts(curator, some).tolist() == everything[3::5].tolist()
+    assert 0 < everything[3::5].sum() < everything.sum() == len(rows)
+
+
+def test_deep_cells_of_a_later_tree_are_not_counted_from_an_earlier_ones_codes(open_curator):
+    splits = Splits.of(CUBE)
+    rows = np.repeat(CUBE.sample(6, np.random.default_rng(4)), 5, axis=0)
+    paths = [slow_path(row, splits) for row in (np.floor(rows * 2**31) / 2**31).tolist()]
+    curator, *asks = open_curator(rows, CUBE, "counts", "counts", "counts")
+    for ask, wanted in zip(asks, ([0], [5, 10], [0, 5, 20]), strict=True):
+        names = sorted({paths[i] for i in wanted})
+        codes = np.array([[int(name.ljust(128, "0")[i : i + 64], 2) for i in (0, 64)] for name in names], dtype=np.uint64)
+        cells = Cells(splits, codes, np.full(len(names), splits.depth))
+        assert curator.counts(cells, ask).private_counts.tolist() == [5] * len(names)
+
+
+def test_without_noise_a_tree_of_nobody_is_its_start(open_curator):
+    curator, grow = open_curator(np.empty((0, 3)), CUBE, "grow")
+    tree = curator.grow(Splits.of(CUBE), 3, 0, grow)
+    assert len(tree.cells) == len(tree.leaves) == 8

@@ -1,0 +1,340 @@
+import math
+
+import numpy as np
+import pytest
+
+from spinney import Ball, Box, BudgetError
+from spinney.curators import memory
+from spinney.curators.base import COST_STEPS, cost_range
+from spinney.curators.kernels import RADIUS_STEPS, count_rings, find_nearest, sum_costs, sum_offsets
+from spinney.curators.memory import MemoryCurator
+from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.pricing import Unit
+from spinney.solvers.nearest import lens
+from spinney.spaces.grid import door
+from spinney.trees.quadtree import BIN_BITS, Cells, Splits
+
+BOX = Box([-3, -3, -3], [3, 3, 5]).domain(3)
+RNG = np.random.default_rng(0)
+ROWS = RNG.normal(size=(1500, 3)) * 1.5
+CENTERS = BOX.sample(6, RNG)
+EDGES = np.array([0.5, 1.0, 2.5])
+
+
+def clipped(rows, domain=BOX):
+    return domain.clip(np.asarray(rows, dtype=np.float64))
+
+
+def distances(rows, centers):
+    return np.sqrt(((clipped(rows)[:, None] - centers) ** 2).sum(axis=2))
+
+
+def test_the_whole_domain_counts_every_row(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "counts")
+    answer = curator.counts(Whole(), ask)
+    assert answer.private_counts.tolist() == [1500]
+    assert answer.noise.std == 0
+
+
+def test_voronoi_counts_are_those_of_brute_force(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "counts")
+    expected = np.bincount(distances(ROWS, CENTERS).argmin(axis=1), minlength=6)
+    assert curator.counts(Rings(CENTERS), ask).private_counts.tolist() == expected.tolist()
+
+
+def test_ring_counts_are_those_of_brute_force(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "counts")
+    counts = curator.counts(Rings(CENTERS, EDGES), ask).private_counts
+    far = distances(ROWS, CENTERS)
+    expected = np.zeros((6, 4), dtype=int)
+    np.add.at(expected, (far.argmin(axis=1), np.searchsorted(EDGES, far.min(axis=1))), 1)
+    np.testing.assert_array_equal(counts, expected)
+    assert (expected.sum(axis=0) > 0).all()
+
+
+def test_column_bins_are_those_of_a_histogram(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "counts")
+    counts = curator.counts(Columns(), ask).private_counts
+    for t in range(3):
+        expected = np.histogram(clipped(ROWS)[:, t], 2**BIN_BITS, (BOX.lower[t], BOX.upper[t]))[0]
+        np.testing.assert_array_equal(counts[t], expected)
+
+
+def test_sums_of_means_are_clipped_offsets(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "sums")
+    radii = np.linspace(0.5, 3, 6)
+    answer = curator.sums(CENTERS, "mean", radii, ask)
+    labels = distances(ROWS, CENTERS).argmin(axis=1)
+    offsets = clipped(ROWS) - CENTERS[labels]
+    lengths = np.linalg.norm(offsets, axis=1)
+    shares = offsets / np.maximum(lengths, radii[labels])[:, None]
+    for j in range(6):
+        mine = labels == j
+        np.testing.assert_allclose(answer.private_vectors[j], shares[mine].sum(axis=0), atol=1.1 * mine.sum() / RADIUS_STEPS)
+        assert answer.private_weights[j] == mine.sum()
+    assert (lengths > radii[labels]).any()
+    assert (lengths < radii[labels]).any()
+
+
+def test_sums_of_medians_are_clipped_directions(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "sums")
+    radii = np.linspace(0.2, 2, 6)
+    answer = curator.sums(CENTERS, "median", radii, ask)
+    labels = distances(ROWS, CENTERS).argmin(axis=1)
+    offsets = clipped(ROWS) - CENTERS[labels]
+    reach = np.maximum(np.linalg.norm(offsets, axis=1), radii[labels])
+    for j in range(6):
+        mine = labels == j
+        steps = 1.1 * mine.sum() / RADIUS_STEPS
+        np.testing.assert_allclose(answer.private_vectors[j], (offsets / reach[:, None])[mine].sum(axis=0), atol=steps)
+        np.testing.assert_allclose(answer.private_weights[j], (radii[labels] / reach)[mine].sum(), atol=steps)
+
+
+def test_sums_are_taken_around_the_anchors(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "sums")
+    anchors = np.repeat(BOX.center[None], 6, axis=0)
+    radius = BOX.half_diagonal
+    answer = curator.sums(CENTERS, "mean", np.full(6, radius), ask, anchors)
+    labels = distances(ROWS, CENTERS).argmin(axis=1)
+    for j in range(6):
+        mine = clipped(ROWS)[labels == j]
+        np.testing.assert_allclose(answer.private_vectors[j] * radius, (mine - BOX.center).sum(axis=0), atol=1e-6 * 6 * len(mine))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_cost_is_that_of_brute_force(open_curator, power):
+    curator, ask = open_curator(ROWS, BOX, "cost")
+    answer = curator.cost(CENTERS, power, ask)
+    step = cost_range(BOX, CENTERS, np.empty((0, 3)), power) / COST_STEPS
+    expected = (distances(ROWS, CENTERS).min(axis=1) ** power).sum()
+    assert answer.private_cost == pytest.approx(expected, abs=1500 * step + 1e-6)
+    assert answer.std == 0
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("others", [1, 6, 9])
+def test_a_cost_difference_is_that_of_brute_force(open_curator, power, others):
+    curator, ask, again = open_curator(ROWS, BOX, "cost", "cost")
+    second = BOX.sample(others, np.random.default_rng(5))
+    gaps = distances(ROWS, CENTERS).min(axis=1) ** power - distances(ROWS, second).min(axis=1) ** power
+    assert curator.cost(CENTERS, power, ask, second).private_cost == pytest.approx(gaps.sum(), abs=1e-4)
+    assert curator.cost(second, power, again, CENTERS).private_cost == pytest.approx(-gaps.sum(), abs=1e-4)
+    assert np.abs(gaps).max() <= cost_range(BOX, CENTERS, second, power)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_equal_solutions_differ_by_nothing(open_curator, power):
+    curator, ask = open_curator(ROWS, BOX, "cost")
+    assert curator.cost(CENTERS, power, ask, CENTERS.copy()).private_cost == 0
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_row_costs_more_than_the_public_range(power, seed):
+    rng = np.random.default_rng(seed)
+    first, second = BOX.sample(3, rng), BOX.sample(4, rng)
+    corners = np.array(np.meshgrid(*zip(BOX.lower, BOX.upper, strict=True))).reshape(3, -1).T
+    rows = np.concatenate([corners, BOX.sample(5000, rng), first, second])
+    far, near = distances(rows, first).min(axis=1) ** power, distances(rows, second).min(axis=1) ** power
+    assert far.max() <= cost_range(BOX, first, np.empty((0, 3)), power) * (1 + 1e-12)
+    assert np.abs(far - near).max() <= cost_range(BOX, first, second, power) * (1 + 1e-12)
+
+
+def everything(open_curator, rows, domain, unit=None):
+    """Ask one question of each kind."""
+    curator, *asks = open_curator(rows, domain, "counts", "counts", "counts", "counts", "sums", "sums", "cost", unit=unit)
+    centers = CENTERS[:, : domain.n_features]
+    radii = np.full(6, 1.0)
+    answers = [
+        curator.counts(Whole(), asks[0]).private_counts,
+        curator.counts(Rings(centers, EDGES), asks[1]).private_counts,
+        curator.counts(Cells.grid(Splits.of(domain), 7), asks[2]).private_counts,
+        curator.counts(Columns(), asks[3]).private_counts,
+    ]
+    for kernel, ask in zip(("mean", "median"), asks[4:6], strict=True):
+        answer = curator.sums(centers, kernel, radii, ask)
+        answers += [answer.private_vectors, answer.private_weights]
+    return [*answers, np.array(curator.cost(centers, 2, asks[6]).private_cost)]
+
+
+WHOLE = RNG.integers(-5, 6, (700, 3))
+LAYOUTS = {
+    "int64": WHOLE,
+    "int8": WHOLE.astype(np.int8),
+    "float32": WHOLE.astype(np.float32),
+    "float16": WHOLE.astype(np.float16),
+    "long double": WHOLE.astype(np.longdouble),
+    "big endian": WHOLE.astype(">f8"),
+    "columns first": np.asfortranarray(WHOLE.astype(np.float64)),
+    "columns first, 32-bit": np.asfortranarray(WHOLE.astype(np.float32)),
+    "strided": np.repeat(np.repeat(WHOLE.astype(np.float64), 2, axis=0), 2, axis=1)[::2, ::2],
+    "backwards": np.ascontiguousarray(WHOLE[::-1, ::-1].astype(np.float64))[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("rows", LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize("frozen", [False, True], ids=["writable", "read-only"])
+def test_types_and_layouts_do_not_matter(open_curator, rows, frozen):
+    rows = rows.view()
+    rows.flags.writeable = not frozen
+    for answer, expected in zip(
+        everything(open_curator, rows, BOX), everything(open_curator, WHOLE.astype(np.float64), BOX), strict=True
+    ):
+        np.testing.assert_array_equal(answer, expected)
+
+
+def test_booleans_are_numbers(open_curator):
+    rows = RNG.random((100, 3)) < 0.5
+    for answer, expected in zip(
+        everything(open_curator, rows, BOX), everything(open_curator, rows.astype(np.float64), BOX), strict=True
+    ):
+        np.testing.assert_array_equal(answer, expected)
+
+
+@pytest.mark.parametrize("domain", [BOX, Ball(2.5, [0.3, 0, 0]).domain(3)], ids=["box", "ball"])
+def test_chunks_and_order_do_not_matter(open_curator, monkeypatch, domain):
+    expected = everything(open_curator, ROWS, domain)
+    monkeypatch.setattr(memory, "CHUNK", 101)
+    shuffled = np.random.default_rng(7).permutation(ROWS)
+    for rows in (ROWS, shuffled):
+        for answer, wanted in zip(everything(open_curator, rows, domain), expected, strict=True):
+            np.testing.assert_array_equal(answer, wanted)
+
+
+MISSING = np.array([[np.nan, 0, 0], [0, np.inf, 0], [0, 0, -np.inf], [np.nan, np.inf, 1]])
+
+
+def test_missing_rows_are_dropped_when_rows_come_and_go(open_curator):
+    with_missing = np.concatenate([MISSING[:2], ROWS, MISSING[2:]])
+    for answer, expected in zip(everything(open_curator, with_missing, BOX), everything(open_curator, ROWS, BOX), strict=True):
+        np.testing.assert_array_equal(answer, expected)
+
+
+def test_missing_rows_are_read_as_the_middle_when_rows_are_replaced(open_curator):
+    unit = Unit(Adjacency.REPLACE)
+    with_missing = np.concatenate([MISSING[:2], ROWS, MISSING[2:]])
+    with_middle = np.concatenate([ROWS, np.repeat(BOX.center[None], 4, axis=0)])
+    for answer, expected in zip(
+        everything(open_curator, with_missing, BOX, unit), everything(open_curator, with_middle, BOX, unit), strict=True
+    ):
+        np.testing.assert_array_equal(answer, expected)
+
+
+@pytest.mark.parametrize("domain", [BOX, Ball(2.5, [0.3, 0, 0]).domain(3)], ids=["box", "ball"])
+def test_rows_outside_are_clipped(open_curator, domain):
+    rows = ROWS * 4
+    rows[:3] = [[1e300, 0, 0], [-1e308, 1e308, 0], [1e10, -1e10, 1e200]]
+    answers = everything(open_curator, rows, domain)
+    expected = everything(open_curator, domain.clip(np.clip(rows, -1e100, 1e100)), domain)
+    assert answers[0].tolist() == [1500]
+    for answer, wanted in zip(answers[4:], expected[4:], strict=True):
+        np.testing.assert_allclose(answer, wanted, rtol=1e-5, atol=2e-2)
+    assert np.abs(answers[1] - expected[1]).sum() <= 6  # a row on the sphere may round to either side of a ring
+
+
+def test_no_rows_answer_zero(open_curator):
+    for answer in everything(open_curator, np.empty((0, 3)), BOX):
+        assert (np.asarray(answer) == 0).all()
+
+
+def test_more_rows_than_a_chunk_are_all_counted(open_curator):
+    rows = np.zeros((memory.CHUNK + 3, 1))
+    curator, ask = open_curator(rows, Box(-1, 1).domain(1), "counts")
+    assert curator.counts(Whole(), ask).private_counts.tolist() == [memory.CHUNK + 3]
+
+
+def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_curator, monkeypatch):
+    curator, counts, sums = open_curator(ROWS, BOX, "counts", "sums")
+    curator.counts(Whole(), counts)
+
+    def explode(*arguments):
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr(curator, "_map", explode)
+    monkeypatch.setattr(curator, "_map_nearest", explode)
+    monkeypatch.setattr(curator, "_exact_cell_counts", explode)
+    splits = Splits.of(BOX)
+    for ask in (
+        lambda: curator.counts(Whole(), counts),
+        lambda: curator.counts(Cells.grid(splits, 2), counts),
+        lambda: curator.counts(Whole(), sums),
+        lambda: curator.sums(CENTERS, "mean", np.ones(6), counts),
+        lambda: curator.cost(CENTERS, 2, sums),
+        lambda: curator.grow(splits, 0, 0, sums),
+    ):
+        with pytest.raises(BudgetError):
+            ask()
+    assert curator.ledger.entries == (counts,)
+    assert curator.ledger.epsilon == math.inf
+
+
+BAD_CENTERS = {
+    "not a number": np.where(np.arange(18).reshape(6, 3) == 7, np.nan, CENTERS),
+    "infinite": np.where(np.arange(18).reshape(6, 3) == 7, -np.inf, CENTERS),
+    "too few columns": CENTERS[:, :2],
+    "one point": CENTERS[0],
+}
+ASKS = {
+    "counts": lambda curator, ask, bad: curator.counts(Rings(bad), ask),
+    "rings": lambda curator, ask, bad: curator.counts(Rings(bad, EDGES), ask),
+    "sums": lambda curator, ask, bad: curator.sums(bad, "mean", np.ones(6), ask),
+    "anchors": lambda curator, ask, bad: curator.sums(CENTERS, "median", np.ones(6), ask, bad),
+    "cost": lambda curator, ask, bad: curator.cost(CENTERS, 2, ask, bad),
+    "first cost": lambda curator, ask, bad: curator.cost(bad, 1, ask, CENTERS),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_CENTERS.values(), ids=BAD_CENTERS.keys())
+@pytest.mark.parametrize("question", ASKS)
+def test_centers_that_are_not_points_are_refused_and_cost_nothing(open_curator, question, bad):
+    kind = {"rings": "counts", "anchors": "sums", "first cost": "cost"}.get(question, question)
+    curator, ask = open_curator(ROWS, BOX, kind)
+    with pytest.raises(ValueError, match="must be finite points with one coordinate per column"):
+        ASKS[question](curator, ask, bad)
+    assert curator.ledger.entries == ()
+
+
+@pytest.mark.parametrize("radius", [np.nan, np.inf, 0.0, -1.0, 5e-324])
+@pytest.mark.parametrize("kernel", ["mean", "median"])
+def test_radii_that_are_not_lengths_are_refused_and_cost_nothing(open_curator, kernel, radius):
+    curator, ask = open_curator(ROWS, BOX, "sums")
+    with pytest.raises(ValueError, match="radii must be positive and finite"):
+        curator.sums(CENTERS, kernel, np.array([1, 1, radius, 1, 1, 1.0]), ask)
+    assert curator.ledger.entries == ()
+
+
+def test_labels_are_kept_for_the_last_centers_only(open_curator, monkeypatch):
+    curator, *asks = open_curator(ROWS, BOX, *["counts"] * 5, "sums")
+    looks = []
+    find = MemoryCurator._nearest
+    monkeypatch.setattr(MemoryCurator, "_nearest", lambda self, glass: looks.append(1) or find(self, glass))
+    centers, other = CENTERS.copy(), CENTERS[::-1].copy()
+    first = curator.counts(Rings(centers), asks[0]).private_counts
+    np.testing.assert_array_equal(curator.counts(Rings(centers.copy(), EDGES), asks[1]).private_counts.sum(axis=1), first)
+    np.testing.assert_array_equal(curator.sums(centers, "mean", np.ones(6), asks[5]).private_weights, first)
+    assert len(looks) == 1
+    np.testing.assert_array_equal(curator.counts(Rings(other), asks[2]).private_counts, first[::-1])
+    assert len(looks) == 2
+    np.testing.assert_array_equal(curator.counts(Rings(centers), asks[3]).private_counts, first)
+    assert len(looks) == 3
+    centers[:] = other  # changed in place: the labels of the old centers must not answer
+    np.testing.assert_array_equal(curator.counts(Rings(centers), asks[4]).private_counts, first[::-1])
+    assert len(looks) == 4
+
+
+def test_kernels_read_labels_and_skip_rows_without_one(open_curator):
+    rows = np.concatenate([ROWS[:300], MISSING])
+    mask = (np.arange(304) % 5 > 0).astype(np.uint8)
+    entry = door(BOX, nan_to_center=False)
+    labels = find_nearest(rows, mask, entry, lens(CENTERS))
+    expected = np.where((mask > 0) & np.isfinite(rows).all(axis=1), distances(np.nan_to_num(rows), CENTERS).argmin(axis=1), -1)
+    np.testing.assert_array_equal(labels, expected)
+    alive = np.bincount(labels[labels >= 0], minlength=6)
+    np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, np.empty(0))[:, 0], alive)
+    np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, EDGES**2).sum(axis=1), alive)
+    np.testing.assert_array_equal(sum_offsets(rows, mask, entry, labels, CENTERS, np.ones(6), False)[1], alive)
+    nobody = np.full(304, -1, dtype=np.int32)
+    assert not count_rings(rows, mask, entry, nobody, CENTERS, EDGES**2).any()
+    assert not any(part.any() for part in sum_offsets(rows, mask, entry, nobody, CENTERS, np.ones(6), True))
+    assert sum_costs(rows, mask, entry, nobody, CENTERS, CENTERS[:0], lens(CENTERS), False, 1.0, 2**30).tolist() == [0]

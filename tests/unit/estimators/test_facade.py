@@ -1,0 +1,280 @@
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
+from spinney.estimators import clusterer
+
+ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+RNG = np.random.default_rng(0)
+MIDDLES = np.array([[-3.0, -3.0], [3.0, -3.0], [0.0, 4.0]])
+ROWS = np.concatenate([middle + RNG.normal(scale=0.5, size=(600, 2)) for middle in MIDDLES])
+FRAME = pd.DataFrame(ROWS, columns=["height", "weight"])
+
+
+def make(estimator=PrivateKMeans, **changes):
+    return estimator(**{"n_clusters": 3, "epsilon": 1.0, "bounds": (-6, 6), "random_state": 0, "noise_seed": 0, **changes})
+
+
+def by_place(centers):
+    return centers[np.argsort(centers[:, 0])]
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("algorithm", ["auto", "tree"])
+def test_clear_clusters_are_found(estimator, algorithm):
+    model = make(estimator, algorithm=algorithm).fit(ROWS)
+    np.testing.assert_allclose(by_place(model.cluster_centers_), by_place(MIDDLES), atol=0.5)
+    np.testing.assert_allclose(model.cluster_sizes_, 600, atol=250)
+    assert model.release_.algorithm == "tree"
+
+
+@ESTIMATORS
+def test_without_noise_sizes_are_exact(estimator):
+    model = make(estimator, epsilon=math.inf).fit(ROWS)
+    assert model.cluster_sizes_.tolist() == np.bincount(model.predict(ROWS), minlength=3).tolist()
+    assert (model.release_.noise, model.release_.epsilon, model.release_.is_private) == ("none: not private", math.inf, False)
+    assert model.release_.sizes_margin == 0
+
+
+@ESTIMATORS
+def test_predict_transform_and_score_agree(estimator):
+    model = make(estimator).fit(ROWS)
+    new = np.random.default_rng(1).uniform(-8, 8, (200, 2))
+    distances = model.transform(new)
+    np.testing.assert_allclose(distances, np.sqrt(((new[:, None] - model.cluster_centers_) ** 2).sum(axis=2)), rtol=1e-9)
+    np.testing.assert_array_equal(model.predict(new), distances.argmin(axis=1))
+    power = 2 if estimator is PrivateKMeans else 1
+    assert model.score(new) == pytest.approx(-(distances.min(axis=1) ** power).sum())
+
+
+@ESTIMATORS
+def test_fit_predict_returns_labels_and_keeps_none(estimator):
+    model = make(estimator)
+    labels = model.fit_predict(ROWS)
+    np.testing.assert_array_equal(labels, make(estimator).fit(ROWS).predict(ROWS))
+    assert not hasattr(model, "labels_")
+    assert not hasattr(model, "inertia_")
+
+
+def test_a_missing_new_point_is_read_as_the_middle_of_the_domain():
+    model = make(bounds=([-6, -6], [6, 2])).fit(ROWS)
+    odd = [[math.nan, 5.0], [math.inf, 0.0], [1.0, -math.inf]]
+    np.testing.assert_array_equal(model.transform(odd), model.transform([[0.0, -2.0]] * 3))
+
+
+@ESTIMATORS
+def test_everything_fitted_comes_from_the_release(estimator, tmp_path):
+    model = make(estimator).fit(FRAME)
+    model.release_.to_json(tmp_path / "release.json")
+    again = estimator.from_release(Release.from_json(tmp_path / "release.json"))
+    np.testing.assert_array_equal(again.cluster_centers_, model.cluster_centers_)
+    np.testing.assert_array_equal(again.cluster_sizes_, model.cluster_sizes_)
+    np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
+    np.testing.assert_array_equal(again.transform(FRAME), model.transform(FRAME))
+    assert again.feature_names_in_.tolist() == ["height", "weight"]
+    assert again.n_features_in_ == 2
+    assert again.get_feature_names_out().tolist() == model.get_feature_names_out().tolist()
+    assert again.release_.to_json() == model.release_.to_json()
+
+
+@pytest.mark.parametrize("bounds", [Box([-6, -7], [6, 8]), Ball(7.0, [0.5, 0.0]), (-6, 6)])
+@pytest.mark.parametrize(
+    "changes", [{}, {"epsilon": math.inf}, {"adjacency": "replace", "delta": 1e-3, "algorithm": "lloyd"}], ids=str
+)
+def test_a_model_made_from_a_release_can_be_fitted_again(bounds, changes):
+    model = make(bounds=bounds, **changes).fit(ROWS)
+    again = PrivateKMeans.from_release(model.release_)
+    assert again.get_params()["adjacency"] == model.adjacency
+    again.set_params(random_state=0, noise_seed=0)
+    release = again.fit(ROWS).release_
+    assert release.domain == model.release_.domain
+    assert release.epsilon <= model.release_.epsilon
+
+
+def test_a_release_of_the_other_objective_is_refused():
+    release = make(PrivateKMedian).fit(ROWS).release_
+    with pytest.raises(ParameterError, match=r"must be a release of kmeans\. Got 'kmedian' instead\.\nHint: "):
+        PrivateKMeans.from_release(release)
+
+
+@ESTIMATORS
+def test_names_go_in_and_come_out(estimator):
+    model = make(estimator).fit(FRAME)
+    assert model.feature_names_in_.tolist() == ["height", "weight"]
+    assert model.release_.feature_names == ("height", "weight")
+    prefix = estimator.__name__.lower()
+    assert model.get_feature_names_out().tolist() == [f"{prefix}{i}" for i in range(3)]
+    np.testing.assert_array_equal(model.cluster_centers_, make(estimator).fit(ROWS).cluster_centers_)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME[["weight", "height"]])
+
+
+def test_names_do_not_outlive_a_fit_without_names():
+    model = make().fit(FRAME).fit(ROWS)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.release_.feature_names is None
+
+
+def test_polars_frames_go_in():
+    polars = pytest.importorskip("polars")
+    model = make().fit(polars.DataFrame({"height": ROWS[:, 0], "weight": ROWS[:, 1]}))
+    assert model.release_.feature_names == ("height", "weight")
+    np.testing.assert_array_equal(model.cluster_centers_, make().fit(ROWS).cluster_centers_)
+
+
+@ESTIMATORS
+def test_pandas_output_on_request(estimator):
+    frame = make(estimator).set_output(transform="pandas").fit(FRAME).transform(FRAME.iloc[5:9])
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.columns.tolist() == [f"{estimator.__name__.lower()}{i}" for i in range(3)]
+    assert frame.index.tolist() == [5, 6, 7, 8]
+
+
+@ESTIMATORS
+def test_a_pickle_predicts_alike(estimator):
+    model = make(estimator, bounds=Ball(9.0)).fit(FRAME)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
+    assert again.release_.to_json() == model.release_.to_json()
+    assert str(again.get_params()) == str(model.get_params())
+
+
+@ESTIMATORS
+def test_a_clone_has_the_parameters_and_nothing_else(estimator):
+    model = make(estimator, bounds=Box(-6, 6), delta=1e-6).fit(ROWS)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "release_")
+
+
+def test_changing_the_fitted_arrays_does_not_change_the_release():
+    model = make().fit(ROWS)
+    kept = model.release_.centers.copy()
+    model.cluster_centers_[:] = 0
+    np.testing.assert_array_equal(model.release_.centers, kept)
+
+
+@ESTIMATORS
+def test_the_rows_are_not_changed(estimator):
+    rows = ROWS.copy()
+    rows[0] = [np.nan, 100]
+    before = rows.copy()
+    make(estimator).fit_predict(rows)
+    np.testing.assert_array_equal(rows, before)
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
+def test_both_seeds_together_make_a_fit_reproducible(estimator, algorithm):
+    first, same = (make(estimator, algorithm=algorithm).fit(ROWS).release_.to_json() for _ in range(2))
+    assert first == same
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
+def test_random_state_does_not_seed_the_noise(estimator, algorithm):
+    releases = [make(estimator, algorithm=algorithm, noise_seed=None).fit(ROWS).release_ for _ in range(2)]
+    assert not np.array_equal(releases[0].centers, releases[1].centers)
+    assert [release.noise for release in releases] == ["secure", "secure"]
+    assert all(release.is_private for release in releases)
+
+
+@ESTIMATORS
+def test_random_state_alone_decides_without_noise(estimator):
+    settings = {"algorithm": "lloyd", "epsilon": math.inf, "noise_seed": None}
+    first, same, other = (make(estimator, random_state=seed, **settings).fit(ROWS).cluster_centers_ for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_only_the_noise_seed_reaches_the_noise(monkeypatch):
+    seeds = []
+    original = clusterer.noise_source
+
+    def spy(seed):
+        seeds.append(seed)
+        return original(seed)
+
+    monkeypatch.setattr(clusterer, "noise_source", spy)
+    for random_state, noise_seed in ((7, 3), (7, None), (None, 3)):
+        make(random_state=random_state, noise_seed=noise_seed).fit(ROWS[:50])
+    assert seeds == [3, None, 3]
+
+
+def test_public_randomness_leaves_numpys_global_state_alone():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - the legacy state is what must not move
+    make(random_state=None).fit(ROWS[:50])
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002 - as above
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("method", ["fit", "fit_predict"])
+def test_a_noise_seed_warns_once_per_fit_and_marks_the_release(estimator, method):
+    model = make(estimator)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            getattr(model, method)(ROWS)
+        assert [warning.category for warning in caught] == [SeededNoiseWarning]
+        assert "NOT private" in str(caught[0].message)
+    assert model.release_.noise == model.release_.statement == "seeded: not private"
+    assert not model.release_.is_private
+
+
+def test_without_a_noise_seed_nothing_is_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = make(noise_seed=None).fit(ROWS).release_
+    assert release.statement.startswith("(1, 0)-differentially private") or release.epsilon < 1
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_release_states_what_was_spent(algorithm, delta):
+    release = make(algorithm=algorithm, delta=delta, adjacency="replace").fit(ROWS).release_
+    assert 0 < release.epsilon <= 1
+    gaussian = any(charge.measure.value == "rho" for charge in release.charges)
+    assert release.delta == (delta if gaussian else 0)
+    assert release.adjacency == "replace"
+    assert release.domain == {"lower": [-6, -6], "upper": [6, 6]}
+    assert release.objective == "kmeans"
+    assert release.sizes_margin > 0
+
+
+def test_groups_of_one_row_change_nothing():
+    alone = make(epsilon=math.inf).fit(ROWS)
+    grouped = make(epsilon=math.inf, max_rows_per_group=1).fit(ROWS, groups=np.arange(len(ROWS)))
+    np.testing.assert_array_equal(grouped.cluster_centers_, alone.cluster_centers_)
+    assert (alone.release_.max_rows_per_group, grouped.release_.max_rows_per_group) == (None, 1)
+
+
+def test_at_most_the_cap_of_each_group_counts():
+    groups = np.repeat(np.arange(18), 100)
+    model = make(epsilon=math.inf, max_rows_per_group=7).fit(ROWS, groups=groups)
+    assert model.cluster_sizes_.sum() == 18 * 7
+
+
+def test_a_cap_without_groups_protects_rows():
+    release = make(max_rows_per_group=7).fit(ROWS).release_
+    assert release.max_rows_per_group is None
+    assert release.charges == make().fit(ROWS).release_.charges
+
+
+def test_groups_may_be_a_column_of_a_frame():
+    frame = FRAME.assign(person=np.arange(len(ROWS)) // 2)
+    release = make(max_rows_per_group=1).fit(frame[["height", "weight"]], groups=frame["person"]).release_
+    assert release.max_rows_per_group == 1
+
+
+@ESTIMATORS
+def test_a_median_is_not_dragged_by_outliers(estimator):
+    rows = np.concatenate([np.random.default_rng(0).normal(0, 0.1, (800, 2)), np.full((200, 2), 9.0)])
+    model = make(estimator, n_clusters=1, bounds=(-10, 10), epsilon=math.inf).fit(rows)
+    expected = 1.8 if estimator is PrivateKMeans else 0.05
+    np.testing.assert_allclose(model.cluster_centers_, expected, atol=0.15)

@@ -1,0 +1,118 @@
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spinney import ParameterError, PrivateKMeans
+from spinney.estimators.tables import numeric_array
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8, bool])
+def test_numbers_are_not_copied(dtype):
+    table = np.ones((3, 2), dtype=dtype)
+    assert numeric_array(table) is table
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[1, "2"], [None, "x"]],
+        np.array([[1, "2"], [None, "x"]], dtype=object),
+        pd.DataFrame({"a": [1, None], "b": ["2", "x"]}),
+        pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array(["2", "x"], dtype="string")}),
+        pd.DataFrame({"a": pd.Categorical([1, None]), "b": ["2", object()]}),
+        pd.DataFrame({"a": [1.0, np.nan], "b": ["2", [3]]}),
+    ],
+)
+def test_a_cell_that_is_not_a_number_is_missing(table):
+    array = numeric_array(table)
+    assert array.dtype == np.float64
+    np.testing.assert_array_equal(array, [[1, 2], [np.nan, np.nan]])
+
+
+def test_text_is_read_where_it_is_a_number():
+    np.testing.assert_array_equal(numeric_array(np.array([["1e3", "-inf"], ["0x1", ""]])), [[1000, -np.inf], [np.nan, np.nan]])
+
+
+def test_cells_beyond_any_float_are_missing():
+    np.testing.assert_array_equal(numeric_array([[10**400, 1], [2, 3]]), [[np.nan, 1], [2, 3]])
+
+
+def test_frames_keep_the_order_of_their_columns():
+    frame = pd.DataFrame({"z": [1, 2], "a": ["3", "4"]})
+    np.testing.assert_array_equal(numeric_array(frame), [[1, 3], [2, 4]])
+
+
+def test_a_frame_without_columns_has_no_columns():
+    assert numeric_array(pd.DataFrame(index=range(3))).shape == (3, 0)
+
+
+def test_polars_frames_are_read():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": [1, None, 3], "b": ["2", "x", None]})
+    np.testing.assert_array_equal(numeric_array(frame), [[1, 2], [np.nan, np.nan], [3, np.nan]])
+
+
+def test_columns_of_one_name_are_each_read_once():
+    frame = pd.DataFrame([[1.0, "2"], [3.0, "x"]], columns=["a", "a"])
+    np.testing.assert_array_equal(numeric_array(frame), [[1, 2], [3, np.nan]])
+
+
+def test_a_frame_with_columns_of_one_name_can_be_fitted():
+    frame = pd.DataFrame([[0.1, 0.2], [0.3, 0.4]], columns=["a", "a"])
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0).fit(frame)
+    assert model.predict(frame).shape == (2,)
+
+
+DAYS = ["2020-01-01", None]
+DATES = {
+    "frame": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS), "b": [1.0, 2.0]}),
+    "dates alone": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS)}),
+    "durations": lambda: pd.DataFrame({"a": pd.to_timedelta([1, None]), "b": ["1", "2"]}),
+    "array": lambda: np.array([DAYS], dtype="M8[D]"),
+    "array of durations": lambda: np.array([[1, 2]], dtype="m8[s]"),
+    "polars": lambda: pytest.importorskip("polars").DataFrame({"a": np.array(DAYS, dtype="M8[D]"), "b": ["1", "2"]}),
+    "with a time zone": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS, utc=True), "b": [1.0, 2.0]}),
+    "polars, with numbers": lambda: pytest.importorskip("polars").DataFrame({"a": np.array(DAYS, dtype="M8[D]"), "b": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(table, id=title) for title, table in DATES.items()],
+)
+def test_dates_are_refused_without_showing_one(table):
+    with pytest.raises(
+        ParameterError, match=r"(?s)must hold numbers\. Got dates, times or durations instead\.\nHint: "
+    ) as caught:
+        numeric_array(table())
+    assert "2020" not in str(caught.value)
+
+
+def test_dates_in_cells_are_missing():
+    table = [[pd.Timestamp("2020-01-01"), 1], [datetime.date(2020, 1, 1), 2], [np.datetime64("2020-01-01"), 3]]
+    np.testing.assert_array_equal(numeric_array(table), [[np.nan, 1], [np.nan, 2], [np.nan, 3]])
+
+
+@pytest.mark.parametrize(
+    "table", [[0.123, 0.2], [[0.123, 0.2], [0.3]], 0.123, None, "0.123", {"a": [0.123]}, np.zeros((2, 2, 2))]
+)
+def test_what_is_not_a_table_is_refused_without_showing_it(table):
+    with pytest.raises(ValueError, match=r"Expected 2D array, got \dD array instead\. Reshape your data") as caught:
+        numeric_array(table)
+    assert "123" not in str(caught.value)
+
+
+def test_complex_tables_are_refused():
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        numeric_array(np.ones((2, 2)) * 1j)
+
+
+def test_a_cell_is_read_alike_in_any_table():
+    cells = [[1, "2", Decimal("0.5"), Fraction(1, 4), True], [None, " 3 ", Decimal("NaN"), 10**400, b"1"]]
+    expected = [[1, 2, 0.5, 0.25, 1], [np.nan, 3, np.nan, np.nan, np.nan]]
+    for table in (cells, np.array(cells, dtype=object), pd.DataFrame(cells), pd.DataFrame(cells, dtype=object)):
+        np.testing.assert_array_equal(numeric_array(table), expected)

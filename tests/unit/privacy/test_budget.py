@@ -1,0 +1,45 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from spinney.privacy.budget import Budget, exact, round_up
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [(0.1, Fraction(1, 10)), (1, Fraction(1)), (1e-6, Fraction(1, 10**6)), (np.float64(0.3), Fraction(3, 10)), (0, Fraction(0))],
+)
+def test_a_number_is_the_decimal_it_prints_as(number, value):
+    assert exact(number) == value
+    assert isinstance(exact(number), Fraction)
+
+
+def test_tenths_add_up_exactly():
+    assert sum(exact(0.1) for _ in range(10)) == 1
+
+
+def test_infinity_stays_infinite():
+    assert exact(math.inf) == math.inf
+    assert Budget.of(math.inf).is_infinite
+
+
+def test_a_budget_is_exact_and_pure_by_default():
+    budget = Budget.of(0.7)
+    assert (budget.epsilon, budget.delta, budget.is_infinite) == (Fraction(7, 10), Fraction(0), False)
+
+
+@pytest.mark.parametrize(
+    "number", [Fraction(1, 3), Fraction(7, 10), Fraction(1, 10), Fraction(2, 3) * 10**-9, Fraction(10**20, 3)]
+)
+def test_rounding_up_gives_the_least_float_not_below(number):
+    rounded = round_up(number)
+    assert isinstance(rounded, float)
+    assert Fraction(rounded) >= number
+    assert Fraction(math.nextafter(rounded, 0.0)) < number
+
+
+@pytest.mark.parametrize("number", [Fraction(0), Fraction(1, 2), Fraction(0.1), Fraction(3), math.inf])
+def test_a_float_is_not_rounded(number):
+    assert round_up(number) == number

@@ -1,0 +1,25 @@
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+from spinney.privacy.charges import Charge, Measure
+
+
+@pytest.mark.parametrize("amount", [Fraction(1, 3), Fraction(7), math.inf])
+@pytest.mark.parametrize("measure", list(Measure))
+def test_a_charge_survives_json(amount, measure):
+    charge = Charge("leaf counts", "counts", measure, amount)
+    assert Charge.from_dict(json.loads(json.dumps(charge.to_dict()))) == charge
+
+
+def test_parts_of_a_charge_add_up():
+    charge = Charge("step", "sums", Measure.PURE, Fraction(1, 7))
+    parts = [charge.part(share) for share in (Fraction(1, 5), Fraction(4, 5))]
+    assert sum(part.amount for part in parts) == charge.amount
+    assert {(part.name, part.question, part.measure) for part in parts} == {("step", "sums", Measure.PURE)}
+
+
+def test_part_of_an_infinite_charge_is_infinite():
+    assert Charge("step", "sums", Measure.ZCDP, math.inf).part(Fraction(1, 5)).amount == math.inf

@@ -1,0 +1,144 @@
+import math
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+
+import pytest
+
+from spinney.privacy import composition
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon, zcdp_rho
+
+PHI = NormalDist().cdf
+
+
+def parts(d):
+    return [
+        Part("tree", "grow", Fraction(3, 10), 2.6, 0.0),
+        Part("leaves", "counts", Fraction(2, 10)),
+        Part("step 1", "sums", Fraction(2, 10), math.sqrt(d), 1.0),
+        Part("step 2", "sums", Fraction(2, 10), math.sqrt(d), 1.0),
+        Part("sizes", "counts", Fraction(1, 10)),
+    ]
+
+
+@lru_cache
+def composed(epsilon, delta, d):
+    return compose(Budget.of(epsilon, delta), parts(d))
+
+
+def mean_log_noise(plan, charges):
+    return sum(float(p.share) * p.log_noise(c.measure, float(c.amount)) for p, c in zip(plan, charges, strict=True))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1 / 3, 7.3])
+@pytest.mark.parametrize("delta", [0.0, 1e-12, 1e-2])
+@pytest.mark.parametrize("d", [1, 784])
+def test_charges_never_exceed_the_budget_and_waste_little(epsilon, delta, d):
+    budget = Budget.of(epsilon, delta)
+    charges = composed(epsilon, delta, d)
+    total = total_epsilon(charges, budget.delta)
+    assert total <= budget.epsilon
+    assert total >= budget.epsilon * Fraction(999999, 1000000)
+    assert [c.name for c in charges] == [p.name for p in parts(d)]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
+@pytest.mark.parametrize("d", [1, 3, 100])
+def test_without_delta_charges_are_pure_and_sum_exactly(epsilon, d):
+    budget = Budget.of(epsilon)
+    charges = compose(budget, parts(d))
+    assert {c.measure for c in charges} == {Measure.PURE}
+    assert sum(c.amount for c in charges) == budget.epsilon
+    assert [c.amount for c in charges] == [p.share * budget.epsilon for p in parts(d)]
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-2])
+@pytest.mark.parametrize("d", [1, 784])
+def test_pure_charges_are_exact_shares_and_zcdp_charges_share_one_rho(delta, d):
+    budget = Budget.of(7.3, delta)
+    plan = parts(d)
+    charges = composed(7.3, delta, d)
+    gaussian = [(p.share, c.amount) for p, c in zip(plan, charges, strict=True) if c.measure is Measure.ZCDP]
+    pure = [(p.share, c.amount) for p, c in zip(plan, charges, strict=True) if c.measure is Measure.PURE]
+    assert all(amount == share * budget.epsilon for share, amount in pure)
+    assert len({amount / share for share, amount in gaussian}) <= 1
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_an_infinite_budget_gives_infinite_pure_charges(delta):
+    charges = compose(Budget.of(math.inf, delta), parts(2))
+    assert {c.amount for c in charges} == {math.inf}
+    assert total_epsilon(charges, Fraction(0)) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 7.3])
+@pytest.mark.parametrize("delta", [1e-12, 1e-2])
+@pytest.mark.parametrize("d", [1, 784])
+def test_delta_never_adds_noise(epsilon, delta, d):
+    plan = parts(d)
+    pure = compose(Budget.of(epsilon), plan)
+    assert mean_log_noise(plan, composed(epsilon, delta, d)) <= mean_log_noise(plan, pure)
+
+
+def test_vectors_of_many_columns_get_gaussian_noise():
+    measures = {c.name: c.measure for c in composed(7.3, 1e-12, 784)}
+    assert measures["step 1"] is measures["step 2"] is Measure.ZCDP
+
+
+def test_a_tiny_delta_buys_nothing_for_one_column():
+    assert {c.measure for c in compose(Budget.of(1.0, 1e-200), parts(1))} == {Measure.PURE}
+
+
+def test_shares_must_sum_to_one():
+    with pytest.raises(ValueError, match="sum to one"):
+        compose(Budget.of(1.0), parts(2)[:-1])
+
+
+@pytest.mark.parametrize("rho", [1e-6, 1e-3, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
+def test_conversion_is_sound_and_no_worse_than_the_textbook_one(rho, delta):
+    epsilon = zcdp_epsilon(rho, delta)
+    assert epsilon <= (rho + 2 * math.sqrt(rho * math.log(1 / delta))) * (1 + 1e-4)
+    # The Gaussian mechanism with this rho has a known exact delta at each epsilon (Balle and Wang 2018).
+    sigma = 1 / math.sqrt(2 * rho)
+    exact = PHI(0.5 / sigma - epsilon * sigma) - math.exp(epsilon) * PHI(-0.5 / sigma - epsilon * sigma)
+    assert exact <= delta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 8.0])
+@pytest.mark.parametrize("delta", [1e-12, 0.01])
+def test_rho_is_the_largest_that_fits(epsilon, delta):
+    rho = float(zcdp_rho(epsilon, delta))
+    assert zcdp_epsilon(rho, delta) <= epsilon
+    assert zcdp_epsilon(rho * (1 + 1e-6), delta) > epsilon
+
+
+def test_no_rho_costs_nothing():
+    assert zcdp_epsilon(0.0, 1e-6) == 0.0
+    assert total_epsilon([], Fraction(0)) == 0
+
+
+def test_pure_and_converted_parts_add():
+    rho = Charge("b", "sums", Measure.ZCDP, Fraction(1, 50))
+    pure = Charge("a", "counts", Measure.PURE, Fraction(1, 3))
+    delta = Fraction(1, 10**6)
+    assert total_epsilon([pure, rho], delta) == Fraction(1, 3) + total_epsilon([rho], delta)
+    assert float(total_epsilon([rho], delta)) == pytest.approx(zcdp_epsilon(0.02, 1e-6), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(1.0, 1e-320), (1.0, 5e-324), (1.0, 0.999999), (1.0, 0.5), (1e-9, 1e-6), (1e-12, 1e-6), (1e6, 1e-6)]
+)
+def test_extreme_deltas_compose_within_the_budget(epsilon, delta):
+    budget = Budget.of(epsilon, delta)
+    assert total_epsilon(compose(budget, parts(2)), budget.delta) <= budget.epsilon
+
+
+def test_where_no_other_way_is_lawful_everything_is_pure(monkeypatch):
+    monkeypatch.setattr(composition, "zcdp_rho", lambda epsilon, delta: Fraction(10**6))  # far too much: nothing fits
+    monkeypatch.setattr(composition, "total_epsilon", lambda charges, delta: math.inf)
+    charges = compose(Budget.of(1.0, 1e-6), parts(784))
+    assert {c.measure for c in charges} == {Measure.PURE}
+    assert sum(c.amount for c in charges) == 1

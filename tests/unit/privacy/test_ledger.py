@@ -1,0 +1,64 @@
+from fractions import Fraction
+
+import pytest
+
+from spinney.exceptions import BudgetError
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.ledger import FitLedger
+
+HALF = Charge("first", "counts", Measure.PURE, Fraction(1, 2))
+REST = Charge("second", "sums", Measure.PURE, Fraction(1, 2))
+
+
+@pytest.fixture
+def ledger():
+    return FitLedger(Budget.of(1.0), (HALF, REST))
+
+
+def test_what_was_spent_is_kept_in_order(ledger):
+    ledger.spend(REST, "sums")
+    assert (ledger.entries, ledger.epsilon) == ((REST,), Fraction(1, 2))
+    ledger.spend(HALF, "counts")
+    assert (ledger.entries, ledger.epsilon) == ((REST, HALF), Fraction(1))
+
+
+def test_a_charge_is_accepted_once(ledger):
+    ledger.spend(HALF, "counts")
+    with pytest.raises(BudgetError, match="no open charge named 'first'"):
+        ledger.spend(HALF, "counts")
+    assert ledger.epsilon == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("charge", "question"),
+    [
+        (Charge("third", "counts", Measure.PURE, Fraction(1, 100)), "counts"),
+        (Charge("first", "counts", Measure.PURE, Fraction(1, 4)), "counts"),
+        (Charge("first", "counts", Measure.ZCDP, Fraction(1, 2)), "counts"),
+        (HALF, "sums"),
+    ],
+    ids=["unknown name", "other amount", "other measure", "other question"],
+)
+def test_what_was_not_planned_is_refused(ledger, charge, question):
+    with pytest.raises(BudgetError):
+        ledger.spend(charge, question)
+    assert ledger.entries == ()
+
+
+def test_a_plan_above_its_budget_is_refused():
+    more = Charge("third", "counts", Measure.PURE, Fraction(1, 10**30))
+    with pytest.raises(BudgetError, match="more than its budget"):
+        FitLedger(Budget.of(1.0), (HALF, REST, more))
+
+
+def test_two_charges_of_one_name_are_refused():
+    with pytest.raises(BudgetError, match="alike"):
+        FitLedger(Budget.of(2.0), (HALF, HALF))
+
+
+def test_rho_is_converted_at_the_budgets_delta():
+    rho = Charge("a", "sums", Measure.ZCDP, Fraction(1, 100))
+    ledger = FitLedger(Budget.of(1.0, 1e-6), (rho,))
+    ledger.spend(rho, "sums")
+    assert 0.01 < ledger.epsilon < 1

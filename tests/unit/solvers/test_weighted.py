@@ -1,0 +1,166 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from spinney.solvers.nearest import nearest
+from spinney.solvers.weighted import improve, labels_and_cost, seed, solve
+
+FLOOR = 1e-9
+
+
+def blobs(n=300, k=4, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    middles = rng.uniform(-50, 50, (k, d))
+    return np.concatenate([middle + rng.normal(size=(n // k, d)) for middle in middles]), rng.integers(1, 5, n // k * k).astype(
+        float
+    )
+
+
+def cost_of(points, weights, centers, power):
+    return float((weights * np.sqrt(nearest(points, centers)[0]) ** power).sum())
+
+
+def fillers(k, d=2):
+    return np.random.default_rng(99).uniform(-50, 50, (k, d))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_seeding_draws_points_of_positive_weight(power):
+    points, weights = blobs()
+    weights[::2] = 0
+    draws = np.random.default_rng(0).random((12, 3))
+    centers = seed(points, weights, 12, power, draws, fillers(12))
+    allowed = {tuple(point) for point in points[weights > 0]}
+    assert {tuple(center) for center in centers} <= allowed
+    assert len({tuple(center) for center in centers}) == 12
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_seeding_finds_far_clusters(power):
+    points, weights = blobs(k=6)
+    centers = seed(points, weights, 6, power, np.random.default_rng(1).random((6, 8)), fillers(6))
+    assert len(set(nearest(centers, points[::50])[1].tolist())) == 6
+
+
+def test_the_first_seed_follows_the_weights():
+    points = np.arange(4.0)[:, None]
+    weights = np.array([1.0, 0.0, 2.0, 1.0])
+    picks = [seed(points, weights, 1, 2, np.full((1, 1), u), np.zeros((1, 1)))[0, 0] for u in (0.0, 0.2, 0.3, 0.7, 0.8, 0.999)]
+    assert picks == [0, 0, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize(
+    ("points", "weights", "distinct"),
+    [
+        (np.empty((0, 2)), np.empty(0), 0),
+        (np.ones((5, 2)), np.zeros(5), 0),
+        (np.ones((5, 2)), np.ones(5), 1),
+        (np.array([[0.0, 0], [1, 1], [1, 1]]), np.ones(3), 2),
+    ],
+    ids=["no points", "no weight", "all equal", "two places"],
+)
+def test_fillers_stand_in_where_points_are_fewer_than_centers(points, weights, distinct, power):
+    spare = fillers(4)
+    centers = seed(points, weights, 4, power, np.random.default_rng(0).random((4, 3)), spare)
+    assert len({tuple(center) for center in centers[:distinct]}) == distinct
+    np.testing.assert_array_equal(centers[distinct:], spare[distinct:])
+    solution = solve(points, weights, 4, power, np.random.default_rng(0), spare, restarts=3)
+    assert solution.centers.shape == (4, 2)
+    assert np.isfinite(solution.centers).all()
+    assert solution.cost == 0
+
+
+def test_a_lloyd_step_moves_centers_to_weighted_means():
+    points, weights = blobs()
+    weights[::3] = 0
+    start = points[:5].copy()
+    start[4] = [1e6, 1e6]  # serves nobody and stays
+    labels = nearest(points, start)[1]
+    expected = start.copy()
+    for j in range(4):
+        expected[j] = np.average(points[labels == j], axis=0, weights=weights[labels == j])
+    moved = improve(points, weights, start, 2, 1, -1.0, FLOOR)
+    np.testing.assert_allclose(moved.centers, expected, rtol=1e-12)
+    assert moved.cost == pytest.approx(cost_of(points, weights, expected, 2))
+
+
+def test_a_weiszfeld_step_is_the_textbook_one_off_the_points():
+    points, weights = blobs()
+    start = fillers(3)
+    squares, labels = nearest(points, start)
+    expected = start.copy()
+    for j in set(labels.tolist()):
+        pull = (weights / np.sqrt(squares))[labels == j]
+        expected[j] = np.average(points[labels == j], axis=0, weights=pull)
+    np.testing.assert_allclose(improve(points, weights, start, 1, 1, -1.0, FLOOR).centers, expected, rtol=1e-10)
+
+
+def test_weiszfeld_leaves_a_data_point_that_is_not_the_median():
+    points = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [10.0, -1.0], [11.0, 0.0]])
+    solution = improve(points, np.ones(5), points[:1].copy(), 1, 500, 0.0, FLOOR)
+    np.testing.assert_allclose(solution.centers, [[10.0, 0.0]], atol=1e-2)
+
+
+def test_weiszfeld_stays_on_a_data_point_that_is_the_median():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    weights = np.array([5.0, 1.0, 1.0, 1.0])
+    solution = improve(points, weights, points[:1].copy(), 1, 50, 0.0, FLOOR)
+    np.testing.assert_array_equal(solution.centers, [[0.0, 0.0]])
+    assert solution.cost == 3
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_descent_never_raises_the_cost(power):
+    points, weights = blobs(k=5, seed=3)
+    start = fillers(5)
+    costs = [improve(points, weights, start, power, steps, -1.0, FLOOR).cost for steps in range(8)]
+    assert costs[0] == pytest.approx(cost_of(points, weights, start, power))
+    assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(costs))
+    assert costs[-1] < costs[0]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_solving_finds_the_clusters(power):
+    points, weights = blobs(k=6, n=600, seed=4)
+    solution = solve(points, weights, 6, power, np.random.default_rng(0), fillers(6))
+    truth = np.stack([np.average(points[i : i + 100], axis=0, weights=weights[i : i + 100]) for i in range(0, 600, 100)])
+    assert solution.cost <= cost_of(points, weights, truth, power) * (1 + 1e-9)
+    assert solution.cost == pytest.approx(cost_of(points, weights, solution.centers, power))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_solving_is_deterministic_given_the_generator(power):
+    points, weights = blobs(k=8, n=800, seed=5)
+    first, same, other = (solve(points, weights, 7, power, np.random.default_rng(s), fillers(7), restarts=2) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.centers, same.centers)
+    assert first.cost == same.cost
+    assert not np.array_equal(first.centers, other.centers)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_points_of_no_weight_do_not_matter(power):
+    points, weights = blobs()
+    ghosts = np.concatenate([points, fillers(50)]), np.concatenate([weights, np.zeros(50)])
+    plain = solve(points, weights, 4, power, np.random.default_rng(0), fillers(4))
+    haunted = solve(*ghosts, 4, power, np.random.default_rng(0), fillers(4))
+    np.testing.assert_allclose(np.sort(haunted.centers, axis=0), np.sort(plain.centers, axis=0), rtol=1e-6)
+
+
+def test_a_further_start_can_win():
+    points, weights = blobs(k=4)
+    best = solve(points, weights, 4, 2, np.random.default_rng(0), fillers(4))
+    poor = solve(points[:1], weights[:1], 4, 2, np.random.default_rng(0), fillers(4), restarts=1)
+    helped = solve(points, weights, 4, 2, np.random.default_rng(1), fillers(4), restarts=1, starts=(poor.centers, best.centers))
+    assert helped.cost <= best.cost * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_labels_and_cost_are_those_of_brute_force(power):
+    points, _ = blobs()
+    centers = fillers(4)
+    distances = np.sqrt(((points[:, None] - centers) ** 2).sum(axis=2))
+    labels, cost = labels_and_cost(points, centers, power)
+    np.testing.assert_array_equal(labels, distances.argmin(axis=1))
+    assert cost == pytest.approx((distances.min(axis=1) ** power).sum())

@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+
+from spinney import Ball, Box
+from spinney.spaces.grid import GRID_BITS
+from spinney.trees.quadtree import BIN_BITS, Cells, Splits
+
+SPACES = {
+    "unit interval": Box(0, 1).domain(1),
+    "long rectangle": Box([0, 0], [1, 64]).domain(2),
+    "cube": Box(-2, 2).domain(3),
+    "five columns": Box([0, 0, 0, 0, 0], [1, 2, 4, 8, 16]).domain(5),
+    "ball": Ball(4, [1, 1]).domain(2),
+}
+
+
+def bits(code, depth):
+    """Return a code as a string of its first bits."""
+    return "".join(f"{int(word):064b}" for word in code)[:depth]
+
+
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+def test_every_level_halves_the_widest_side(domain):
+    splits = Splits.of(domain)
+    assert splits.depth == min(128, GRID_BITS * domain.n_features)
+    assert splits.words == -(-splits.depth // 64)
+    cut = np.zeros(domain.n_features, dtype=int)
+    for axis, shift in zip(splits.axes, splits.shifts, strict=True):
+        sides = (domain.upper - domain.lower) / 2.0**cut
+        widest = max(sides[t] for t in range(len(sides)) if cut[t] < GRID_BITS)
+        assert sides[axis] == widest
+        cut[axis] += 1
+        assert int(shift) == GRID_BITS - cut[axis]
+
+
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+@pytest.mark.parametrize("depth", [0, 1, 5])
+def test_a_grid_tiles_the_box(domain, depth):
+    cells = Cells.grid(Splits.of(domain), depth)
+    lower, upper = cells.boxes()
+    assert len(cells) == 2**depth
+    np.testing.assert_allclose(np.prod(upper - lower, axis=1).sum(), np.prod(domain.upper - domain.lower))
+    for point in domain.sample(200, np.random.default_rng(depth)):
+        assert ((lower <= point) & (point < upper)).all(axis=1).sum() == 1
+
+
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+def test_codes_are_sorted_and_name_the_path(domain):
+    splits = Splits.of(domain)
+    cells = Cells.grid(splits, 4)
+    names = [bits(code, 4) for code in cells.codes]
+    assert names == [f"{i:04b}" for i in range(16)]
+    lower, _ = cells.boxes()
+    for name, corner in zip(names, lower, strict=True):
+        expected, sides = domain.lower.copy(), domain.upper - domain.lower
+        for level, bit in enumerate(name):
+            axis = splits.axes[level]
+            sides[axis] /= 2
+            expected[axis] += sides[axis] * int(bit)
+        np.testing.assert_allclose(corner, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("domain", [SPACES["cube"], SPACES["five columns"]], ids=["cube", "five columns"])
+def test_children_halve_their_parent_at_every_depth(domain):
+    splits = Splits.of(domain)
+    rng = np.random.default_rng(1)
+    cells = Cells.grid(splits, 1)
+    while cells.depths[0] < splits.depth:
+        chosen = np.zeros(len(cells), dtype=bool)
+        chosen[rng.integers(len(cells))] = True
+        parents = Cells(splits, cells.codes[chosen], cells.depths[chosen])
+        cells = cells.children(chosen)
+        depth = int(cells.depths[0])
+        assert depth == parents.depths[0] + 1
+        assert [bits(code, depth) for code in cells.codes] == [bits(parents.codes[0], depth - 1) + bit for bit in "01"]
+        (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
+        middle = parent_lower[0] / 2 + parent_upper[0] / 2
+        first, second = (parent_lower[0].copy(), parent_upper[0].copy()), (parent_lower[0].copy(), parent_upper[0].copy())
+        axis = splits.axes[depth - 1]
+        first[1][axis] = second[0][axis] = middle[axis]
+        np.testing.assert_array_equal(lower, [first[0], second[0]])
+        np.testing.assert_array_equal(upper, [first[1], second[1]])
+        # Bits below the depth are zero.
+        assert {bits(code, 64 * splits.words)[depth:].strip("0") for code in cells.codes} == {""}
+    assert depth > 64
+
+
+def test_representatives_are_the_middles_if_nothing_is_known():
+    cells = Cells.grid(Splits.of(SPACES["five columns"]), 7)
+    lower, upper = cells.boxes()
+    np.testing.assert_allclose(cells.representatives(), (lower + upper) / 2)
+
+
+def test_representatives_follow_public_densities():
+    domain = Box([0, 10], [1, 20]).domain(2)
+    densities = np.random.default_rng(0).dirichlet(np.full(2**BIN_BITS, 0.3), size=2)
+    cells = Cells.grid(Splits.of(domain, densities), 6)
+    lower, upper = cells.boxes()
+    points = cells.representatives()
+    assert ((lower <= points) & (points <= upper)).all()
+    shares = cells.splits.densities
+    middles = (np.arange(2**BIN_BITS) + 0.5) / 2**BIN_BITS
+    for box_lower, box_upper, point in zip((lower - [0, 10]) / [1, 10], (upper - [0, 10]) / [1, 10], points, strict=True):
+        for t in range(2):
+            inside = (box_lower[t] < middles) & (middles < box_upper[t])
+            mean = np.average(middles[inside], weights=shares[t, inside])
+            assert point[t] == pytest.approx(domain.lower[t] + mean * (domain.upper - domain.lower)[t])
+
+
+def test_a_column_whose_rows_do_not_vary_is_split_last():
+    densities = np.full((2, 2**BIN_BITS), 0.5**BIN_BITS)
+    densities[0] = np.eye(2**BIN_BITS)[100]
+    axes = Splits.of(Box(0, 1).domain(2), densities).axes
+    assert axes[:3].tolist() == [1, 1, 1]
+    assert np.bincount(axes).tolist() == [GRID_BITS, GRID_BITS]
+
+
+def test_no_chosen_cell_has_no_children():
+    cells = Cells.grid(Splits.of(SPACES["cube"]), 3)
+    assert len(cells.children(np.zeros(8, dtype=bool))) == 0
+
+
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+def test_a_grown_tree_is_consistent_and_its_leaves_tile_the_box(open_curator, domain):
+    rows = domain.sample(60, np.random.default_rng(2))
+    curator, charge = open_curator(rows, domain, "grow")
+    tree = curator.grow(Splits.of(domain), 2, threshold=4, charge=charge)
+    inner = np.flatnonzero(tree.first_child >= 0)
+    for node in inner:
+        first = tree.first_child[node]
+        assert tree.parent[first] == tree.parent[first + 1] == node
+        assert tree.cells.depths[first] == tree.cells.depths[first + 1] == tree.cells.depths[node] + 1
+    assert (tree.parent[:4] == -1).all()
+    assert (tree.parent[4:] >= 0).all()
+    assert len(tree.cells) == 4 + 2 * len(inner)
+    leaves = tree.leaves
+    assert len(leaves) == len(tree.cells) - len(inner)
+    names = [bits(code, 64 * leaves.splits.words) for code in leaves.codes]
+    assert names == sorted(names)
+    lower, upper = leaves.boxes()
+    np.testing.assert_allclose(np.prod(upper - lower, axis=1).sum(), np.prod(domain.upper - domain.lower))
+    inside = ((lower[:, None] <= rows) & (rows < upper[:, None])).all(axis=2)
+    assert (inside.sum(axis=0) == 1).all()
+    assert (inside.sum(axis=1) <= 4).all()  # no noise: every leaf is at or below the threshold
