@@ -2,7 +2,7 @@
 # make demo    clusters a public data set at several epsilons; writes demo-output/
 # make test    all tests, slow statistical ones too
 # make lint    ruff and mypy
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
@@ -13,7 +13,7 @@ setup: .venv/.done
 
 .venv/.done: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
 demo: setup
