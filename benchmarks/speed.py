@@ -93,7 +93,7 @@ def main() -> None:
         ["CPU seconds of `import spinney`", f"**{imported:.2f}**", "1"],
         ["CPU seconds of `python -m spinney --help`", f"**{helped:.2f}**", "1"],
     ]
-    text = markdown(["what", "measured", "bar (at most)"], table)
+    text = markdown(["what", "measured", "at most"], table)
     print(text)
     save("speed", {row[0]: row[1].strip("*") for row in table})
     into_readme("speed", text)

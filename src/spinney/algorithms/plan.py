@@ -10,10 +10,13 @@ from spinney.algorithms.problem import Algorithm, Problem
 from spinney.curators.base import step_noise
 from spinney.mechanisms.additive import Sensitivity, calibrate
 from spinney.mechanisms.splitting import split_rule
-from spinney.privacy.charges import Charge
+from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import total_epsilon
 
 __all__ = ["Plan"]
+
+#: Rows per cluster, times epsilon, below which centers are poor.
+FEW_ROWS = 300
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,16 @@ class Plan:
             if not problem.budget.is_infinite
             else "Total: epsilon inf; NOT PRIVATE",
         ]
+        if problem.budget.delta > 0 and all(charge.measure is Measure.PURE for charge in self.charges):
+            lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
         if self.n_guess is not None:
             center = self.expected_center_error(self.n_guess)
             lines.append(
                 f"If there are about {self.n_guess} rows: each cluster size +- {self.expected_size_error:.3g} rows; "
-                f"each coordinate of an average cluster's center +- {center:.3g} of its clipping radius."
+                f"each coordinate of an average cluster's center +- {center:.3g} of its clipping radius by the last noise."
             )
+            if self.n_guess * float(problem.budget.epsilon) < FEW_ROWS * problem.k:
+                lines.append(f"That is few: below about {FEW_ROWS} / epsilon rows per cluster expect poor centers.")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -51,6 +51,8 @@ SHARES = {
     "polish": 26,
     "sizes": 3,
 }
+#: With fewer columns than this their histograms need less, for one row moves fewer bins; the leaves get the rest.
+FEW_COLUMNS, FEW_COLUMNS_SHARE = 5, 2
 #: Expected rows per starting cell, in standard deviations of a leaf count.
 START_STDS = 45
 #: Starting cells are at most 2**MAX_START.
@@ -76,10 +78,13 @@ class Tree:
     def parts(self, problem: Problem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         root = math.sqrt(problem.domain.n_features)
+        shares = dict(SHARES)
+        if problem.domain.n_features < FEW_COLUMNS:
+            shares |= {"columns": FEW_COLUMNS_SHARE, "leaves": SHARES["leaves"] + SHARES["columns"] - FEW_COLUMNS_SHARE}
         special = {"columns": ("counts", root * root, root), "splits": ("grow", 2.6, 0.0), "polish": ("sums", root, 1.0)}
         return tuple(
             Part(name, question, Fraction(share, 100), l1, l2)
-            for name, share in SHARES.items()
+            for name, share in shares.items()
             for question, l1, l2 in [special.get(name, ("counts", 1.0, 1.0))]
         )
 

@@ -34,7 +34,9 @@ def run_demo(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     pixels = public_colors()
     click.echo(f"{len(pixels)} pixels of a public photograph as rows of red, green, blue in [0, 255]; {CLUSTERS} clusters.")
-    click.echo("Finding the non-private cost (scikit-learn, best of 5) ...")
+    click.echo(
+        "Finding the non-private cost (scikit-learn, best of 5); the first private fit also compiles its kernels (20 s) ..."
+    )
     plain = KMeans(CLUSTERS, n_init=5, random_state=0).fit(pixels.astype(np.float64)).inertia_
     click.echo(f"\n{'epsilon':>8} {'spinney':>10} {'private Lloyd':>14}   cost over the non-private cost {plain:.4g}")
     for epsilon in EPSILONS:

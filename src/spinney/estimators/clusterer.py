@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -100,7 +101,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             the domain if ``adjacency="replace"``.
         y : ignored
         groups : array-like of shape (n,), optional
-            Whom each row belongs to. Needs `max_rows_per_group`.
+            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group, so at most the cap of
+            them count.
 
         Returns
         -------
@@ -111,7 +113,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         problem = facts.problem(array.shape[1])
         if groups is not None and not is_sequence_of(len(array), groups):
             raise ParameterError(
-                "The 'groups' argument of fit must name one group per row.\nHint: pass a column of the same table."
+                "The 'groups' argument of fit must name one group per row.\n"
+                "Hint: pass a column of the same table, for example groups=table['person']."
             )
         self._store(self._release(array, problem, groups))
         return self
@@ -162,13 +165,16 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         self._n_features_out = len(release.centers)
 
     @classmethod
-    def from_release(cls, release: Release) -> Self:
+    def from_release(cls, release: Release | str | Path) -> Self:
         """Return a fitted estimator made from a release alone.
 
         Parameters
         ----------
-        release : Release
+        release : Release, str or Path
+            The release, or the file it was written to.
         """
+        if not isinstance(release, Release):
+            release = Release.from_json(release)
         if release.objective != cls._objective:
             raise ParameterError.wrong(
                 "release", f"{cls.__name__}.from_release", f"a release of {cls._objective}", release.objective,
@@ -207,12 +213,13 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest center of each point: free post-processing for points that are not private.
 
-        Labels of the private training rows are themselves private data; treat them so.
+        Labels of the private training rows are themselves private data; treat them so. A point with a missing or infinite value
+        is read as the middle of the domain.
         """
         return nearest(self._points(X), self.cluster_centers_)[1]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the distance of each point to each center; private if the points are."""
+        """Return the distance of each point to each center; private if the points are. Missing values as in `predict`."""
         points = self._points(X)
         return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
 

@@ -14,19 +14,22 @@ class PrivateKMeans(PrivateClusterer):
     -------
     Neighbors: add or remove one row (default) or replace one; one group with ``fit(X, groups=...)``. Statement: the fitted
     estimator is (epsilon, delta)-differentially private. Proof: ``proofs/tree.md``. Outside the promise: running time and
-    memory use, and whatever `fit_predict` and `score` return.
+    memory use, and what methods return about the private rows themselves (`fit_predict`, `fit_transform`, `score`, `predict`).
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default 8
     epsilon : float
-        Required: in (0, inf]. ``math.inf`` switches noise off.
-    delta : float
-        In [0, 1); 0 promises pure differential privacy.
+        Required: in [1e-9, inf]. ``math.inf`` switches noise off.
+    delta : float, default 0.0
+        In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
     bounds : (lower, upper), Box or Ball
-        Required, from public knowledge: one number for all columns or one per column.
-    algorithm : {"auto", "lloyd", "tree"}
-    adjacency : {"add-remove", "replace"}
+        Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns.
+    algorithm : {"auto", "lloyd", "tree"}, default "auto"
+        ``tree`` (which ``auto`` means) clusters a private summary and polishes the centers; ``lloyd`` is private Lloyd from
+        random centers, the usual baseline.
+    adjacency : {"add-remove", "replace"}, default "add-remove"
+        Whether neighbors differ by a row more or less, or by another row in its place.
     max_rows_per_group : int, optional
         Needed with ``fit(X, groups=...)``: at most so many rows of a group count.
     random_state : int, optional
@@ -41,6 +44,8 @@ class PrivateKMeans(PrivateClusterer):
         Noisy; `release_.sizes_margin` is their margin of error.
     release_ : Release
     n_features_in_ : int
+    feature_names_in_ : array of str
+        If the table had column names.
 
     Examples
     --------

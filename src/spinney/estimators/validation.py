@@ -94,10 +94,10 @@ def check_parameters(estimator: Any, power: int, has_groups: bool) -> Facts:
     require_one_of("adjacency", adjacencies, "'add-remove' protects whether someone is in the table at all.")
     cap = p["max_rows_per_group"]
     require(
-        (cap is None and not has_groups) or (_is_integer(cap) and cap >= 1),
+        (_is_integer(cap) and cap >= 1) if has_groups else cap is None,
         "max_rows_per_group",
-        "an int in [1, inf) when groups are given, else None or an int in [1, inf)",
-        "max_rows_per_group=10 counts at most ten rows of each group.",
+        "an int in [1, inf) if fit gets groups, and None if it gets none",
+        "max_rows_per_group=10 with fit(X, groups=table['person']) protects people; without both, single rows are protected.",
     )
     require(
         p["epsilon"] >= LEAST_EPSILON * (int(cap) if has_groups else 1),

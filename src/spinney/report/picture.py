@@ -66,4 +66,4 @@ def draw(
 def counts_line(release: Release) -> str:
     """Return the noisy sizes as one line."""
     sizes = ", ".join(f"{int(size)}" for size in np.sort(release.sizes)[::-1])
-    return f"{sizes} (each +- {release.sizes_margin:.0f})"
+    return f"{sizes} (each +- {release.sizes_margin:.0f} with probability 0.95)"

@@ -102,7 +102,7 @@ class Box:
         if not ((widths > NARROWEST) & (widths < WIDEST)).all():
             raise ParameterError.wrong(
                 "bounds", "Box", f"lower < upper in every column, {NARROWEST} to {WIDEST} apart", (self.lower, self.upper),
-                "widen constant columns to a range that is public knowledge, or leave them out.",
+                "first all lower bounds, then all upper ones, not a pair per column; widen constant columns or leave them out.",
             )  # fmt: skip
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -155,7 +155,7 @@ def as_space(bounds: ArrayLike | Box | Ball | None, owner: str) -> Box | Ball:
         return Box(bounds[0], bounds[1])
     raise ParameterError.wrong(
         "bounds", owner, "a pair (lower, upper), a Box or a Ball", bounds,
-        "bounds=(0, 255) if all columns share a range, or bounds=([0, 18], [1, 99]) with one entry per column. "
+        "bounds=(0, 255) if all columns share a range, or bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
         "Take them from public knowledge, never from the rows.",
     )  # fmt: skip
 

@@ -260,10 +260,16 @@ def test_at_most_the_cap_of_each_group_counts():
     assert model.cluster_sizes_.sum() == 18 * 7
 
 
-def test_a_cap_without_groups_protects_rows():
-    release = make(max_rows_per_group=7).fit(ROWS).release_
-    assert release.max_rows_per_group is None
-    assert release.charges == make().fit(ROWS).release_.charges
+def test_a_cap_without_groups_is_refused():
+    with pytest.raises(ParameterError, match="if fit gets groups"):
+        make(max_rows_per_group=7).fit(ROWS)
+
+
+def test_a_release_file_makes_an_estimator(tmp_path):
+    model = make().fit(ROWS)
+    model.release_.to_json(tmp_path / "release.json")
+    for path in (tmp_path / "release.json", str(tmp_path / "release.json")):
+        np.testing.assert_array_equal(type(model).from_release(path).cluster_centers_, model.cluster_centers_)
 
 
 def test_groups_may_be_a_column_of_a_frame():

@@ -151,7 +151,6 @@ def test_groups_of_another_length_are_refused(groups):
         {"noise_seed": np.int64(3)},
         {"bounds": np.array([[0, 0], [1, 1]])},
         {"bounds": [0, 1]},
-        {"max_rows_per_group": 3},
         {"random_state": np.random.default_rng(0)},
         {"random_state": np.random.RandomState(0)},
     ],
@@ -187,7 +186,8 @@ def test_facts_hold_the_parameters_and_become_a_problem(power):
     facts = check_parameters(model, power, has_groups=True)
     assert (facts.k, facts.power, facts.budget) == (2, power, Budget.of(0.1, 1e-6))
     assert facts.unit == Unit(Adjacency.REPLACE, 3)
-    assert check_parameters(model, power, has_groups=False).unit.max_rows == 1
+    rows = check_parameters(model.set_params(max_rows_per_group=None), power, has_groups=False)
+    assert rows.unit == Unit(Adjacency.REPLACE, 1)
     problem = facts.problem(4)
     assert problem.domain.n_features == 4
     assert problem.kernel == {1: "median", 2: "mean"}[power]

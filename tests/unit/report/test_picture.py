@@ -40,4 +40,4 @@ def test_public_points_make_a_second_panel(tmp_path):
 def test_sizes_are_listed_from_the_largest():
     made = release()
     sizes = sorted(made.sizes.astype(int).tolist(), reverse=True)
-    assert counts_line(made) == f"{sizes[0]}, {sizes[1]}, {sizes[2]} (each +- {made.sizes_margin:.0f})"
+    assert counts_line(made) == f"{sizes[0]}, {sizes[1]}, {sizes[2]} (each +- {made.sizes_margin:.0f} with probability 0.95)"
