@@ -4,6 +4,7 @@ import logging
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
@@ -96,6 +97,21 @@ def test_any_table_gives_k_finite_centers_without_a_word(table, algorithm, bound
         assert (np.linalg.norm(centers - 1.0, axis=1) <= 2.0 * (1 + 1e-12)).all()
     assert np.isfinite(model.cluster_sizes_).all()
     assert model.cluster_sizes_.shape == (3,)
+
+
+@pytest.mark.parametrize("other", [np.int64, np.int32, np.uint8, np.float32, "Int64", pd.SparseDtype("int64", 0)], ids=str)
+@pytest.mark.parametrize("kind", [pd.CategoricalDtype([1, 2, 3]), "Int64", "object", "string", "boolean"], ids=str)
+def test_a_missing_cell_changes_no_other_cell_and_no_word(kind, other):
+    def read(first):
+        frame = pd.DataFrame({"a": pd.Series(first, dtype=kind), "b": pd.Series([3, 2**7 - 1, 5], dtype=other)})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return numeric_array(frame)
+
+    full = [True, False, True] if kind == "boolean" else ["1", "2", "3"] if kind == "string" else [1, 2, 3]
+    whole, broken = read(full), read([full[0], None, full[2]])
+    assert np.isnan(broken[1, 0])
+    np.testing.assert_array_equal(np.delete(whole.astype(float).ravel(), 2), np.delete(broken.astype(float).ravel(), 2))
 
 
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])

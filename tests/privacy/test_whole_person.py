@@ -1,6 +1,7 @@
 """Rule 13: a person's rows move together, at most the cap of them count, and no one else's rows move with them."""
 
 import itertools
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -65,6 +66,37 @@ def test_names_of_several_columns_are_refused():
     for groups in (names, names.tolist()[0], {0: 1}, "abcdef", 3):
         with pytest.raises(ValueError, match="groups"):
             model.fit(rows, groups=groups)
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        [Decimal("7"), Decimal("7.0"), Decimal("7.00"), 7, 7.0, np.int8(7), np.float32(7), Fraction(7), 7 + 0j],
+        [(1, 2), (1.0, 2), (np.int64(1), Decimal(2))],
+        [0.5, Fraction(1, 2), Decimal("0.5"), np.longdouble(0.5)],
+        [True, 1, np.True_],
+        ["x", np.str_("x")],
+    ],
+)
+def test_one_person_spelled_in_several_ways_has_one_cap(spellings):
+    assert kept_rows(spellings, 1, KEY).sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(Fraction(1, 3), 1 / 3), (2**60, 2**60 + 1), (1, "1"), (("a", "b"), ("ab",)), (("a", ("b",)), (("a", "b"),)), (b"a", "a")],
+)
+def test_two_people_have_two_caps(one, other):
+    assert kept_rows(as_objects([one, other]), 1, KEY).sum() == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [10**5000, (10**5000,), Fraction(10**400), Decimal("sNaN"), object(), {1: 2}],
+    ids=["integer", "tuple", "fraction", "signaling", "object", "dict"],
+)
+def test_no_name_raises(name):
+    assert kept_rows(as_objects([name, "x", "x"]), 1, KEY).sum() == 2
 
 
 def test_a_tuple_is_one_name():

@@ -9,13 +9,19 @@ Proof: ``proofs/groups.md``.
 from __future__ import annotations
 
 import hashlib
-from numbers import Integral, Real
+import math
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["kept_rows"]
+
+MISSING = "missing"
 
 
 def _mix(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -27,18 +33,40 @@ def _mix(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def _text(name: object) -> str:
-    """Return a name as text that does not depend on the type of its column; all missing names are alike."""
-    if isinstance(name, np.generic):
-        name = name.item()
+def _text(name: Any) -> str:
+    """Return a name as text: equal names alike, different names differently, whatever their column and the other names are.
+
+    Texts, bytes, numbers, UUIDs and tuples of these are names. Anything else counts as missing, and all missing names are alike:
+    to raise would tell about a row.
+    """
+    try:
+        return _canonical(name)
+    except Exception:  # a name that cannot be read
+        return MISSING
+
+
+def _canonical(name: Any) -> str:
     if isinstance(name, str):
-        return "text:" + name
-    if isinstance(name, Integral):
-        return f"number:{int(name)}"
-    if isinstance(name, Real):
-        value = float(name)
-        return "missing" if value != value else f"number:{int(value)}" if value.is_integer() else f"number:{value!r}"
-    return "missing" if name is None or repr(name) in ("<NA>", "NaT", "nan") else "object:" + repr(name)
+        return "text:" + str(name)
+    if isinstance(name, bytes):
+        return "bytes:" + name.hex()
+    if isinstance(name, UUID):
+        return "uuid:" + name.hex
+    if isinstance(name, tuple):
+        return "tuple:" + "".join(f"{len(part)}:{part}" for part in map(_text, name))
+    if isinstance(name, np.datetime64 | np.timedelta64) or name != name:
+        return MISSING
+    if isinstance(name, complex | np.complexfloating) and name.imag == 0:
+        name = name.real
+    if isinstance(name, np.bool_):
+        name = bool(name)
+    if not isinstance(name, Real | Decimal):
+        return MISSING
+    if name in (math.inf, -math.inf):
+        return f"number:{float(name)}"
+    number: Any = name
+    exact = Fraction(*number.as_integer_ratio()) if hasattr(name, "as_integer_ratio") else Fraction(int(number))
+    return f"number:{exact.numerator:x}/{exact.denominator:x}"
 
 
 def _hash(name: str, key: bytes) -> int:
@@ -61,7 +89,7 @@ def kept_rows(groups: Any, max_rows: int, key: bytes) -> NDArray[np.uint8]:
     Parameters
     ----------
     groups : sequence of length n
-        A name per row, of any type; missing names form one group.
+        A name per row: texts, bytes, numbers, UUIDs or tuples of these. All other names count as missing, and form one group.
     max_rows : int
     key : bytes
         Secret.

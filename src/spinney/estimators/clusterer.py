@@ -16,7 +16,7 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Problem, Result
 from spinney.algorithms.registry import find
 from spinney.curators.memory import MemoryCurator
-from spinney.estimators.tables import is_sequence_of, numeric_array
+from spinney.estimators.tables import is_list_of_names, numeric_array
 from spinney.estimators.validation import check_count, check_parameters, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
@@ -111,7 +111,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         facts = check_parameters(self, self._power, groups is not None)  # before anything is asked of X
         array = self._array(X, reset=True)
         problem = facts.problem(array.shape[1])
-        if groups is not None and not is_sequence_of(len(array), groups):
+        if groups is not None and not is_list_of_names(groups, len(array)):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\n"
                 "Hint: pass a column of the same table, for example groups=table['person']."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["is_sequence_of", "numeric_array"]
+__all__ = ["is_list_of_names", "numeric_array"]
 
 
 def _number(cell: object) -> float:
@@ -19,9 +19,13 @@ def _number(cell: object) -> float:
     if isinstance(cell, Real | Decimal | str):
         try:
             return float(cell)
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # whatever a cell may raise, it is missing
             return np.nan
     return np.nan
+
+
+def _numbers(cells: list[Any]) -> NDArray[np.float64]:
+    return np.array([_number(cell) for cell in cells], dtype=np.float64)
 
 
 def _refuse_dates(dtypes: Any) -> None:
@@ -35,20 +39,44 @@ def _refuse_dates(dtypes: Any) -> None:
             )
 
 
-def _column(values: Any) -> NDArray[Any]:
-    """Return a column as a numeric array, cell by cell unless its type says that all cells are numbers."""
-    array = np.asarray(values)
-    _refuse_dates([array.dtype])
-    if array.dtype.kind in "fiub":
-        return array
-    cells = [_number(cell) for cell in array.ravel().tolist()]
-    return np.array(cells, dtype=np.float64).reshape(array.shape)
+def _pandas_column(column: Any) -> NDArray[Any]:
+    """Return a pandas column as numbers; whether it is read whole or cell by cell depends on its type alone."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
+        return np.asarray(column.to_numpy())
+    if column.dtype.kind in "fiub":  # a nullable or sparse type of numbers
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _numbers(column.tolist())
 
 
-def is_sequence_of(length: int, names: Any) -> bool:
-    """Whether this is a plain sequence with so many entries, whatever the entries are."""
+def _polars_column(column: Any) -> NDArray[Any]:
+    """Return a polars column as numbers; whether it is read whole or cell by cell depends on its type alone."""
+    plain = column.dtype.is_float() or column.dtype.is_integer() or str(column.dtype) == "Boolean"
+    return column.cast(float).to_numpy() if plain else _numbers(column.to_list())
+
+
+def _read_frame(frame: Any) -> NDArray[Any]:
+    """Read a pandas or polars frame column by column: a cell's neighbors must not decide how it is read."""
+    dtypes = list(frame.dtypes)
+    _refuse_dates(dtypes)
+    if any(getattr(dtype, "kind", "") == "c" for dtype in dtypes):
+        raise ValueError("Complex data not supported.")
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes) and dtypes:
+        return np.asarray(frame.to_numpy())
+    is_pandas = hasattr(frame, "iloc")
+    with np.errstate(all="ignore"):
+        columns = [_pandas_column(frame.iloc[:, i]) if is_pandas else _polars_column(frame[:, i]) for i in range(frame.shape[1])]
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+
+
+def is_list_of_names(names: Any, length: int) -> bool:
+    """Whether this is a plain sequence with so many entries, whatever the entries are, and not a column of dates."""
     is_plain = hasattr(names, "__len__") and not isinstance(names, str | bytes | dict) and not hasattr(names, "columns")
-    return is_plain and getattr(names, "ndim", 1) == 1 and len(names) == length
+    return (
+        is_plain
+        and getattr(names, "ndim", 1) == 1
+        and getattr(getattr(names, "dtype", None), "kind", "") not in ("M", "m")
+        and len(names) == length
+    )
 
 
 def numeric_array(X: Any) -> Any:
@@ -57,22 +85,19 @@ def numeric_array(X: Any) -> Any:
     Columns and their types are schema and so public; what stands in a cell is not: a cell that is not a number becomes
     missing, silently.
     """
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        _refuse_dates(X.dtypes)
-        array = X.to_numpy()
-        if array.dtype.kind in "fiub":
-            return array
-        if array.dtype.kind == "c":
-            raise ValueError("Complex data not supported.")
-        at = X.iloc if hasattr(X, "iloc") else X
-        columns = [_column(at[:, i].to_numpy()) for i in range(X.shape[1])]
-        return np.column_stack(columns) if columns else np.empty((len(X), 0))
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        X = _read_frame(X)
     if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
         return X
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     if not isinstance(X, np.ndarray):
         X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
+    _refuse_dates([X.dtype])
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported.")
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per record.")
-    return X if X.dtype.kind in "fiub" else _column(X)
+    if X.shape[1] == 0:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    return X if X.dtype.kind in "fiub" else _numbers(X.ravel().tolist()).reshape(X.shape)

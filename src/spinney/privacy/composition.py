@@ -119,8 +119,18 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
     pure = _charges(budget, parts, lambda p: False)
     options = [_charges(budget, parts, lambda p, way=way: (p.l1, p.l2) in way) for way in ways]
     options.append(_charges(budget, parts, lambda p: True))
-    lawful = [option for option in options if total_epsilon(option, budget.delta) <= budget.epsilon]
+    lawful = [option for option in options if _is_lawful(option, budget)]
     return min(lawful, key=lambda charges: _mean_log_noise(parts, charges), default=pure)
+
+
+def _is_lawful(charges: tuple[Charge, ...], budget: Budget) -> bool:
+    """Whether a plan stays within its budget, with a zCDP part, if any, worth at least delta.
+
+    Below that the conversion's rounding is not covered by its margin, and the promise would mean little.
+    """
+    total = total_epsilon(charges, budget.delta)
+    pure = sum((charge.amount for charge in charges if charge.measure is Measure.PURE), start=Fraction(0))
+    return total <= budget.epsilon and (pure == total or (total - pure >= budget.delta and 2 * budget.delta <= 1))
 
 
 def _charges(budget: Budget, parts: Sequence[Part], is_zcdp) -> tuple[Charge, ...]:  # type: ignore[no-untyped-def]

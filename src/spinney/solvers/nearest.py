@@ -24,6 +24,10 @@ BLOCK = 256
 UNROLL = 2
 
 
+#: Farther than this, in units of the centers' spread, all points look alike; scores stay finite.
+FARTHEST = 1e15
+
+
 class Lens(NamedTuple):
     """Centers as the nearest-center search sees them: shifted, scaled, padded and 32-bit."""
 
@@ -56,7 +60,7 @@ def nearest_block(block, count, glass, view, labels, best, work):  # type: ignor
     for t in range(d):
         shift = glass.shift[t]
         for i in range(count):
-            view[t, i] = np.float32((block[t, i] - shift) * glass.zoom)
+            view[t, i] = np.float32(min(max((block[t, i] - shift) * glass.zoom, -FARTHEST), FARTHEST))
     for i in range(count):
         best[i] = np.float32(np.inf)
         labels[i] = 0

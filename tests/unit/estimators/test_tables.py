@@ -46,8 +46,18 @@ def test_frames_keep_the_order_of_their_columns():
     np.testing.assert_array_equal(numeric_array(frame), [[1, 3], [2, 4]])
 
 
-def test_a_frame_without_columns_has_no_columns():
-    assert numeric_array(pd.DataFrame(index=range(3))).shape == (3, 0)
+@pytest.mark.parametrize(
+    "table", [pd.DataFrame(index=range(7321)), np.empty((7321, 0)), [[]] * 7321], ids=["frame", "array", "list"]
+)
+def test_a_table_without_columns_is_refused_without_its_number_of_rows(table):
+    with pytest.raises(ValueError, match=r"0 feature\(s\)") as caught:
+        numeric_array(table)
+    assert "7321" not in str(caught.value)
+
+
+def test_masked_cells_are_missing():
+    table = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+    np.testing.assert_array_equal(numeric_array(table), [[1.0, np.nan], [3.0, 4.0]])
 
 
 def test_polars_frames_are_read():
