@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,11 +28,14 @@ class Plan:
     problem : Problem
     n_guess : int, optional
         A public guess of the number of rows, for the expected errors.
+    grouped : bool
+        Whether the unit is a group of rows, of which at most the cap count.
     """
 
     algorithm: Algorithm
     problem: Problem
     n_guess: int | None = None
+    grouped: bool = False
 
     @cached_property
     def charges(self) -> tuple[Charge, ...]:
@@ -79,7 +81,7 @@ class Plan:
     def __str__(self) -> str:
         problem = self.problem
         objective = "k-means" if problem.power == 2 else "k-median"
-        unit = "row" if problem.unit.max_rows == 1 else f"group of at most {problem.unit.max_rows} counted rows"
+        unit = f"group of at most {problem.unit.max_rows} counted rows" if self.grouped else "row"
         change = "replace" if problem.unit.replaces else "add or remove"
         head = ("#", "name", "question", "charge", "noise (standard deviation)")
         rows = [
@@ -94,7 +96,7 @@ class Plan:
             "",
             *table,
             "",
-            f"Total: epsilon {math.floor(self.epsilon * 1e9) / 1e9:g} of {float(problem.budget.epsilon):g}"
+            f"Total: epsilon {self.epsilon:.9g} of {float(problem.budget.epsilon):g}"
             if not problem.budget.is_infinite
             else "Total: epsilon inf; NOT PRIVATE",
         ]

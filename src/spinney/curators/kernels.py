@@ -1,7 +1,8 @@
 """The compiled loops over rows. Each maps one batch of raw rows to exact integers.
 
 Every kernel starts at the same door: a row with a value that is not finite is dropped or sent to the middle of the domain,
-values are clipped, coordinates are floored to the public grid. Nothing else ever reads a row.
+values are clipped, and coordinates are floored to the public grid. The search for nearest centers leaves the flooring out: 32
+bits would not see it. Nothing else ever reads a row.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         check_count("n_features", f"{type(self).__name__}.plan", n_features)
         if n_guess is not None:
             check_count("n_guess", f"{type(self).__name__}.plan", n_guess)
-        return Plan(find(self.algorithm), facts.problem(n_features), n_guess)
+        return Plan(find(self.algorithm), facts.problem(n_features), n_guess, self.max_rows_per_group is not None)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Cluster private rows.

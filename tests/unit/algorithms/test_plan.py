@@ -157,3 +157,10 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, adjacency, d
     for charge, std in added.items():
         (line,) = [line for line in lines if f" {charge.name} " in line]
         assert f"+- {std:.3g} " in line
+
+
+@pytest.mark.parametrize("cap", [1, 4])
+def test_a_plan_for_groups_says_so(cap):
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), max_rows_per_group=cap)
+    assert f"add or remove one group of at most {cap} counted rows" in str(model.plan(2))
+    assert "add or remove one row" in str(model.set_params(max_rows_per_group=None).plan(2))
