@@ -62,3 +62,101 @@ def test_the_demos_data_are_public_pixels():
 
 def test_the_release_that_is_shown_is_one_of_the_table():
     assert demo.SHOWN in demo.EPSILONS
+
+
+PLAN = ("plan", "--k", "4", "--n-features", "3", "--epsilon", "1")
+
+
+def test_plan_prints_what_the_estimator_plans():
+    from spinney import PrivateKMeans, PrivateKMedian
+
+    expected = PrivateKMeans(4, epsilon=1.0, bounds=(0, 1)).plan(3)
+    assert run(*PLAN).output == f"{expected}\n"
+    options = ("--delta", "1e-6", "--objective", "kmedian", "--algorithm", "lloyd", "--adjacency", "replace", "--n-guess", "500")
+    model = PrivateKMedian(4, epsilon=1.0, delta=1e-6, bounds=(-2, 5), algorithm="lloyd", adjacency="replace")
+    assert run(*PLAN, *options, "--bounds", "-2", "5").output == f"{model.plan(3, n_guess=500)}\n"
+    grouped = PrivateKMeans(4, epsilon=1.0, bounds=(0, 1), max_rows_per_group=5).plan(3)
+    assert run(*PLAN, "--max-rows-per-group", "5").output == f"{grouped}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--epsilon", "-1"), "'epsilon' parameter"),
+        (("--k", "0"), "'n_clusters' parameter"),
+        (("--n-features", "0"), "'n_features' parameter"),
+        (("--delta", "1"), "'delta' parameter"),
+        (("--bounds", "1", "0"), "'bounds' parameter"),
+        (("--algorithm", "magic"), "'algorithm' parameter"),
+        (("--adjacency", "near"), "'adjacency' parameter"),
+        (("--max-rows-per-group", "0"), "'max_rows_per_group' parameter"),
+        (("--n-guess", "0"), "'n_guess' parameter"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_a_wrong_option_of_plan_is_one_line_and_exit_code_two(options, words):
+    result = run(*PLAN, *options)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert words in line
+    assert "Hint:" in line
+
+
+@pytest.mark.parametrize("missing", ["--k", "--n-features", "--epsilon"])
+def test_plan_asks_for_what_it_needs(missing):
+    arguments = list(PLAN)
+    place = arguments.index(missing)
+    del arguments[place : place + 2]
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert missing in result.output
+
+
+@pytest.fixture(scope="module")
+def release_file(tmp_path_factory):
+    from spinney import PrivateKMeans
+
+    path = tmp_path_factory.mktemp("release") / "release.json"
+    rows = np.random.default_rng(0).uniform(0, 1, (3000, 2))
+    PrivateKMeans(3, epsilon=1.0, bounds=(0, 1), noise_seed=0, random_state=0).fit(rows).release_.to_json(path)
+    return path
+
+
+def test_show_prints_the_page(release_file):
+    from spinney.report.page import page
+
+    assert run("show", str(release_file)).output == f"{page(Release.from_json(release_file))}\n"
+
+
+def test_show_draws_the_curve_or_the_release(release_file, tmp_path):
+    curve, picture = tmp_path / "curve.png", tmp_path / "picture.png"
+    shown = run("show", str(release_file), "--curve", "--max-k", "4", "--picture", str(curve))
+    assert "How many clusters?" in shown.output
+    assert f"Wrote {curve}." in shown.output
+    assert run("show", str(release_file), "--picture", str(picture)).exit_code == 0
+    assert curve.read_bytes()[:4] == picture.read_bytes()[:4] == b"\x89PNG"
+    assert "How many clusters?" not in run("show", str(release_file)).output
+
+
+@pytest.mark.parametrize("text", [None, "not json", "[1, 2]", "{}"], ids=["no file", "not json", "a list", "empty"])
+def test_show_of_an_unreadable_file_is_one_line_and_exit_code_three(tmp_path, text):
+    path = tmp_path / "release.json"
+    if text is not None:
+        path.write_text(text)
+    result = run("show", str(path))
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+
+
+def test_a_picture_without_matplotlib_says_what_to_install(release_file, tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    result = run("show", str(release_file), "--picture", str(tmp_path / "x.png"))
+    assert result.exit_code == 2
+    assert "pip install 'spinney[plot]'" in result.stderr

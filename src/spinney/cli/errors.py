@@ -1,0 +1,34 @@
+"""Exit codes: 0 ok, 2 usage, 3 data. Errors are one line that says what to type."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from spinney.exceptions import ParameterError, ReleaseError
+
+__all__ = ["DATA", "USAGE", "one_line_errors"]
+
+USAGE, DATA = 2, 3
+
+
+def _stop(error: Exception, code: int) -> None:
+    click.echo("error: " + " ".join(str(error).split()), err=True)
+    sys.exit(code)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn the library's errors into one line on standard error and an exit code."""
+    try:
+        yield
+    except ParameterError as error:
+        _stop(error, USAGE)
+    except (ReleaseError, OSError) as error:
+        _stop(error, DATA)
+    except ModuleNotFoundError as error:
+        click.echo(f"error: {error.name} is not installed. Hint: pip install 'spinney[plot]'", err=True)
+        sys.exit(USAGE)

@@ -1,0 +1,78 @@
+"""How many clusters? The cost of each k, estimated from one release's private summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from spinney.exceptions import ReleaseError
+from spinney.privacy.release import Release
+from spinney.solvers.weighted import solve
+from spinney.spaces.box import FloatArray, domain_from_dict
+
+__all__ = ["CostCurve", "cost_curve", "draw_curve"]
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """Estimated costs of the best found centers for each number of clusters."""
+
+    objective: str
+    clusters: tuple[int, ...]
+    costs: tuple[float, ...]
+
+    def __str__(self) -> str:
+        first = max(self.costs[0], 1e-300)
+        lines = ["  k   cost / cost of one cluster"]
+        for k, cost in zip(self.clusters, self.costs, strict=True):
+            lines.append(f"{k:3d}   {cost / first:6.4f} {'#' * round(50 * cost / first)}")
+        return "\n".join(lines)
+
+
+def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) -> CostCurve:
+    """Return the estimated cost for 1 .. `max_clusters` clusters.
+
+    Privacy
+    -------
+    Post-processing of a release: free. The costs are those of the summary, so they carry its noise, and leave out how rows
+    spread within its cells: read the shape of the curve, not its values.
+
+    Parameters
+    ----------
+    release : Release
+        Made by an algorithm with a summary, such as ``"tree"``.
+    max_clusters : int
+    random_state : int
+        Seeds the restarts.
+    """
+    if not len(release.summary_points):
+        raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+    rng = np.random.default_rng(random_state)
+    domain = domain_from_dict(release.domain)
+    power = 2 if release.objective == "kmeans" else 1
+    costs: list[float] = []
+    best: FloatArray = np.empty((0, domain.n_features))
+    for k in range(1, max_clusters + 1):
+        fillers = domain.sample(k, rng)
+        # The centers of k - 1 clusters and one more point: the curve never rises.
+        starts = (np.vstack([best, fillers[:1]]),)
+        solution = solve(release.summary_points, release.summary_weights, k, power, rng, fillers, starts=starts)
+        best = solution.centers
+        costs.append(min(solution.cost, *costs[-1:]) if costs else solution.cost)
+    return CostCurve(release.objective, tuple(range(1, max_clusters + 1)), tuple(costs))
+
+
+def draw_curve(curve: CostCurve, path: str | Path) -> None:
+    """Write a PNG of the curve."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.2, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axis = figure.subplots()
+    axis.plot(curve.clusters, np.array(curve.costs) / max(curve.costs[0], 1e-300), marker="o")
+    axis.set(xlabel="number of clusters", ylabel="estimated cost / cost of one cluster", ylim=(0, None))
+    axis.set_title(f"{curve.objective}: cost from the private summary")
+    figure.savefig(path, dpi=110)

@@ -1,0 +1,49 @@
+"""A release as one readable page of text."""
+
+from __future__ import annotations
+
+from spinney.privacy.release import Release
+
+__all__ = ["page"]
+
+#: Columns shown of each center; a release may have more.
+SHOWN_COLUMNS = 8
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
+def page(release: Release) -> str:
+    """Return what was promised, the centers with their sizes, and what was spent on what.
+
+    Privacy
+    -------
+    Post-processing of a release: free.
+    """
+    k, d = release.centers.shape
+    names = list(release.feature_names or (f"column {i}" for i in range(d)))
+    shown = names[:SHOWN_COLUMNS]
+    order = release.sizes.argsort()[::-1]
+    centers = [["size", *shown]] + [
+        [f"{release.sizes[i]:.0f}", *(f"{value:.5g}" for value in release.centers[i, : len(shown)])] for i in order
+    ]
+    charges = [["question", "for", "charge"]] + [
+        [charge.question, charge.name, f"{charge.measure.value} {float(charge.amount):.6g}"] for charge in release.charges
+    ]
+    lines = [
+        f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}",
+        f"Promise: {release.statement}.",
+        f"Noise: {release.noise}. Model: {release.model}.",
+        "",
+        f"Centers by noisy size (each size +- {release.sizes_margin:.0f} with probability 0.95):",
+        *_columns(centers),
+        *([f"... and {d - len(shown)} more columns"] if d > len(shown) else []),
+        "",
+        f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):",
+        *_columns(charges),
+        "",
+        f"Summary: {len(release.summary_points)} weighted points. Before the questions: {release.preprocessing}.",
+    ]
+    return "\n".join(lines)
