@@ -6,6 +6,7 @@
     └── SpinneyError
         ├── ParameterError (also ValueError)   a parameter is missing or wrong; raised before any row is read
         ├── BudgetError                        a question would spend more than its plan allows
+        ├── DataError (also ValueError)        a file of rows or bounds cannot be read
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
     └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
@@ -15,7 +16,7 @@ No message ever contains a value, a count or an index taken from the rows.
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "ParameterError", "ReleaseError", "SeededNoiseWarning", "SpinneyError"]
+__all__ = ["BudgetError", "DataError", "ParameterError", "ReleaseError", "SeededNoiseWarning", "SpinneyError"]
 
 
 class SpinneyError(Exception):
@@ -33,6 +34,10 @@ class ParameterError(SpinneyError, ValueError):
 
 class BudgetError(SpinneyError):
     """A question would spend what the plan does not hold."""
+
+
+class DataError(SpinneyError, ValueError):
+    """A file of rows or bounds cannot be read."""
 
 
 class ReleaseError(SpinneyError, ValueError):

@@ -1,4 +1,4 @@
-"""Exit codes: 0 ok, 2 usage, 3 data. Errors are one line that says what to type."""
+"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget. Errors are one line that says what to type."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import click
 
-from spinney.exceptions import ParameterError, ReleaseError
+from spinney.exceptions import BudgetError, DataError, ParameterError, ReleaseError
 
-__all__ = ["DATA", "USAGE", "one_line_errors"]
+__all__ = ["BUDGET", "DATA", "USAGE", "one_line_errors"]
 
-USAGE, DATA = 2, 3
+USAGE, DATA, BUDGET = 2, 3, 4
 
 
 def _stop(error: Exception, code: int) -> None:
@@ -27,8 +27,10 @@ def one_line_errors() -> Iterator[None]:
         yield
     except ParameterError as error:
         _stop(error, USAGE)
-    except (ReleaseError, OSError) as error:
+    except (DataError, ReleaseError, OSError) as error:
         _stop(error, DATA)
+    except BudgetError as error:
+        _stop(error, BUDGET)
     except ModuleNotFoundError as error:
         click.echo(f"error: {error.name} is not installed. Hint: pip install 'spinney[plot]'", err=True)
         sys.exit(USAGE)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from spinney._version import __version__
 from spinney.cli.errors import one_line_errors
 
+if TYPE_CHECKING:
+    from spinney.estimators.clusterer import PrivateClusterer
+
 __all__ = ["main"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
 
@@ -20,7 +26,7 @@ FILE = click.Path(path_type=Path)
 def main() -> None:
     """Cluster rows you may not show: differentially private k-means and k-median.
 
-    Exit codes: 0 ok, 2 usage, 3 data.
+    Exit codes: 0 ok, 2 usage, 3 data, 4 budget.
     """
 
 
@@ -33,27 +39,78 @@ def demo(out: Path) -> None:
     run_demo(out)
 
 
-@main.command()
-@click.option("--k", "n_clusters", type=int, required=True, help="Number of clusters.")
-@click.option("--n-features", type=int, required=True, help="Number of columns.")
-@click.option("--epsilon", type=float, required=True, help="Privacy budget; smaller is more private.")
-@click.option("--delta", type=float, default=0.0, show_default=True)
-@click.option(
-    "--bounds", type=float, nargs=2, metavar="LO HI", default=(0.0, 1.0), help="Of all columns; the plan is the same for all."
-)
-@click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True)
-@click.option("--algorithm", default="auto", show_default=True)
-@click.option("--adjacency", default="add-remove", show_default=True)
-@click.option("--max-rows-per-group", type=int, default=None, help="Protect groups of at most so many counted rows.")
-@click.option("--n-guess", type=int, default=None, help="A public guess of the number of rows, for the expected errors.")
-def plan(objective: str, n_features: int, n_guess: int | None, **parameters: Any) -> None:
-    """Show every question and its charge, for signing. Needs no data."""
+def _parameters(command: F) -> F:
+    """Add the options that say what is clustered and promised."""
+    options = [
+        click.option("--k", "n_clusters", type=int, required=True, help="Number of clusters."),
+        click.option("--epsilon", type=float, required=True, help="Privacy budget; smaller is more private."),
+        click.option("--delta", type=float, default=0.0, show_default=True),
+        click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
+        click.option("--algorithm", default="auto", show_default=True),
+        click.option("--adjacency", default="add-remove", show_default=True),
+        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups of at most so many counted rows."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _estimator(objective: str, **parameters: Any) -> PrivateClusterer:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
 
+    return (PrivateKMeans if objective == "kmeans" else PrivateKMedian)(**parameters)
+
+
+@main.command()
+@_parameters
+@click.option("--n-features", type=int, required=True, help="Number of columns.")
+@click.option("--n-guess", type=int, default=None, help="A public guess of the number of rows, for the expected errors.")
+def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
+    """Show every question and its charge, for signing. Needs no data; bounds do not change it."""
     with one_line_errors():
-        estimator = (PrivateKMeans if objective == "kmeans" else PrivateKMedian)(**parameters)
-        click.echo(str(estimator.plan(n_features, n_guess)))
+        click.echo(str(_estimator(bounds=(0, 1), **parameters).plan(n_features, n_guess)))
+
+
+@main.command()
+@click.argument("table", type=FILE)
+@_parameters
+@click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
+@click.option(
+    "--bounds-file", type=FILE, default=None, help='Public bounds by column, JSON: {"age": [0, 110]}; also names the columns.'
+)
+@click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
+@click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group.")
+@click.option("--out", type=FILE, required=True, help="Where to write the release (JSON).")
+def fit(
+    table: Path,
+    bounds: tuple[float, float] | None,
+    bounds_file: Path | None,
+    columns: str | None,
+    groups: str | None,
+    out: Path,
+    **parameters: Any,
+) -> None:
+    """Cluster the private rows of a CSV, Parquet or NPY file and write a release."""
+    from spinney.cli.fitting import fit_table
+
+    with one_line_errors():
+        release = fit_table(table, _estimator(**parameters), bounds, bounds_file, columns, groups)
+        release.to_json(out)
+        click.echo(f"Wrote {out}: {release.statement}.")
+
+
+@main.command()
+@click.argument("release", type=FILE)
+@click.argument("table", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Where to write one label per row (CSV).")
+def predict(release: Path, table: Path, out: Path) -> None:
+    """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
+    from spinney.cli.fitting import label_table
+
+    with one_line_errors():
+        label_table(release, table, out)
+        click.echo(f"Wrote {out}.")
 
 
 @main.command()

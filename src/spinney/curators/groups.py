@@ -79,7 +79,16 @@ def _number_groups(groups: Any) -> tuple[list[str], NDArray[np.int64]]:
         unique, codes = np.unique(groups, return_inverse=True)
         return [_text(name) for name in unique.tolist()], codes
     table: dict[str, int] = {}
-    codes = np.array([table.setdefault(_text(name), len(table)) for name in groups], dtype=np.int64)
+    known: dict[Any, int] = {}  # texts and whole numbers seen before need not be written out again
+
+    def number(name: Any) -> int:
+        if type(name) not in (str, int):
+            return table.setdefault(_text(name), len(table))
+        if name not in known:
+            known[name] = table.setdefault(_text(name), len(table))
+        return known[name]
+
+    codes = np.array([number(name) for name in groups], dtype=np.int64)
     return list(table), codes
 
 

@@ -74,7 +74,7 @@ def test_plan_prints_what_the_estimator_plans():
     assert run(*PLAN).output == f"{expected}\n"
     options = ("--delta", "1e-6", "--objective", "kmedian", "--algorithm", "lloyd", "--adjacency", "replace", "--n-guess", "500")
     model = PrivateKMedian(4, epsilon=1.0, delta=1e-6, bounds=(-2, 5), algorithm="lloyd", adjacency="replace")
-    assert run(*PLAN, *options, "--bounds", "-2", "5").output == f"{model.plan(3, n_guess=500)}\n"
+    assert run(*PLAN, *options).output == f"{model.plan(3, n_guess=500)}\n"
     grouped = PrivateKMeans(4, epsilon=1.0, bounds=(0, 1), max_rows_per_group=5).plan(3)
     assert run(*PLAN, "--max-rows-per-group", "5").output == f"{grouped}\n"
 
@@ -86,7 +86,6 @@ def test_plan_prints_what_the_estimator_plans():
         (("--k", "0"), "'n_clusters' parameter"),
         (("--n-features", "0"), "'n_features' parameter"),
         (("--delta", "1"), "'delta' parameter"),
-        (("--bounds", "1", "0"), "'bounds' parameter"),
         (("--algorithm", "magic"), "'algorithm' parameter"),
         (("--adjacency", "near"), "'adjacency' parameter"),
         (("--max-rows-per-group", "0"), "'max_rows_per_group' parameter"),

@@ -1,0 +1,1 @@
+"""Reading tables and bounds from files."""

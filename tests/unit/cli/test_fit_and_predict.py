@@ -1,0 +1,152 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney.cli.main import main
+
+RNG = np.random.default_rng(0)
+ROWS = np.repeat([[1.0, 20.0], [9.0, 80.0]], 1500, axis=0) + RNG.normal(0, 0.5, (3000, 2))
+FRAME = pl.DataFrame({"dose": ROWS[:, 0], "age": ROWS[:, 1], "patient": [f"p{i // 3}" for i in range(3000)]})
+BOUNDS = {"dose": [0, 10], "age": [0, 100]}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    FRAME.write_csv(tmp_path / "rows.csv")
+    FRAME.write_parquet(tmp_path / "rows.parquet")
+    np.save(tmp_path / "rows.npy", ROWS)
+    (tmp_path / "bounds.json").write_text(json.dumps(BOUNDS))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [*arguments], catch_exceptions=False)
+
+
+def fit(table, *more, k="2", epsilon="5"):
+    return run("fit", table, "--k", k, "--epsilon", epsilon, "--out", "release.json", *more)
+
+
+def near_truth(centers):
+    return np.abs(centers[np.argsort(centers[:, 0])] - [[1, 20], [9, 80]]).max() < 1.0
+
+
+@pytest.mark.parametrize("table", ["rows.csv", "rows.parquet"])
+@pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
+def test_a_table_with_names_becomes_a_release(folder, table, objective):
+    result = fit(table, "--bounds-file", "bounds.json", "--objective", objective)
+    assert result.exit_code == 0
+    release = Release.from_json("release.json")
+    assert f"Wrote release.json: {release.statement}." in result.output
+    assert (release.objective, release.feature_names) == (objective, ("dose", "age"))
+    assert release.domain == {"lower": [0.0, 0.0], "upper": [10.0, 100.0]}
+    assert near_truth(release.centers)
+
+
+def test_an_array_becomes_a_release(folder):
+    assert fit("rows.npy", "--bounds", "0", "100").exit_code == 0
+    assert near_truth(Release.from_json("release.json").centers)
+
+
+def test_every_option_reaches_the_estimator(folder):
+    options = ("--delta", "0.01", "--algorithm", "lloyd", "--adjacency", "replace")
+    assert fit("rows.csv", "--bounds", "0", "100", "--columns", "age, dose", *options, epsilon="1").exit_code == 0
+    release = Release.from_json("release.json")
+    assert (release.algorithm, release.adjacency, release.delta) == ("lloyd", "replace", 0.01)
+    assert release.feature_names == ("age", "dose")
+
+
+def test_groups_are_a_column_that_is_not_clustered(folder):
+    assert fit("rows.csv", "--bounds", "0", "100", "--groups", "patient", "--max-rows-per-group", "3").exit_code == 0
+    release = Release.from_json("release.json")
+    assert release.feature_names == ("dose", "age")
+    assert release.max_rows_per_group == 3
+
+
+def test_a_cell_that_is_not_a_number_is_missing(folder):
+    (folder / "odd.csv").write_text("a,b\n1,2\nx,3\n4\n5,6,7\n,\n" + "1,2\n" * 500)
+    assert fit("odd.csv", "--bounds", "0", "10", epsilon="50").exit_code == 0
+    assert abs(Release.from_json("release.json").sizes.sum() - 502) < 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nothing.csv", "--bounds", "0", "1"), "is not a file"),
+        (("bounds.json", "--bounds", "0", "1"), "of a kind that cannot be read"),
+        (("broken.parquet", "--bounds", "0", "1"), "cannot be read"),
+        (("broken.npy", "--bounds", "0", "1"), "cannot be read"),
+        (("flat.npy", "--bounds", "0", "1"), "two-dimensional"),
+        (("rows.npy", "--bounds", "0", "1", "--columns", "a"), "no column names"),
+        (("rows.csv", "--bounds", "0", "1", "--columns", "dose,weight"), "no column 'weight'"),
+        (("rows.csv", "--bounds", "0", "1", "--groups", "person", "--max-rows-per-group", "2"), "no column 'person'"),
+        (("rows.csv", "--bounds-file", "nothing.json"), "nothing.json cannot be read"),
+        (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
+        (("rows.csv", "--bounds-file", "bounds.json", "--columns", "dose,patient"), "no bounds for 'patient'"),
+        (("dates.parquet", "--bounds", "0", "1"), "does not hold numbers"),
+        (("empty.csv", "--bounds", "0", "1"), "empty.csv"),
+    ],
+    ids=lambda value: None if isinstance(value, tuple) else value,
+)
+def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(folder, arguments, words):
+    for name in ("broken.parquet", "broken.npy", "broken.json"):
+        (folder / name).write_bytes(b"\x00\x01 no")
+    np.save(folder / "flat.npy", np.arange(3.0))
+    FRAME.select(pl.col("dose").cast(pl.Int64).cast(pl.Date)).write_parquet(folder / "dates.parquet")
+    (folder / "empty.csv").write_text("")
+    result = fit(*arguments)
+    assert result.exit_code == 3
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert words in line
+    assert "Hint:" in line
+    assert not (folder / "release.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("rows.csv",), "Bounds are missing"),
+        (("rows.csv", "--bounds", "0", "1", "--bounds-file", "bounds.json"), "given twice"),
+        (("rows.csv", "--bounds", "1", "0"), "'bounds' parameter"),
+        (("rows.csv", "--bounds", "0", "1", "--groups", "patient"), "need each other"),
+        (("rows.csv", "--bounds", "0", "1", "--max-rows-per-group", "2"), "need each other"),
+        (("rows.csv", "--bounds", "0", "1", "--epsilon", "0"), "'epsilon' parameter"),
+        (("rows.csv", "--bounds", "0", "1", "--delta", "2"), "'delta' parameter"),
+        (("rows.csv", "--bounds", "0", "1", "--k", "0"), "'n_clusters' parameter"),
+        (("rows.csv", "--bounds", "0", "1", "--algorithm", "magic"), "'algorithm' parameter"),
+    ],
+    ids=lambda value: None if isinstance(value, tuple) else value,
+)
+def test_wrong_usage_is_one_line_and_exit_code_two_and_nothing_is_written(folder, arguments, words):
+    result = fit(*arguments)
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert words in line
+    assert "Hint:" in line
+    assert not (folder / "release.json").exists()
+
+
+@pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
+def test_predict_writes_the_label_of_every_row(folder, objective):
+    assert fit("rows.csv", "--bounds-file", "bounds.json", "--objective", objective).exit_code == 0
+    for table in ("rows.csv", "rows.parquet"):
+        assert run("predict", "release.json", table, "--out", "labels.csv").exit_code == 0
+        labels = np.loadtxt("labels.csv", skiprows=1, dtype=int)
+        model = (PrivateKMeans if objective == "kmeans" else PrivateKMedian).from_release("release.json")
+        np.testing.assert_array_equal(labels, model.predict(FRAME.select("dose", "age")))
+
+
+def test_predict_needs_the_columns_of_the_release(folder):
+    assert fit("rows.npy", "--bounds", "0", "100").exit_code == 0
+    np.save("wide.npy", np.zeros((3, 5)))
+    result = run("predict", "release.json", "wide.npy", "--out", "labels.csv")
+    assert result.exit_code == 3
+    assert "5 columns" in result.stderr
+    assert run("predict", "nothing.json", "rows.npy", "--out", "labels.csv").exit_code == 3
+    assert not (folder / "labels.csv").exists()
