@@ -25,6 +25,7 @@ from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.release import Release
 from spinney.solvers.nearest import nearest
+from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict, domain_to_dict
 
 __all__ = ["PrivateClusterer"]
@@ -232,5 +233,4 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     def score(self, X: Any, y: Any = None) -> float:
         """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""
-        squares = nearest(self._points(X), self.cluster_centers_)[0]
-        return -float(np.sum(squares if self._power == 2 else np.sqrt(squares)))
+        return -total_cost(self._points(X), self.cluster_centers_, self._power)

@@ -15,7 +15,7 @@ from numba import njit
 from spinney.solvers.nearest import BLOCK, lens, load_block, nearest, nearest_block, scratch, squared_distance
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Solution", "improve", "seed", "solve"]
+__all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
 TRIALS = 8
@@ -184,7 +184,7 @@ def solve(
         return min(pool.map(finish, begun[:FINALISTS]), key=lambda s: s.cost)
 
 
-def labels_and_cost(points: FloatArray, centers: FloatArray, power: int) -> tuple[np.ndarray, float]:
-    """Return nearest centers and the total cost of points given as rows."""
-    squares, labels = nearest(np.ascontiguousarray(points, dtype=np.float64), centers)
-    return labels, float(np.sum(squares if power == 2 else np.sqrt(squares)))
+def total_cost(points: FloatArray, centers: FloatArray, power: int) -> float:
+    """Return the sum of distances, or of squared distances, to the nearest centers."""
+    squares = nearest(points, centers)[0]
+    return float(np.sum(squares if power == 2 else np.sqrt(squares)))

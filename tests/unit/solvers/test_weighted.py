@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.solvers.nearest import nearest
-from spinney.solvers.weighted import improve, labels_and_cost, seed, solve
+from spinney.solvers.weighted import improve, seed, solve, total_cost
 
 FLOOR = 1e-9
 
@@ -157,10 +157,8 @@ def test_a_further_start_can_win():
 
 
 @pytest.mark.parametrize("power", [1, 2])
-def test_labels_and_cost_are_those_of_brute_force(power):
+def test_the_cost_is_that_of_brute_force(power):
     points, _ = blobs()
     centers = fillers(4)
     distances = np.sqrt(((points[:, None] - centers) ** 2).sum(axis=2))
-    labels, cost = labels_and_cost(points, centers, power)
-    np.testing.assert_array_equal(labels, distances.argmin(axis=1))
-    assert cost == pytest.approx((distances.min(axis=1) ** power).sum())
+    assert total_cost(points, centers, power) == pytest.approx((distances.min(axis=1) ** power).sum())
