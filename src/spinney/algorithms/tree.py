@@ -81,6 +81,7 @@ class Tree:
         shares = dict(SHARES)
         if problem.domain.n_features < FEW_COLUMNS:
             shares |= {"columns": FEW_COLUMNS_SHARE, "leaves": SHARES["leaves"] + SHARES["columns"] - FEW_COLUMNS_SHARE}
+        # Split decisions need noise of scale 2.6 / epsilon, and only a pure mechanism makes them.
         special = {"columns": ("counts", root * root, root), "splits": ("grow", 2.6, 0.0), "polish": ("sums", root, 1.0)}
         return tuple(
             Part(name, question, Fraction(share, 100), l1, l2)

@@ -47,7 +47,7 @@ def _text(name: Any) -> str:
 
 def _canonical(name: Any) -> str:
     if isinstance(name, str):
-        return "text:" + str(name)
+        return "text:" + name  # not str(name), which a text that is an Enum writes otherwise
     if isinstance(name, bytes):
         return "bytes:" + name.hex()
     if isinstance(name, UUID):

@@ -64,6 +64,8 @@ class MemoryCurator(Curator):
         if rows.dtype not in (np.float32, np.float64) or not rows.flags.c_contiguous:
             with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
                 rows = np.ascontiguousarray(rows, dtype=np.float64)
+        rows = rows.view()
+        rows.setflags(write=False)  # one kind of array, so that each kernel is compiled once a number type
         return rows, self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
@@ -98,8 +100,8 @@ class MemoryCurator(Curator):
             return part if isinstance(part, tuple) else (part,)
 
         # An empty chunk gives the shapes when there are no rows.
-        empty = parts(np.empty((0, self.domain.n_features)), self._mask[:0], 0)
-        totals = [part.astype(object) for part in empty]
+        rows, mask, start = self._chunk(0)
+        totals = [part.astype(object) for part in parts(rows[:0], mask[:0], start)]
         for more in self._each_chunk(parts):
             totals = [total + part for total, part in zip(totals, more, strict=True)]
         return totals

@@ -27,7 +27,7 @@ def _frame(path: Path) -> pl.LazyFrame:
     """Open a CSV or Parquet file; every column of a CSV is text until it is cast."""
     import polars as pl
 
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         return pl.scan_csv(path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy")
     return pl.scan_parquet(path)
 
@@ -37,7 +37,7 @@ def _schema(path: Path) -> dict[str, Any]:
 
     if not path.is_file():
         raise _unreadable(path, "is not a file.")
-    if path.suffix not in READABLE:
+    if path.suffix.lower() not in READABLE:
         raise _unreadable(path, "is of a kind that cannot be read.")
     try:
         return dict(_frame(path).collect_schema())
@@ -74,7 +74,7 @@ def read_table(path: Path, columns: list[str] | None = None, leave_out: str | No
     import numpy as np
     import polars as pl
 
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         if columns or leave_out:
             raise DataError(f"{path} has no column names.\nHint: leave --columns and --groups out, or use CSV or Parquet.")
         try:

@@ -112,34 +112,34 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
     """
     if sum(part.share for part in parts) != 1:
         raise ValueError("the shares of a plan must sum to one")
+    pure = _charges(budget, parts, frozenset())
     if budget.is_infinite or budget.delta == 0:
-        return tuple(Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share) for p in parts)
+        return pure
     families = sorted({(p.l1, p.l2) for p in parts if p.l2 > 0})
-    ways = [frozenset(families[i:]) for i in range(len(families) + 1)]
-    pure = _charges(budget, parts, lambda p: False)
-    options = [_charges(budget, parts, lambda p, way=way: (p.l1, p.l2) in way) for way in ways]
-    options.append(_charges(budget, parts, lambda p: True))
-    lawful = [option for option in options if _is_lawful(option, budget)]
-    return min(lawful, key=lambda charges: _mean_log_noise(parts, charges), default=pure)
+    ways = [{p.name for p in parts if (p.l1, p.l2) in families[i:]} for i in range(len(families))]
+    ways.append({p.name for p in parts})
+    options = [_charges(budget, parts, frozenset(names)) for names in ways]
+    lawful = [pure, *(option for option in options if _is_lawful(option, budget))]
+    return min(lawful, key=lambda charges: _mean_log_noise(parts, charges))
 
 
 def _is_lawful(charges: tuple[Charge, ...], budget: Budget) -> bool:
-    """Whether a plan stays within its budget, with a zCDP part, if any, worth at least delta.
+    """Whether a plan with a zCDP part stays within its budget, that part being worth at least delta.
 
     Below that the conversion's rounding is not covered by its margin, and the promise would mean little.
     """
     total = total_epsilon(charges, budget.delta)
     pure = sum((charge.amount for charge in charges if charge.measure is Measure.PURE), start=Fraction(0))
-    return total <= budget.epsilon and (pure == total or (total - pure >= budget.delta and 2 * budget.delta <= 1))
+    return total <= budget.epsilon and total - pure >= budget.delta and 2 * budget.delta <= 1
 
 
-def _charges(budget: Budget, parts: Sequence[Part], is_zcdp) -> tuple[Charge, ...]:  # type: ignore[no-untyped-def]
-    """Charge the chosen parts to one zCDP sub-budget and the others purely."""
-    gaussian = sum((p.share for p in parts if is_zcdp(p)), start=Fraction(0))
+def _charges(budget: Budget, parts: Sequence[Part], zcdp: frozenset[str]) -> tuple[Charge, ...]:
+    """Charge the named parts to one zCDP sub-budget and the others purely."""
+    gaussian = sum((p.share for p in parts if p.name in zcdp), start=Fraction(0))
     rho = zcdp_rho(float(budget.epsilon * gaussian) * (1 - 2**-50), float(budget.delta)) if gaussian else Fraction(0)
     return tuple(
         Charge(p.name, p.question, Measure.ZCDP, rho * p.share / gaussian)
-        if is_zcdp(p)
+        if p.name in zcdp
         else Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share)
         for p in parts
     )
