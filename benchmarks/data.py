@@ -1,4 +1,4 @@
-"""The data sets of the benchmarks, each column mapped to [-1, 1] by its own minimum and maximum, treated as public."""
+"""The data sets of the benchmarks in [-1, 1]: by each column's minimum and maximum, treated as public; pixels by their range."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-#: name -> (number of clusters, what it is)
+#: name -> number of clusters
 SETS = {
     "blobs 100k x 8": 20,
     "blobs 1M x 10": 20,
@@ -15,17 +15,23 @@ SETS = {
     "s1": 10,
     "covtype": 10,
     "shuttle": 10,
+    "overlapping blobs 100k x 16": 20,
+    "higgs_11k": 10,
+    "digits": 10,
+    "mnist_test10k": 10,
 }
 
 
-def blobs(n: int, d: int, k: int = 20, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
-    """Return k equal Gaussian clusters with centers uniform in [-0.8, 0.8]^d and standard deviation 0.08."""
+def blobs(
+    n: int, d: int, k: int = 20, seed: int = 0, dtype: type = np.float64, reach: float = 0.8, std: float = 0.08
+) -> np.ndarray:
+    """Return k equal Gaussian clusters with centers uniform in [-reach, reach]^d."""
     rng = np.random.default_rng(seed)
-    centers = rng.uniform(-0.8, 0.8, (k, d))
+    centers = rng.uniform(-reach, reach, (k, d))
     rows = np.empty((n, d), dtype=dtype)
     for start in range(0, n, 1_000_000):
         labels = np.arange(start, min(start + 1_000_000, n)) % k
-        rows[start : start + labels.size] = centers[labels] + rng.normal(0, 0.08, (labels.size, d))
+        rows[start : start + labels.size] = centers[labels] + rng.normal(0, std, (labels.size, d))
     return rows
 
 
@@ -42,8 +48,16 @@ def load(name: str) -> np.ndarray:
         return unit_box(blobs(100_000, 8))
     if name == "blobs 1M x 10":
         return unit_box(blobs(1_000_000, 10))
+    if name == "overlapping blobs 100k x 16":
+        return unit_box(blobs(100_000, 16, reach=0.5, std=0.25))
+    if name == "digits":
+        from sklearn.datasets import load_digits
+
+        return load_digits().data / 8 - 1
     folder = os.environ.get("SPINNEY_DATA")
     if folder is None:
         raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
     file, array = {"s1": ("sipu_basic", "s1"), "covtype": ("covtype", "X10")}.get(name, (name, "X"))
+    if name == "mnist_test10k":
+        return np.load(Path(folder) / f"{file}.npz")[array] / 127.5 - 1
     return unit_box(np.load(Path(folder) / f"{file}.npz")[array])

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import blobs, unit_box
-from benchmarks.tables import into_readme, markdown, save
+from benchmarks.tables import into_page, markdown, save
 
 
 def cpu_seconds(task: Callable[..., object], *arguments: object) -> float:
@@ -96,7 +96,7 @@ def main() -> None:
     text = markdown(["what", "measured", "at most"], table)
     print(text)
     save("speed", {row[0]: row[1].strip("*") for row in table})
-    into_readme("speed", text)
+    into_page("speed", text)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ def save(name: str, record: Any) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
-def into_readme(name: str, text: str) -> None:
-    """Replace what stands between the markers of this name in the README."""
-    readme = ROOT / "README.md"
+def into_page(name: str, text: str, page: str = "README.md") -> None:
+    """Replace what stands between the markers of this name in a page."""
+    path = ROOT / page
     start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
-    before, rest = readme.read_text().split(start)
-    readme.write_text(before + start + "\n" + text + "\n" + end + rest.split(end)[1])
+    before, rest = path.read_text().split(start)
+    path.write_text(before + start + "\n" + text + "\n" + end + rest.split(end)[1])

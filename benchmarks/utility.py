@@ -16,7 +16,7 @@ from multiprocessing import Pool
 import numpy as np
 
 from benchmarks.data import SETS, load
-from benchmarks.tables import ROOT, into_readme, markdown, save
+from benchmarks.tables import ROOT, into_page, markdown, save
 
 #: (data, epsilon) -> the largest mean ratio that is good enough
 BARS = {
@@ -33,10 +33,13 @@ BARS = {
     ("covtype", 0.25): 1.05,
     ("shuttle", 0.25): 1.30,
 }
+#: The same for the published tree, k-median
+HST_BARS = {("s1", 1.0): 1.25, ("shuttle", 1.0): 1.7}
+NAMES = list(dict.fromkeys(name for name, _ in BARS))
 OBJECTIVES = {"k-means": 2, "k-median": 1}
 EPSILONS = (1.0, 0.25)
 DELTAS = (0.0, 1e-6)
-ALGORITHMS = ("tree", "lloyd")
+ALGORITHMS = ("tree", "hst", "lloyd")
 RUNS = 10
 
 
@@ -64,7 +67,7 @@ def best_plain_cost(name: str, power: int) -> float:
 
 
 def measure(cell: tuple[str, str, float, float, str]) -> dict[str, object]:
-    """Run one cell of the table."""
+    """Run one cell of a table."""
     from spinney import PrivateKMeans, PrivateKMedian
 
     name, objective, epsilon, delta, algorithm = cell
@@ -86,18 +89,19 @@ def measure(cell: tuple[str, str, float, float, str]) -> dict[str, object]:
 
 
 def table(results: list[dict[str, object]]) -> tuple[str, int]:
-    """Return the README's table, and how many cells miss the bar or lose to private Lloyd."""
+    """Return the README's table, and how many cells miss a bar or lose to another algorithm."""
     found = {(r["data"], r["objective"], r["epsilon"], r["delta"], r["algorithm"]): r["mean"] for r in results}
-    names = [name for name in SETS if any(r["data"] == name for r in results)]
+    names = [name for name in NAMES if any(r["data"] == name for r in results)]
     lines, missed = [], 0
     for name in names:
         for epsilon in EPSILONS:
             line = [name, f"{epsilon:g}", f"{BARS[name, epsilon]:.2f}"]
             for objective in OBJECTIVES:
                 for delta in DELTAS:
-                    ours, lloyd = (found[name, objective, epsilon, delta, algorithm] for algorithm in ALGORITHMS)
-                    line.append(f"{ours:.3f} ({lloyd:.2f})")
-                    missed += ours > BARS[name, epsilon] or ours >= lloyd
+                    ours, hst, lloyd = (found[name, objective, epsilon, delta, algorithm] for algorithm in ALGORITHMS)
+                    line.append(f"{ours:.3f} ({hst:.2f}; {lloyd:.2f})")
+                    missed += ours > BARS[name, epsilon] or ours >= min(hst, lloyd)
+                    missed += objective == "k-median" and hst > HST_BARS.get((name, epsilon), np.inf)
             lines.append(line)
     head = ["data", "epsilon", "at most"] + [f"{o}, delta {d:g}" for o in OBJECTIVES for d in DELTAS]
     return markdown(head, lines), missed
@@ -106,7 +110,7 @@ def table(results: list[dict[str, object]]) -> tuple[str, int]:
 def main() -> None:
     """Measure all cells, print the table, write it into the README."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="*", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--data", nargs="*", default=NAMES, choices=NAMES)
     options = parser.parse_args()
     cells = list(itertools.product(options.data, OBJECTIVES, EPSILONS, DELTAS, ALGORITHMS))
     for name, power in itertools.product(options.data, OBJECTIVES.values()):
@@ -121,10 +125,10 @@ def main() -> None:
                 )
             )
     text, missed = table(results)
-    print(f"\n{text}\n\n{missed} cells miss the bar or lose to private Lloyd.")
-    if options.data == list(SETS):
+    print(f"\n{text}\n\n{missed} cells miss a bar or lose to another algorithm.")
+    if options.data == NAMES:
         save("utility", results)
-        into_readme("utility", text)
+        into_page("utility", text)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.registry import ALGORITHMS
 from spinney.curators.base import Curator
 from spinney.curators.memory import MemoryCurator
 from spinney.privacy.adjacency import Adjacency
@@ -20,7 +22,42 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Box
 
-QUESTIONS = tuple(name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_"))
+#: What can be asked; `within` asks nothing, it returns a view of the same rows.
+QUESTIONS = tuple(
+    name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_") and name != "within"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What a user may ask for, and how many columns the tables of a test should have for it."""
+
+    algorithm: str
+    tighten: bool = False
+    n_features: int = 2
+
+    def __str__(self):
+        return f"{'tightened ' if self.tighten else ''}{self.algorithm}-{self.n_features}"
+
+    @property
+    def asked(self):
+        return {"algorithm": self.algorithm, "tighten": self.tighten}
+
+
+ASKED = {name: Case(name) for name in sorted(ALGORITHMS)} | {"tightened": Case("tree", tighten=True)}
+CASES = ASKED | {"many columns": Case("tree", n_features=12)}
+
+
+@pytest.fixture(params=ASKED)
+def asked(request):
+    """What is asked of an estimator: each algorithm, and the default one inside a private box."""
+    return ASKED[request.param].asked
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    """As `asked`, with the form of the tree for many columns."""
+    return CASES[request.param]
 
 
 def canonical(value):
@@ -39,8 +76,24 @@ def canonical(value):
     return value
 
 
+def audited_cases():
+    """Each algorithm, for both objectives and both relations where a run is cheap enough to be repeated so often."""
+    for estimator in (PrivateKMeans, PrivateKMedian):
+        yield from ((estimator, Case(name), "add-remove") for name in sorted(ALGORITHMS))
+        yield estimator, CASES["lloyd"], "replace"
+    yield PrivateKMeans, CASES["tightened"], "add-remove"
+    yield PrivateKMedian, CASES["tightened"], "replace"
+    yield PrivateKMeans, CASES["many columns"], "add-remove"
+
+
+@pytest.fixture(params=audited_cases(), ids=lambda one: f"{one[0].__name__}-{one[1]}-{one[2]}")
+def audited(request):
+    """An estimator, a case and a relation, for tests that fit hundreds of times."""
+    return request.param
+
+
 class Tape:
-    """Records every question with its answer, or plays the answers back without touching the rows."""
+    """Records every question with the domain it was asked in and its answer, or plays the answers back without the rows."""
 
     def __init__(self, monkeypatch):
         self.asked, self.calls, self.answers = [], [], []
@@ -58,7 +111,8 @@ class Tape:
                 return question(curator, *args, **kwargs)
             arguments = dict(signature.bind(curator, *args, **kwargs).arguments)
             del arguments["self"]
-            self.asked.append((name, tuple((key, canonical(value)) for key, value in arguments.items())))
+            domain = canonical(curator.domain)
+            self.asked.append((name, domain, tuple((key, canonical(value)) for key, value in arguments.items())))
             if self._frozen is not None:
                 charge = next(value for value in arguments.values() if isinstance(value, Charge))
                 curator._open(name, charge)
@@ -68,7 +122,7 @@ class Tape:
                 answer = question(curator, *args, **kwargs)
             finally:
                 self._inside = False
-            self.calls.append((name, arguments))
+            self.calls.append((name, curator.domain, arguments))
             self.answers.append(copy.deepcopy(answer))
             return answer
 
@@ -79,6 +133,10 @@ class Tape:
         asked, self.asked = self.asked, []
         self._frozen = deque(self.answers)
         return asked
+
+    def same(self, one, other):
+        """Whether two recorded answers agree bit for bit."""
+        return canonical(self.answers[one]) == canonical(self.answers[other])
 
     @property
     def answers_left(self):

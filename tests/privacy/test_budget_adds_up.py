@@ -21,7 +21,8 @@ from spinney.privacy.ledger import FitLedger
 plans = st.fixed_dictionaries(
     {
         "estimator": st.sampled_from([PrivateKMeans, PrivateKMedian]),
-        "algorithm": st.sampled_from(sorted(ALGORITHMS)),
+        "algorithm": st.sampled_from(["auto", *sorted(ALGORITHMS)]),
+        "tighten": st.booleans(),
         "n_clusters": st.integers(1, 300),
         "epsilon": st.one_of(st.sampled_from([0.1, 1.0, 3.3]), st.floats(1e-3, 100)),
         "adjacency": st.sampled_from(["add-remove", "replace"]),
@@ -180,18 +181,19 @@ def test_a_question_without_an_open_charge_is_not_answered(curator, charge):
             question()
 
 
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_a_fit_reports_what_it_spent_and_never_more_than_asked(algorithm, delta):
-    rows = np.random.default_rng(0).normal(0, 0.3, (300, 2))
-    model = PrivateKMeans(3, epsilon=0.7, delta=delta, bounds=(-1, 1), algorithm=algorithm).fit(rows)
+def test_a_fit_reports_what_it_spent_and_never_more_than_asked(estimator, case, adjacency, delta):
+    rows = np.random.default_rng(0).normal(0, 0.3, (300, case.n_features))
+    model = estimator(3, epsilon=0.7, delta=delta, bounds=(-1, 1), adjacency=adjacency, **case.asked).fit(rows)
     release = model.release_
     spent = total_epsilon(release.charges, exact(delta))
     assert spent <= exact(0.7)
     stated = max(Fraction(release.epsilon), exact(release.epsilon))  # the float, or the decimal that it prints as
     assert spent <= stated <= spent * (1 + Fraction(1, 2**50))
     assert release.promised_epsilon == 0.7
-    unspent = set(model.plan(n_features=2).charges) - set(release.charges)
-    assert set(release.charges) <= set(model.plan(n_features=2).charges)
+    unspent = set(model.plan(n_features=case.n_features).charges) - set(release.charges)
+    assert set(release.charges) <= set(model.plan(n_features=case.n_features).charges)
     if not unspent and delta == 0:
         assert spent == exact(0.7)

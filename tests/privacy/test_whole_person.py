@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans
+from spinney import PrivateKMeans, PrivateKMedian
 from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.curators.groups import kept_rows
 from spinney.curators.partitions import Columns, Rings, Whole
@@ -120,13 +120,18 @@ def test_which_rows_are_kept_is_a_secret_even_draw():
 SPLITS = Splits.of(Box(-1, 1).domain(2))
 CENTERS = np.array([[-0.5, -0.5], [0.5, 0.5]])
 RADII = np.array([0.3, 0.3])
+INNER = Box([-0.6, -1], [1, 0.6]).domain(2)
 QUESTIONS = {
     "whole": ("counts", lambda curator, charge: curator.counts(Whole(), charge)),
     "cells": ("counts", lambda curator, charge: curator.counts(Cells.grid(SPLITS, 3), charge)),
     "columns": ("counts", lambda curator, charge: curator.counts(Columns(), charge)),
     "rings": ("counts", lambda curator, charge: curator.counts(Rings(CENTERS, np.array([0.3])), charge)),
+    "levels": ("levels", lambda curator, charge: curator.levels(SPLITS, 1, 4, None, charge)),
     "mean": ("sums", lambda curator, charge: curator.sums(CENTERS, "mean", RADII, charge)),
     "median": ("sums", lambda curator, charge: curator.sums(CENTERS, "median", RADII, charge)),
+    "second moment": ("sums", lambda curator, charge: curator.sums(CENTERS, "second-moment", RADII, charge)),
+    "columns, in a view": ("counts", lambda curator, charge: curator.within(INNER).counts(Columns(), charge)),
+    "mean, in a view": ("sums", lambda curator, charge: curator.within(INNER).sums(CENTERS, "mean", RADII, charge)),
     "cost": ("cost", lambda curator, charge: curator.cost(CENTERS, 2, charge)),
 }
 
@@ -153,6 +158,21 @@ def test_moving_all_rows_of_a_person_stays_within_the_charge(name, adjacency, sp
             worst = max(worst, sum(privacy_loss(before, after)))
         assert worst <= asked.amount
         assert worst > 0 or (name, adjacency) == ("whole", "replace")  # a replacement keeps the number of rows
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6)])
+def test_a_whole_person_gone_changes_no_question_and_no_release(estimator, case, adjacency, delta, tape):
+    rng = np.random.default_rng(1)
+    rows, people = rng.normal(-0.6, 0.1, (600, case.n_features)), rng.integers(0, 90, 600)
+    settings = {"epsilon": 3.0, "delta": delta, "adjacency": adjacency, "bounds": (-1, 1), "max_rows_per_group": 2}
+    model = estimator(3, **settings, random_state=0, **case.asked)
+    release = model.fit(rows, groups=people).release_
+    asked = tape.rewind()
+    gone = people != 5
+    assert model.fit(rows[gone], groups=people[gone]).release_.to_json() == release.to_json()
+    assert tape.rewind() == asked
+    assert {charge.amount for charge in release.charges} <= {charge.amount for charge in model.plan(case.n_features).charges}
 
 
 @pytest.mark.slow

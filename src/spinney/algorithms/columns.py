@@ -1,4 +1,4 @@
-"""How the rows spread along each column, from noisy bin counts.
+"""How the rows spread along each column, from noisy answers.
 
 Bins are combined by a thresholded Haar transform: where two halves of an interval do not differ by more than the noise, they
 are taken to be alike. Post-processing of a noisy answer.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["smooth_densities"]
+__all__ = ["inner_box", "smooth_densities"]
 
 #: Halves are told apart if they differ by this many standard deviations.
 SIGNIFICANT = 3.0
@@ -29,3 +29,10 @@ def smooth_densities(private_counts: FloatArray, std: float) -> FloatArray:
         part = np.where(np.abs(left - right) > SIGNIFICANT * noise, np.clip(left / total, 0.0, 1.0), 0.5)
         shares = np.stack([shares * part, shares * (1 - part)], axis=2).reshape(len(shares), -1)
     return shares
+
+
+def inner_box(domain: Domain, lower: FloatArray, upper: FloatArray) -> Domain:
+    """Return the box between two corners inside the domain; a column in which they meet, if only by rounding, keeps its."""
+    lower, upper = np.maximum(lower, domain.lower), np.minimum(upper, domain.upper)
+    is_wide = upper > lower
+    return Domain(np.where(is_wide, lower, domain.lower), np.where(is_wide, upper, domain.upper), np.inf)

@@ -10,7 +10,7 @@ from spinney.curators.base import step_noise
 from spinney.mechanisms.additive import Sensitivity, calibrate
 from spinney.mechanisms.splitting import split_rule
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import total_epsilon
+from spinney.privacy.composition import Part, total_epsilon
 
 __all__ = ["Plan"]
 
@@ -47,16 +47,20 @@ class Plan:
         """What the charges spend together, at the budget's delta."""
         return float(total_epsilon(self.charges, self.problem.budget.delta))
 
+    def _part(self, charge: Charge) -> Part:
+        (part,) = (part for part in self.algorithm.parts(self.problem) if part.name == charge.name)
+        return part
+
     def count_std(self, charge: Charge) -> float:
         """Standard deviation, in rows, of each count paid for by this charge."""
-        (part,) = (part for part in self.algorithm.parts(self.problem) if part.name == charge.name)
+        part = self._part(charge)
         sensitivity = Sensitivity(round(part.l1), round(part.l2**2))
         return calibrate(sensitivity, self.problem.unit.count_price(charge)).std
 
     def vector_std(self, charge: Charge) -> float:
         """Standard deviation, in clipping radii, of each coordinate of a sum paid for by this charge."""
         problem = self.problem
-        return step_noise(problem.unit, problem.kernel, problem.domain.n_features, charge).vector_std
+        return step_noise(problem.unit, self._part(charge).kernel or problem.kernel, problem.domain.n_features, charge).vector_std
 
     @property
     def expected_size_error(self) -> float:
@@ -71,7 +75,7 @@ class Plan:
     def _noise(self, charge: Charge) -> str:
         if self.problem.budget.is_infinite:
             return "none: not private"
-        if charge.question == "counts":
+        if charge.question in ("counts", "levels"):
             return f"each count +- {self.count_std(charge):.3g} rows"
         if charge.question == "sums":
             return f"each coordinate of a sum +- {self.vector_std(charge):.3g} clipping radii"
@@ -103,13 +107,16 @@ class Plan:
         if problem.budget.delta > 0 and all(charge.measure is Measure.PURE for charge in self.charges):
             lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
         if self.n_guess is not None:
-            center = self.expected_center_error(self.n_guess)
-            lines.append(
-                f"If there are about {self.n_guess} rows: each cluster size +- {self.expected_size_error:.3g} rows; "
-                f"each coordinate of an average cluster's center +- {center:.3g} of its clipping radius by the last noise."
-            )
-            if self.n_guess * float(problem.budget.epsilon) < FEW_ROWS * problem.k:
-                lines.append(f"That is few: below about {FEW_ROWS} / epsilon rows per cluster expect poor centers.")
+            expected = f"If there are about {self.n_guess} rows: each cluster size +- {self.expected_size_error:.3g} rows"
+            if any(charge.question == "sums" for charge in self.charges):
+                center = self.expected_center_error(self.n_guess)
+                expected += (
+                    f"; each coordinate of an average cluster's center +- {center:.3g} of its clipping radius by the last noise"
+                )
+            lines.append(f"{expected}.")
+            few = FEW_ROWS * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
+            if self.n_guess * float(problem.budget.epsilon) < few * problem.k:
+                lines.append(f"That is few: below about {few} / epsilon rows per cluster expect poor centers.")
         return "\n".join(lines)
 
     __repr__ = __str__

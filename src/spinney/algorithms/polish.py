@@ -7,6 +7,8 @@ Proof: ``proofs/polish.md``.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from spinney.algorithms.problem import Problem
@@ -15,7 +17,7 @@ from spinney.curators.partitions import Rings
 from spinney.privacy.charges import Charge
 from spinney.spaces.box import FloatArray
 
-__all__ = ["RingHistogram", "ask_rings", "polish"]
+__all__ = ["RingHistogram", "ask_rings", "polish", "take_step"]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
 RING_EDGES = 24
@@ -32,6 +34,19 @@ class RingHistogram:
         counts = np.where(private_counts < 2 * std, 0.0, private_counts)
         self.counts = counts[:, :-1]
         self.totals = np.maximum(self.counts.sum(axis=1), 1.0)
+
+    def step_radii(self, problem: Problem, charge: Charge) -> FloatArray:
+        """Return the clipping radii for a step that this charge pays for."""
+        if problem.power == 1:
+            return self.median_radii()
+        d = problem.domain.n_features
+        return self.mean_radii(math.sqrt(d) * step_noise(problem.unit, problem.kernel, d, charge).vector_std)
+
+    def typical_distance(self) -> float:
+        """Return the root mean square distance of all rows from their centers; that of the domain if nothing stands out."""
+        squares = (self.edges / 2**0.25) ** 2
+        total = self.counts.sum()
+        return math.sqrt(float((self.counts @ squares).sum() / total) if total > 0 else float(squares[-1]))
 
     def mean_radii(self, sum_std: float) -> FloatArray:
         """Return the radii at which what clipping can lose balances noise of this length per unit radius."""
@@ -56,17 +71,22 @@ def ask_rings(curator: Curator, problem: Problem, centers: FloatArray, charge: C
     return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise.std)
 
 
-def polish(curator: Curator, problem: Problem, centers: FloatArray, rings: RingHistogram, charge: Charge) -> FloatArray:
-    """Ask for one step and return the moved centers."""
+def take_step(
+    curator: Curator, problem: Problem, centers: FloatArray, radii: FloatArray, charge: Charge
+) -> tuple[FloatArray, FloatArray]:
+    """Ask for one step with these clipping radii; return the moved centers and their noisy weights, all positive."""
     d = problem.domain.n_features
-    if problem.power == 1:
-        radii = rings.median_radii()
-    else:
-        radii = rings.mean_radii(np.sqrt(d) * step_noise(problem.unit, problem.kernel, d, charge).vector_std)
     answer = curator.sums(centers, problem.kernel, radii, charge)
     weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
     steps = radii[:, None] * answer.private_vectors / weights[:, None]
-    variance = (radii * answer.noise.vector_std / weights) ** 2
-    square = np.maximum((steps**2).sum(axis=1), 1e-300)
-    shrink = np.maximum(0.0, 1 - d * variance / square)
-    return problem.domain.clip(centers + shrink[:, None] * steps)
+    noise = d * (radii * answer.noise.vector_std / weights) ** 2
+    square = np.maximum((steps**2).sum(axis=1), noise)
+    shrink = 1 - noise / np.maximum(square, 1e-300)
+    return problem.domain.clip(centers + shrink[:, None] * steps), weights
+
+
+def polish(
+    curator: Curator, problem: Problem, centers: FloatArray, rings: RingHistogram, charge: Charge
+) -> tuple[FloatArray, FloatArray]:
+    """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
+    return take_step(curator, problem, centers, rings.step_radii(problem, charge), charge)

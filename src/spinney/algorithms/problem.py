@@ -37,13 +37,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Result:
-    """Released values: centers, noisy sizes of their cells, and a weighted summary of the rows."""
+    """Released values: centers, noisy sizes of their cells, a weighted summary of the rows, and the private box, if any."""
 
     centers: FloatArray
     private_sizes: IntArray
     size_noise: Noise
     summary_points: FloatArray
     summary_weights: FloatArray
+    box: Domain | None = None
 
 
 class Algorithm(Protocol):

@@ -12,6 +12,10 @@ Letters: k clusters, d columns, eps the whole budget.
 8. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
 9. ``sizes``     noisy sizes of the released clusters.
 
+With many columns a leaf's point is far from its rows, and a second step helps more than verification. Then 5 finds half as
+many centers again as asked for, ``radii 1`` and ``polish 1`` move them, the moved centers are clustered into k by their noisy
+weights, and ``radii 2`` and ``polish 2`` follow.
+
 Proof: ``proofs/tree.md``.
 """
 
@@ -51,6 +55,19 @@ SHARES = {
     "polish": 26,
     "sizes": 3,
 }
+#: From so many columns on, shares for two steps, the first with OVER times as many centers.
+MANY_COLUMNS, OVER = 12, 1.5
+MANY_COLUMNS_SHARES = {
+    "rows": 1,
+    "columns": 4,
+    "splits": 15,
+    "leaves": 14,
+    "radii 1": 3,
+    "polish 1": 18,
+    "radii 2": 3,
+    "polish 2": 39,
+    "sizes": 3,
+}
 #: With fewer columns than this their histograms need less, for one row moves fewer bins; the leaves get the rest.
 FEW_COLUMNS, FEW_COLUMNS_SHARE = 5, 2
 #: Expected rows per starting cell, in standard deviations of a leaf count.
@@ -59,6 +76,8 @@ START_STDS = 45
 MAX_START = 8
 #: A leaf is split down to a 4000th of the rows; in large tables, where that no longer helps, to a 500th less 500 rows.
 FINE_LEAF, COARSE_LEAF, COARSE_ROWS = 1 / 4000, 1 / 500, 500
+#: No table has more rows; a noisy number beyond would overflow the scores of the splits.
+MOST_ROWS = 1e12
 #: Above so many clusters leaves get smaller in proportion.
 MANY_CLUSTERS = 20
 #: Of m leaves, those with a count below this many standard deviations times log(m) are taken as empty.
@@ -78,11 +97,13 @@ class Tree:
     def parts(self, problem: Problem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         root = math.sqrt(problem.domain.n_features)
-        shares = dict(SHARES)
+        shares = MANY_COLUMNS_SHARES if has_many_columns(problem) else SHARES
         if problem.domain.n_features < FEW_COLUMNS:
-            shares |= {"columns": FEW_COLUMNS_SHARE, "leaves": SHARES["leaves"] + SHARES["columns"] - FEW_COLUMNS_SHARE}
+            shares = shares | {"columns": FEW_COLUMNS_SHARE, "leaves": SHARES["leaves"] + SHARES["columns"] - FEW_COLUMNS_SHARE}
         # Split decisions need noise of scale 2.6 / epsilon, and only a pure mechanism makes them.
-        special = {"columns": ("counts", root * root, root), "splits": ("grow", 2.6, 0.0), "polish": ("sums", root, 1.0)}
+        step = ("sums", root, 1.0)
+        special = {"columns": ("counts", root * root, root), "splits": ("grow", 2.6, 0.0)}
+        special |= {"polish": step, "polish 1": step, "polish 2": step}
         return tuple(
             Part(name, question, Fraction(share, 100), l1, l2)
             for name, share in shares.items()
@@ -97,23 +118,15 @@ class Tree:
         """Ask the curator and return what may be released."""
         charge = {c.name: c for c in charges}
         summary = summarize(curator, problem, charge)
-        fillers = problem.domain.sample(problem.k, rng)
-
-        solution = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers)
-        for name in ("verify 1", "verify 2"):
-            answer = curator.counts(Rings(solution.centers), charge[name])
-            labels = nearest(summary.points, solution.centers)[1]
-            empty = (answer.private_counts < EMPTY_STDS * answer.noise.std) & summary.is_faint(labels, problem.k)
-            if not empty.any():
-                break
-            summary = summary.without(empty[labels])
-            starts = (solution.centers,)
-            solution = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers, starts=starts)
-
-        rings = ask_rings(curator, problem, solution.centers, charge["radii"])
-        centers = polish(curator, problem, solution.centers, rings, charge["polish"])
+        finish = two_steps if has_many_columns(problem) else verified_step
+        summary, centers = finish(curator, problem, charge, summary, rng)
         sizes = curator.counts(Rings(centers), charge["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights)
+
+
+def has_many_columns(problem: Problem) -> bool:
+    """Whether two steps serve better than verification and one step."""
+    return problem.domain.n_features >= MANY_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -137,7 +150,7 @@ class Summary:
 
 def summarize(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> Summary:
     """Grow a private tree and return its leaves as weighted points."""
-    n = max(float(curator.counts(Whole(), charge["rows"]).private_counts[0]), 1.0)
+    n = min(max(float(curator.counts(Whole(), charge["rows"]).private_counts[0]), 1.0), MOST_ROWS)
     columns = curator.counts(Columns(), charge["columns"])
     densities = smooth_densities(columns.private_counts.astype(np.float64), columns.noise.std)
     splits = Splits.of(problem.domain, densities)
@@ -148,3 +161,36 @@ def summarize(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> 
     weights = curator.counts(leaves, charge["leaves"]).private_counts.astype(np.float64)
     full = weights > LEAF_STDS * math.log(max(len(leaves), 2)) * leaf_std
     return Summary(leaves.representatives()[full], weights[full], leaf_std)
+
+
+def verified_step(
+    curator: Curator, problem: Problem, charge: dict[str, Charge], summary: Summary, rng: np.random.Generator
+) -> tuple[Summary, FloatArray]:
+    """Cluster the summary, drop what looks empty from it and cluster again, then polish; return the summary and the centers."""
+    k, power = problem.k, problem.power
+    fillers = problem.domain.sample(k, rng)
+    solution = solve(summary.points, summary.weights, k, power, rng, fillers)
+    for name in ("verify 1", "verify 2"):
+        answer = curator.counts(Rings(solution.centers), charge[name])
+        labels = nearest(summary.points, solution.centers)[1]
+        empty = (answer.private_counts < EMPTY_STDS * answer.noise.std) & summary.is_faint(labels, k)
+        if not empty.any():
+            break
+        summary = summary.without(empty[labels])
+        solution = solve(summary.points, summary.weights, k, power, rng, fillers, starts=(solution.centers,))
+    rings = ask_rings(curator, problem, solution.centers, charge["radii"])
+    return summary, polish(curator, problem, solution.centers, rings, charge["polish"])[0]
+
+
+def two_steps(
+    curator: Curator, problem: Problem, charge: dict[str, Charge], summary: Summary, rng: np.random.Generator
+) -> tuple[Summary, FloatArray]:
+    """Polish more centers than needed, cluster them into k, polish again; return the summary and the centers."""
+    many = math.ceil(OVER * problem.k)
+    fillers = problem.domain.sample(many, rng)
+    start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
+    rings = ask_rings(curator, problem, start, charge["radii 1"])
+    moved, weights = polish(curator, problem, start, rings, charge["polish 1"])
+    centers = solve(moved, weights, problem.k, problem.power, rng, fillers[: problem.k]).centers
+    rings = ask_rings(curator, problem, centers, charge["radii 2"])
+    return summary, polish(curator, problem, centers, rings, charge["polish 2"])[0]

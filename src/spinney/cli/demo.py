@@ -10,7 +10,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.cli.progress import progress
 from spinney.estimators.kmeans import PrivateKMeans
+from spinney.exceptions import DataError
 from spinney.report.picture import counts_line, draw
 
 __all__ = ["run_demo"]
@@ -29,24 +31,33 @@ def public_colors() -> NDArray[Any]:
 
 def run_demo(out: Path) -> None:
     """Print the table and write the release and the picture."""
+    import matplotlib  # noqa: F401  (if it is missing, say so before the work)
     from sklearn.cluster import KMeans
 
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise DataError(f"{out} cannot be made a folder.\nHint: --out names a folder that may be written to.") from None
     pixels = public_colors()
     click.echo(f"{len(pixels)} pixels of a public photograph as rows of red, green, blue in [0, 255]; {CLUSTERS} clusters.")
     click.echo(
         "Finding the non-private cost (scikit-learn, best of 5); the first private fit also compiles its kernels (20 s) ..."
     )
-    plain = KMeans(CLUSTERS, n_init=5, random_state=0).fit(pixels.astype(np.float64)).inertia_
+    models = {
+        (epsilon, algorithm): PrivateKMeans(CLUSTERS, epsilon=epsilon, bounds=(0, 255), algorithm=algorithm, random_state=0)
+        for epsilon in EPSILONS
+        for algorithm in ("tree", "lloyd")
+    }
+    costs = {}
+    with progress(1 + sum(len(model.plan(pixels.shape[1]).charges) for model in models.values())) as step:
+        step("clustering without privacy")
+        plain = KMeans(CLUSTERS, n_init=5, random_state=0).fit(pixels.astype(np.float64)).inertia_
+        for setting, model in models.items():
+            costs[setting] = -model.fit(pixels).score(pixels)
     click.echo(f"\n{'epsilon':>8} {'spinney':>10} {'private Lloyd':>14}   cost over the non-private cost {plain:.4g}")
     for epsilon in EPSILONS:
-        ratios = []
-        for algorithm in ("tree", "lloyd"):
-            model = PrivateKMeans(CLUSTERS, epsilon=epsilon, bounds=(0, 255), algorithm=algorithm, random_state=0).fit(pixels)
-            ratios.append(-model.score(pixels) / plain)
-            if algorithm == "tree" and epsilon == SHOWN:
-                release = replace(model.release_, feature_names=("red", "green", "blue"))
-        click.echo(f"{epsilon:8g} {ratios[0]:10.3f} {ratios[1]:14.3f}")
+        click.echo(f"{epsilon:8g} {costs[epsilon, 'tree'] / plain:10.3f} {costs[epsilon, 'lloyd'] / plain:14.3f}")
+    release = replace(models[SHOWN, "tree"].release_, feature_names=("red", "green", "blue"))
     release.to_json(out / "release.json")
     shown = np.random.default_rng(0).choice(len(pixels), 12_000, replace=False)
     draw(release, out / "demo.png", pixels[shown], pixels[shown] / 255.0, columns=(0, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import click
 
@@ -15,7 +16,7 @@ __all__ = ["BUDGET", "DATA", "USAGE", "one_line_errors"]
 USAGE, DATA, BUDGET = 2, 3, 4
 
 
-def _stop(error: Exception, code: int) -> None:
+def _stop(error: object, code: int) -> NoReturn:
     click.echo("error: " + " ".join(str(error).split()), err=True)
     sys.exit(code)
 
@@ -27,10 +28,13 @@ def one_line_errors() -> Iterator[None]:
         yield
     except ParameterError as error:
         _stop(error, USAGE)
-    except (DataError, ReleaseError, OSError) as error:
+    except (DataError, ReleaseError) as error:
         _stop(error, DATA)
+    except OSError as error:
+        told = f"{error.filename}: {error.strerror}. Hint: check the path and its permissions." if error.filename else error
+        _stop(told, DATA)
     except BudgetError as error:
         _stop(error, BUDGET)
     except ModuleNotFoundError as error:
-        click.echo(f"error: {error.name} is not installed. Hint: pip install 'spinney[plot]'", err=True)
-        sys.exit(USAGE)
+        package = (error.name or "").split(".")[0]
+        _stop(f"{package} is not installed. Hint: pip install 'spinney[plot]'", USAGE)

@@ -1,85 +1,78 @@
-"""From files to a release, and from a release to labels."""
+"""From files to a release, and from a release to labels. scikit-learn is not needed, and takes long to import."""
 
 from __future__ import annotations
 
-import logging
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
-from spinney.estimators.clusterer import PrivateClusterer
-from spinney.estimators.kmeans import PrivateKMeans
-from spinney.estimators.kmedian import PrivateKMedian
+from spinney.cli.progress import progress
+from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
+from spinney.estimators.validation import Parameters, check_parameters
 from spinney.exceptions import DataError, ParameterError
-from spinney.io.tables import read_bounds, read_names, read_table
+from spinney.io.tables import read_bounds, read_table
 from spinney.privacy.release import Release
+from spinney.solvers.nearest import nearest
+from spinney.spaces.box import domain_from_dict
 
-__all__ = ["fit_table", "label_table"]
+__all__ = ["fit_table", "label_table", "plan_text"]
+
+#: Whose parameters a message is about.
+OWNER = "spinney"
 
 
-@contextmanager
-def _progress(steps: int) -> Iterator[None]:
-    """Show a bar on a terminal that moves with each question; questions are public."""
-    logger = logging.getLogger("spinney")
-    with click.progressbar(length=steps, label="asking", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+def plan_text(objective: str, n_features: int, n_guess: int | None, **parameters: Any) -> str:
+    """Return the plan; bounds do not change it."""
+    return str(plan_fit(Parameters(bounds=(0, 1), **parameters), objective, OWNER, n_features, n_guess))
 
-        class Handler(logging.Handler):
-            def emit(self, record: logging.LogRecord) -> None:
-                bar.update(1)
 
-        handler, level = Handler(), logger.level
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        try:
-            yield
-        finally:
-            logger.removeHandler(handler)
-            logger.setLevel(level)
+def _columns_and_bounds(
+    bounds: tuple[float, float] | None, bounds_file: Path | None, columns: str | None
+) -> tuple[list[str] | None, Any]:
+    """Return the names of the columns, None for all of them, and their lower and upper bounds."""
+    if (bounds is None) == (bounds_file is None):
+        raise ParameterError("Bounds are missing, or given twice.\nHint: --bounds LO HI for all columns, or --bounds-file FILE.")
+    names = [name.strip() for name in columns.split(",")] if columns else None
+    if bounds_file is None:
+        return names, bounds
+    by_column = read_bounds(bounds_file)
+    names = list(by_column) if names is None else names
+    missing = [name for name in names if name not in by_column]
+    if missing:
+        raise DataError(f"{bounds_file} has no bounds for {missing[0]!r}.\nHint: add them, or leave the column out.")
+    return names, tuple(zip(*(by_column[name] for name in names), strict=True))
 
 
 def fit_table(
     table: Path,
-    estimator: PrivateClusterer,
+    objective: str,
     bounds: tuple[float, float] | None,
     bounds_file: Path | None,
     columns: str | None,
     groups: str | None,
+    **parameters: Any,
 ) -> Release:
     """Read a table, fit, and return the release; parameters are checked before rows are read."""
-    if (bounds is None) == (bounds_file is None):
-        raise ParameterError("Bounds are missing, or given twice.\nHint: --bounds LO HI for all columns, or --bounds-file FILE.")
-    names = [name.strip() for name in columns.split(",")] if columns else None
-    lower_upper: Any = bounds
-    if bounds_file is not None:
-        by_column = read_bounds(bounds_file)
-        names = list(by_column) if names is None else names
-        missing = [name for name in names if name not in by_column]
-        if missing:
-            raise DataError(f"{bounds_file} has no bounds for {missing[0]!r}.\nHint: add them, or leave the column out.")
-        lower_upper = tuple(zip(*(by_column[name] for name in names), strict=True))
-    if (groups is None) != (estimator.max_rows_per_group is None):
+    names, lower_upper = _columns_and_bounds(bounds, bounds_file, columns)
+    asked = Parameters(bounds=lower_upper, **parameters)
+    if (groups is None) != (asked.max_rows_per_group is None):
         raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
-    estimator.set_params(bounds=lower_upper)
-    charges = estimator.plan(n_features=len(names) if names else 1).charges
-    rows = read_table(table, names, leave_out=groups)
-    people = None if groups is None else read_names(table, groups)
-    with _progress(len(charges)):
-        release: Release = estimator.fit(rows, groups=people).release_
-    return release
+    facts = check_parameters(asked, objective, OWNER, has_groups=groups is not None)
+    with progress(1) as step:
+        step(f"reading {table.name}")
+        read = read_table(table, names, groups)
+    problem = facts.problem(read.nonprivate_rows.shape[1])
+    with progress(len(facts.algorithm_for(problem).plan(problem))):
+        return fit_rows(facts, read.nonprivate_rows, read.nonprivate_groups, read.columns)
 
 
 def label_table(release: Path, table: Path, out: Path) -> None:
     """Write the nearest center of each row of a table."""
     loaded = Release.from_json(release)
-    estimator = (PrivateKMeans if loaded.objective == "kmeans" else PrivateKMedian).from_release(loaded)
-    rows = read_table(table, None if loaded.feature_names is None else list(loaded.feature_names))
-    if rows.shape[1] != estimator.n_features_in_:
-        raise DataError(
-            f"{table} has {rows.shape[1]} columns and the release {estimator.n_features_in_}.\nHint: use the same columns."
-        )
-    np.savetxt(out, estimator.predict(rows), fmt="%d", header="label", comments="")
+    rows = read_table(table, None if loaded.feature_names is None else list(loaded.feature_names)).nonprivate_rows
+    d = loaded.centers.shape[1]
+    if rows.shape[1] != d:
+        raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.\nHint: use the same columns.")
+    _, labels = nearest(finite_points(rows, domain_from_dict(loaded.domain)), loaded.centers)
+    np.savetxt(out, labels, fmt="%d", header="label", comments="")

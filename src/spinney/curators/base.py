@@ -12,9 +12,10 @@ import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import WORD, Cells, Quadtree, Splits
 
-__all__ = ["CostAnswer", "CountAnswer", "Curator", "SumAnswer"]
+__all__ = ["CostAnswer", "CountAnswer", "Curator", "LevelAnswer", "SumAnswer"]
 
 logger = logging.getLogger("spinney")
 
@@ -47,6 +48,15 @@ WEIGHT_SHARE = Fraction(1, 5)
 class CountAnswer:
     """Noisy numbers of rows, one per cell of the partition."""
 
+    private_counts: IntArray
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class LevelAnswer:
+    """A tree of visited cells, and the noisy number of rows in each of them."""
+
+    tree: Quadtree
     private_counts: IntArray
     noise: Noise
 
@@ -96,7 +106,7 @@ def step_noise(unit: Unit, kernel: str, n_features: int, charge: Charge) -> Step
     """Return the noise of a `sums` question: one row adds a vector in an L2 ball (and the L1 ball around it) and a weight."""
     square = RADIUS_STEPS**2
     weight_steps = RADIUS_STEPS if kernel == "median" else 1
-    price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=kernel == "mean")
+    price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=kernel != "median")
     return StepNoise(
         calibrate(Sensitivity(math.isqrt(n_features * square), square), price.vectors),
         calibrate(Sensitivity(weight_steps, weight_steps**2), price.weights),
@@ -144,6 +154,13 @@ class Curator(ABC):
         if radii is not None and not ((radii > 1e-150) & (radii < 1e150)).all():  # squares neither vanish nor overflow
             raise ValueError("radii must be positive and finite")
 
+    def within(self, domain: Domain) -> Self:
+        """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
+        inner = copy(self)
+        inner.domain = domain
+        inner._door = door(domain, nan_to_center=self.unit.replaces)
+        return inner
+
     def _open(self, question: str, charge: Charge) -> None:
         """Charge the ledger; every question starts here."""
         self.ledger.spend(charge, question)
@@ -173,25 +190,43 @@ class Curator(ABC):
         """
         self._open("grow", charge)
         rule = split_rule(self.unit.tree_price(charge), self.unit.replaces, threshold)
-        cells = Cells.grid(splits, start)
-        levels, parents, links = [cells], [np.full(len(cells), -1)], []
-        first = 0
-        for depth in range(start, splits.depth):
-            chosen = rule.decide(self._exact_counts(cells), depth - start, self._source)
-            link = np.full(len(cells), -1)
-            link[chosen] = first + len(cells) + 2 * np.arange(int(chosen.sum()))
-            links.append(link)
-            if not chosen.any():
-                break
-            parents.append(first + np.repeat(np.flatnonzero(chosen), 2))
-            first += len(cells)
-            cells = cells.children(chosen)
-            levels.append(cells)
-        else:
-            links.append(np.full(len(cells), -1))
-        codes = np.concatenate([level.codes for level in levels])
-        depths = np.concatenate([level.depths for level in levels])
-        return Quadtree(Cells(splits, codes, depths), np.concatenate(parents), np.concatenate(links))
+
+        def decide(cells: Cells, depth: int) -> NDArray[np.bool_]:
+            if depth == splits.depth:
+                return np.full(len(cells), False)
+            return rule.decide(self._exact_counts(cells), depth - start, self._source)
+
+        return Quadtree.visit(splits, start, decide)
+
+    def levels(self, splits: Splits, start: int, depth: int, threshold: float | None, charge: Charge) -> LevelAnswer:
+        """Answer with noisy numbers of rows in the cells of a tree, level by level.
+
+        The two children of a cell are visited, and counted, if its own noisy count exceeds the threshold.
+
+        Parameters
+        ----------
+        splits : Splits
+            Public order of splits.
+        start, depth : int
+            First and last level: all cells of level `start` (0 .. 63) are visited, none below level `depth`.
+        threshold : float or None
+            In rows; ``None`` visits every cell.
+        charge : Charge
+            Pays for the ``depth - start + 1`` levels in equal parts, whether they are reached or not.
+        """
+        if not 0 <= start <= depth <= splits.depth:
+            raise ValueError("levels must satisfy 0 <= start <= depth <= splits.depth")
+        self._open("levels", charge)
+        noise = calibrate(COUNTING, self.unit.count_price(charge.part(Fraction(1, depth - start + 1))))
+        private_counts: list[IntArray] = []
+
+        def decide(cells: Cells, level: int) -> NDArray[np.bool_]:
+            private = privatize(self._exact_counts(cells), noise, self._source)
+            private_counts.append(private)
+            return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
+
+        tree = Quadtree.visit(splits, start, decide)
+        return LevelAnswer(tree, np.concatenate(private_counts), noise)
 
     def sums(
         self, centers: FloatArray, kernel: str, radii: FloatArray, charge: Charge, anchors: FloatArray | None = None
@@ -202,9 +237,10 @@ class Curator(ABC):
         ----------
         centers : array of shape (k, d)
             Public.
-        kernel : {"mean", "median"}
+        kernel : {"mean", "median", "second-moment"}
             ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its
-            length and the radius, with weight radius / that (a clipped Weiszfeld step).
+            length and the radius, with weight radius / that (a clipped Weiszfeld step). ``second-moment``: the squared
+            coordinates of the offset, as a vector clipped to the squared radius and in units of it, with weight 1.
         radii : array of shape (k,)
             Public, positive.
         charge : Charge
@@ -215,7 +251,7 @@ class Curator(ABC):
         self._check(centers, anchors, radii=radii)
         self._open("sums", charge)
         noise = step_noise(self.unit, kernel, centers.shape[1], charge)
-        vectors, weights = self._map_nearest(centers, sum_offsets, anchors, radii, kernel == "median")
+        vectors, weights = self._map_nearest(centers, sum_offsets, anchors, radii, kernel == "median", kernel == "second-moment")
         return SumAnswer(
             privatize(vectors, noise.vectors, self._source) / RADIUS_STEPS,
             privatize(weights, noise.weights, self._source) / noise.weight_steps,
@@ -257,7 +293,7 @@ class Curator(ABC):
         """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way."""
         words = -(-int(cells.depths.max(initial=1)) // WORD)
         codes = np.ascontiguousarray(cells.codes[:, :words])
-        (counts,) = self._map(count_cells, cells.splits.axes, cells.splits.shifts, codes, cells.depths)
+        (counts,) = self._map(count_cells, cells.splits.route, codes, cells.depths)
         return counts
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from numbers import Real
 from typing import Any
 from uuid import UUID
@@ -46,6 +48,8 @@ def _text(name: Any) -> str:
 
 
 def _canonical(name: Any) -> str:
+    if type(name) is int or (type(name) is float and math.isfinite(name)):
+        return "number:{:x}/{:x}".format(*name.as_integer_ratio())  # what the rules below give, at once
     if isinstance(name, str):
         return "text:" + name  # not str(name), which a text that is an Enum writes otherwise
     if isinstance(name, bytes):
@@ -69,27 +73,39 @@ def _canonical(name: Any) -> str:
     return f"number:{exact.numerator:x}/{exact.denominator:x}"
 
 
-def _hash(name: str, key: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(name.encode(errors="surrogatepass"), key=key, digest_size=8).digest(), "little")
+def _seeds(names: list[str], key: bytes) -> NDArray[np.uint64]:
+    """Return a keyed 64-bit hash of every name."""
+    start = hashlib.blake2b(key=key, digest_size=8)
+
+    def digest(name: str) -> bytes:
+        hashed = start.copy()
+        hashed.update(name.encode(errors="surrogatepass"))
+        return hashed.digest()
+
+    return np.frombuffer(b"".join(map(digest, names)), dtype="<u8").astype(np.uint64)
+
+
+#: Names of these types that are equal are written alike, so that only different ones need be written out.
+PLAIN = {bool, bytes, float, int, str, type(None)}
 
 
 def _number_groups(groups: Any) -> tuple[list[str], NDArray[np.int64]]:
     """Return the names and, for each row, the index of its name."""
-    if isinstance(groups, np.ndarray) and groups.dtype.kind in "iufU":
+    if isinstance(groups, np.ndarray) and groups.dtype.kind in "iuf":
         unique, codes = np.unique(groups, return_inverse=True)
         return [_text(name) for name in unique.tolist()], codes
+    if isinstance(groups, np.ndarray) and groups.dtype.kind == "U":
+        names = groups.tolist()
+    else:
+        names = groups.to_list() if hasattr(groups, "to_list") else list(groups)
     table: dict[str, int] = {}
-    known: dict[Any, int] = {}  # texts and whole numbers seen before need not be written out again
-
-    def number(name: Any) -> int:
-        if type(name) not in (str, int):
-            return table.setdefault(_text(name), len(table))
-        if name not in known:
-            known[name] = table.setdefault(_text(name), len(table))
-        return known[name]
-
-    codes = np.array([number(name) for name in groups], dtype=np.int64)
-    return list(table), codes
+    if not set(map(type, names)) <= PLAIN:
+        codes = np.array([table.setdefault(_text(name), len(table)) for name in names], dtype=np.int64)
+        return list(table), codes
+    first: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(first.__getitem__, names), dtype=np.int64, count=len(names))
+    written = np.array([table.setdefault(_text(name), len(table)) for name in first], dtype=np.int64)
+    return list(table), written[codes]
 
 
 def kept_rows(groups: Any, max_rows: int, key: bytes) -> NDArray[np.uint8]:
@@ -104,14 +120,15 @@ def kept_rows(groups: Any, max_rows: int, key: bytes) -> NDArray[np.uint8]:
         Secret.
     """
     names, codes = _number_groups(groups)
-    n = codes.size
-    seeds = np.array([_hash(name, key) for name in names], dtype=np.uint64)
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(len(names)))
-    occurrence = np.empty(n, dtype=np.uint64)
-    occurrence[order] = (np.arange(n) - starts[codes[order]]).astype(np.uint64)
-    draws = _mix(seeds[codes] + _mix(occurrence))
-    ranked = np.lexsort((draws, codes))
-    mask = np.empty(n, dtype=np.uint8)
-    mask[ranked] = np.arange(n) - starts[codes[ranked]] < max_rows
+    mask = np.ones(codes.size, dtype=np.uint8)
+    rows = np.flatnonzero(np.bincount(codes, minlength=len(names))[codes] > max_rows)  # of groups with more rows than count
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(codes[rows], prepend=-1))
+    sizes = np.diff(starts, append=rows.size)
+    place = np.arange(rows.size) - np.repeat(starts, sizes)
+    large = codes[rows[starts]]
+    seeds = _seeds([names[code] for code in large.tolist()], key)
+    draws = _mix(np.repeat(seeds, sizes) + _mix(place.astype(np.uint64)))
+    ranked = np.lexsort((draws, np.repeat(np.arange(large.size), sizes)))
+    mask[rows[ranked]] = place < max_rows
     return mask

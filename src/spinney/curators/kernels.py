@@ -30,6 +30,8 @@ __all__ = [
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20
 _LAST = 2.0**GRID_BITS - 1.0
+#: Squares of coordinates are cut off here, so that their own squares stay finite.
+_FAR = 1e100
 _BIN_SHIFT = GRID_BITS - BIN_BITS
 
 
@@ -120,32 +122,53 @@ def count_columns(rows, mask, door):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _encode(block, count, axes, shifts, word, codes):  # type: ignore[no-untyped-def]
-    """Write one word of the path codes of a block of grid coordinates."""
+def _walk(route, d):  # type: ignore[no-untyped-def]
+    """Return scratch for `_encode`: the lower ends and widths of the sides of a block's cells, in grid steps."""
+    shape = (0 if route.shifts.size else d, BLOCK)
+    return np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _encode(block, count, route, word, ends, widths, codes):  # type: ignore[no-untyped-def]
+    """Write one word of the path codes of a block of grid coordinates; words are asked for in their order."""
     first = 64 * word
-    last = min(first + 64, axes.size)
+    last = min(first + 64, route.axes.size)
+    if first == 0:
+        ends[:], widths[:] = 0, np.int64(1) << GRID_BITS
     for i in range(count):
         codes[i] = np.uint64(0)
     for level in range(first, last):
-        axis, shift = axes[level], shifts[level]
-        for i in range(count):
-            bit = (np.uint64(block[axis, i]) >> shift) & np.uint64(1)
-            codes[i] = (codes[i] << np.uint64(1)) | bit
+        axis = route.axes[level]
+        if route.shifts.size:
+            shift = route.shifts[level]
+            for i in range(count):
+                bit = (np.uint64(block[axis, i]) >> shift) & np.uint64(1)
+                codes[i] = (codes[i] << np.uint64(1)) | bit
+        else:
+            fraction = route.fractions[level]
+            for i in range(count):
+                side = widths[axis, i]
+                part = (side * fraction) >> GRID_BITS
+                above = np.int64(np.int64(block[axis, i]) - ends[axis, i] >= part)
+                ends[axis, i] += above * part
+                widths[axis, i] = part + above * (side - 2 * part)
+                codes[i] = (codes[i] << np.uint64(1)) | np.uint64(above)
     for i in range(count):
         codes[i] = codes[i] << np.uint64(63 - (last - first - 1))
 
 
 @njit(cache=True, nogil=True)
-def path_codes(rows, mask, door, axes, shifts, words, codes):  # type: ignore[no-untyped-def]
+def path_codes(rows, mask, door, route, words, codes):  # type: ignore[no-untyped-def]
     """Write the first words of the codes of the rows that count; return how many there are."""
     n, d = rows.shape
     block, alive, column = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_), np.empty(BLOCK, dtype=np.uint64)
+    ends, widths = _walk(route, d)
     kept = 0
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         _enter(rows, start, count, mask, door, block, alive, False)
         for word in range(words):
-            _encode(block, count, axes, shifts, word, column)
+            _encode(block, count, route, word, ends, widths, column)
             place = kept
             for i in range(count):
                 if alive[i]:
@@ -195,18 +218,19 @@ def _is_inside(code, cell, depth):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def count_cells(rows, mask, door, axes, shifts, cells, depths):  # type: ignore[no-untyped-def]
+def count_cells(rows, mask, door, route, cells, depths):  # type: ignore[no-untyped-def]
     """Count rows in disjoint cells sorted by code; a row may lie in none."""
     counts = np.zeros(depths.size, dtype=np.int64)
     words = cells.shape[1]
     n, d = rows.shape
     block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
     columns, code = np.empty((words, BLOCK), dtype=np.uint64), np.empty(words, dtype=np.uint64)
+    ends, widths = _walk(route, d)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         _enter(rows, start, count, mask, door, block, alive, False)
         for word in range(words):
-            _encode(block, count, axes, shifts, word, columns[word])
+            _encode(block, count, route, word, ends, widths, columns[word])
         for i in range(count):
             if not alive[i]:
                 continue
@@ -271,18 +295,19 @@ def _shorten(block, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sum_offsets(rows, mask, door, labels, anchors, radii, is_median):  # type: ignore[no-untyped-def]
+def sum_offsets(rows, mask, door, labels, anchors, radii, is_median, is_square):  # type: ignore[no-untyped-def]
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 
-    The mean kernel clips the offset to the radius and weighs each row 1. The median kernel divides the offset by
-    max(length, radius) and weighs the row radius / max(length, radius), in the same steps. Both truncate toward zero.
+    The mean kernel clips the offset to the radius and weighs each row 1. The second-moment kernel squares the coordinates of
+    the offset over the radius and clips this vector to length 1, with the same weight. The median kernel divides the offset by
+    max(length, radius) and weighs the row radius / max(length, radius), in the same steps. All truncate toward zero.
     Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.
     """
     k, d = anchors.shape
     vectors, weights = np.zeros((k, d)), np.zeros(k)
     n = rows.shape[0]
     block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    squares, factors, shares = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    squares, factors, shares, limits = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         _enter(rows, start, count, mask, door, block, alive, True)
@@ -291,12 +316,16 @@ def sum_offsets(rows, mask, door, labels, anchors, radii, is_median):  # type: i
             square = 0.0
             for t in range(d):
                 gap = block[t, i] - anchors[j, t]
+                if is_square:
+                    ratio = gap / radii[j]
+                    gap = min(ratio * ratio, _FAR)
                 block[t, i] = gap
                 square += gap * gap
             squares[i] = square
-            shares[i] = radii[j]
+            shares[i] = 1.0 if is_square else radii[j]
         for i in range(count):
             radius, length = shares[i], np.sqrt(squares[i])
+            limits[i] = 0.999 * radius * radius
             longest = length if length > radius else radius
             factors[i] = RADIUS_STEPS / longest
             shares[i] = radius / longest
@@ -307,7 +336,7 @@ def sum_offsets(rows, mask, door, labels, anchors, radii, is_median):  # type: i
             j = labels[start + i]
             if j < 0:
                 continue
-            if squares[i] >= 0.999 * radii[j] * radii[j]:
+            if squares[i] >= limits[i]:
                 _shorten(block, i)
             for t in range(d):
                 vectors[j, t] += block[t, i]

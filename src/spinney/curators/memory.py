@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,15 @@ class MemoryCurator(Curator):
         super().__init__(domain, unit, ledger, source)
         self._rows = nonprivate_rows
         self._mask = np.empty(0, np.uint8) if groups is None else kept_rows(groups, unit.max_rows, source.key())
+        self._forget()
+
+    def within(self, domain: Domain) -> Self:
+        """Return a curator over the same rows that clips them to another public domain, and remembers nothing of this one."""
+        inner = super().within(domain)
+        inner._forget()
+        return inner
+
+    def _forget(self) -> None:
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
         self._sorted: tuple[Splits, CodeArray] | None = None
         self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
@@ -131,7 +140,7 @@ class MemoryCurator(Curator):
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> CodeArray:
             codes = np.empty((len(rows), words), dtype=np.uint64)
-            kept = path_codes(rows, mask, self._door, splits.axes, splits.shifts, words, codes)
+            kept = path_codes(rows, mask, self._door, splits.route, words, codes)
             codes = codes[:kept]
             return codes if inside is None else codes[np.isin(codes[:, 0], inside)]
 

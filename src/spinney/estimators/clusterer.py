@@ -11,22 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from spinney._version import __version__
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Problem, Result
-from spinney.algorithms.registry import find
-from spinney.curators.memory import MemoryCurator
+from spinney.algorithms.problem import Algorithm
+from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.tables import is_list_of_names, numeric_array
-from spinney.estimators.validation import check_count, check_parameters, check_random_state
+from spinney.estimators.validation import POWERS, Parameters, check_parameters
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import noise_source
-from spinney.privacy.budget import round_up
-from spinney.privacy.charges import Measure
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.release import Release
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
-from spinney.spaces.box import Ball, Box, domain_from_dict, domain_to_dict
+from spinney.spaces.box import Ball, Box, domain_from_dict
 
 __all__ = ["PrivateClusterer"]
 
@@ -34,7 +28,6 @@ __all__ = ["PrivateClusterer"]
 class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
-    _power: int
     _objective: str
 
     def __init__(
@@ -44,8 +37,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         epsilon: float | None = None,
         delta: float = 0.0,
         bounds: tuple[ArrayLike, ArrayLike] | Box | Ball | None = None,
-        algorithm: str = "auto",
+        algorithm: str | Algorithm = "auto",
         adjacency: str = "add-remove",
+        tighten: bool = False,
         max_rows_per_group: int | None = None,
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
@@ -56,6 +50,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         self.bounds = bounds
         self.algorithm = algorithm
         self.adjacency = adjacency
+        self.tighten = tighten
         self.max_rows_per_group = max_rows_per_group
         self.random_state = random_state
         self.noise_seed = noise_seed
@@ -64,6 +59,13 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    @property
+    def _power(self) -> int:
+        return POWERS[self._objective]
+
+    def _parameters(self) -> Parameters:
+        return Parameters(**self.get_params(deep=False))
 
     def plan(self, n_features: int, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
@@ -80,11 +82,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         Plan
             Prints as a table.
         """
-        facts = check_parameters(self, self._power, has_groups=self.max_rows_per_group is not None)
-        check_count("n_features", f"{type(self).__name__}.plan", n_features)
-        if n_guess is not None:
-            check_count("n_guess", f"{type(self).__name__}.plan", n_guess)
-        return Plan(find(self.algorithm), facts.problem(n_features), n_guess, self.max_rows_per_group is not None)
+        return plan_fit(self._parameters(), self._objective, type(self).__name__, n_features, n_guess)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Cluster private rows.
@@ -109,15 +107,16 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         -------
         self
         """
-        facts = check_parameters(self, self._power, groups is not None)  # before anything is asked of X
+        # All before anything is asked of X.
+        facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
         array = self._array(X, reset=True)
-        problem = facts.problem(array.shape[1])
         if groups is not None and not is_list_of_names(groups, len(array)):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\n"
                 "Hint: pass a column of the same table, for example groups=table['person']."
             )
-        self._store(self._release(array, problem, groups))
+        names = getattr(self, "feature_names_in_", None)
+        self._store(fit_rows(facts, array, groups, None if names is None else tuple(map(str, names))))
         return self
 
     def _array(self, X: Any, *, reset: bool) -> NDArray[Any]:
@@ -128,36 +127,6 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         named = hasattr(X, "columns") and len(set(X.columns)) == len(X.columns)
         validate_data(self, X if named else array, skip_check_array=True, reset=reset)
         return np.asarray(array)
-
-    def _release(self, array: NDArray[Any], problem: Problem, groups: Any) -> Release:
-        """Run the algorithm behind a curator and return what may be published."""
-        algorithm = find(self.algorithm)
-        charges = algorithm.plan(problem)
-        rng = check_random_state(self.random_state)
-        ledger = FitLedger(problem.budget, charges)
-        source = noise_source(self.noise_seed)
-        curator = MemoryCurator(array, problem.domain, problem.unit, ledger, source, groups)
-        result: Result = algorithm.run(curator, problem, charges, rng)
-        names = getattr(self, "feature_names_in_", None)
-        return Release(
-            objective=self._objective,
-            algorithm=algorithm.name,
-            centers=result.centers,
-            sizes=result.private_sizes.astype(np.float64),
-            sizes_margin=float(result.size_noise.quantile(0.95)),
-            summary_points=result.summary_points,
-            summary_weights=result.summary_weights,
-            epsilon=min(round_up(ledger.epsilon), float(problem.budget.epsilon)),
-            promised_epsilon=float(problem.budget.epsilon),
-            delta=float(problem.budget.delta) if any(c.measure is Measure.ZCDP for c in charges) else 0.0,
-            adjacency=problem.unit.adjacency.value,
-            max_rows_per_group=problem.unit.max_rows if groups is not None else None,
-            noise="none: not private" if problem.budget.is_infinite else source.statement,
-            charges=ledger.entries,
-            domain=domain_to_dict(problem.domain),
-            feature_names=None if names is None else tuple(map(str, names)),
-            version=__version__,
-        )
 
     def _store(self, release: Release) -> None:
         self.release_ = release
@@ -194,6 +163,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             bounds=bounds,
             algorithm=release.algorithm,
             adjacency=release.adjacency,
+            tighten=release.tightened is not None,
             max_rows_per_group=release.max_rows_per_group,
         )
         estimator.n_features_in_ = release.centers.shape[1]
@@ -205,11 +175,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _points(self, X: Any) -> NDArray[np.float64]:
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
         check_is_fitted(self)
-        with np.errstate(all="ignore"):
-            points = np.array(self._array(X, reset=False), dtype=np.float64, order="C")
-        domain = domain_from_dict(self.release_.domain)
-        points[~np.isfinite(points).all(axis=1)] = domain.center
-        return points
+        return finite_points(self._array(X, reset=False), domain_from_dict(self.release_.domain))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest center of each point: free post-processing for points that are not private.

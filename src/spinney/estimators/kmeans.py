@@ -25,11 +25,15 @@ class PrivateKMeans(PrivateClusterer):
         In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
     bounds : (lower, upper), Box or Ball
         Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns.
-    algorithm : {"auto", "lloyd", "tree"}, default "auto"
-        ``tree`` (which ``auto`` means) clusters a private summary and polishes the centers; ``lloyd`` is private Lloyd from
-        random centers, the usual baseline.
+    algorithm : {"auto", "hst", "lloyd", "moments", "tree"} or Algorithm, default "auto"
+        ``tree`` clusters a private summary and polishes the centers; ``moments`` is its form for many columns, which ``auto``
+        takes from 40 columns on (100 if delta is 0). For comparison: ``hst``, a random tree with a dynamic program, whose
+        parameters `spinney.algorithms.hst.HST` takes, and ``lloyd``, private Lloyd from random centers.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
+    tighten : bool, default False
+        For bounds that may be several times too wide: a tenth of epsilon finds a private box around the rows, and the rest works
+        inside it.
     max_rows_per_group : int, optional
         Needed with ``fit(X, groups=...)``: at most so many rows of a group count.
     random_state : int, optional
@@ -57,5 +61,4 @@ class PrivateKMeans(PrivateClusterer):
     (2, 2)
     """
 
-    _power = 2
     _objective = "kmeans"

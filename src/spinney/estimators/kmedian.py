@@ -13,5 +13,4 @@ class PrivateKMedian(PrivateClusterer):
     Parameters, attributes and the privacy statement are those of `PrivateKMeans`.
     """
 
-    _power = 1
     _objective = "kmedian"

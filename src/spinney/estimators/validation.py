@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Problem
-from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.problem import Algorithm, Problem
+from spinney.algorithms.registry import ALGORITHMS, choose
 from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Ball, Box, as_space
 
-__all__ = ["check_count", "check_parameters", "check_random_state"]
+__all__ = ["Facts", "Parameters", "check_count", "check_parameters", "check_random_state"]
 
+#: The power of distances that each objective sums.
+POWERS = {"kmeans": 2, "kmedian": 1}
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
 
@@ -50,31 +53,70 @@ def check_random_state(random_state: Any) -> np.random.Generator:
 
 
 @dataclass(frozen=True)
+class Parameters:
+    """What a user asks for, as it was typed; `PrivateKMeans` says what each one means."""
+
+    n_clusters: Any
+    epsilon: Any
+    delta: Any
+    bounds: Any
+    algorithm: Any
+    adjacency: Any
+    tighten: Any
+    max_rows_per_group: Any
+    random_state: Any = None
+    noise_seed: Any = None
+
+
+@dataclass(frozen=True)
 class Facts:
     """Checked parameters; only the number of columns is missing."""
 
+    objective: str
     k: int
-    power: int
     space: Box | Ball
     budget: Budget
     unit: Unit
+    algorithm: str | Algorithm
+    tighten: bool
+    random_state: Any
+    noise_seed: int | None
 
     def problem(self, n_features: int) -> Problem:
         """Return the problem for this number of columns."""
-        return Problem(self.k, self.power, self.space.domain(n_features), self.budget, self.unit)
+        return Problem(self.k, POWERS[self.objective], self.space.domain(n_features), self.budget, self.unit)
+
+    def algorithm_for(self, problem: Problem) -> Algorithm:
+        """Return the algorithm that will run."""
+        return choose(self.algorithm, problem, self.tighten)
 
 
-def check_parameters(estimator: Any, power: int, has_groups: bool) -> Facts:
-    """Return the public facts of a fit, or raise a ParameterError that says what to type."""
-    owner = type(estimator).__name__
-    p = estimator.get_params(deep=False)
+def _is_algorithm(algorithm: Any) -> bool:
+    if isinstance(algorithm, str):
+        return algorithm == "auto" or algorithm in ALGORITHMS
+    return not isinstance(algorithm, type) and all(hasattr(algorithm, name) for name in ("name", "parts", "plan", "run"))
+
+
+def check_parameters(parameters: Parameters, objective: str, owner: str, has_groups: bool) -> Facts:
+    """Return the public facts of a fit, or raise a ParameterError that says what to type.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    objective : {"kmeans", "kmedian"}
+    owner : str
+        Whose parameters they are, for the message.
+    has_groups : bool
+        Whether rows have groups.
+    """
+    p = vars(parameters)
 
     def require(holds: bool, name: str, expected: str, hint: str) -> None:
         if not holds:
             raise ParameterError.wrong(name, owner, expected, p[name], hint)
 
-    def require_one_of(name: str, values: tuple[str, ...], hint: str) -> None:
-        require(isinstance(p[name], str) and p[name] in values, name, f"one of {', '.join(map(repr, values))}", hint)
+    def one_of(names: Iterable[str]) -> str:
+        return f"one of {', '.join(map(repr, names))}"
 
     check_count("n_clusters", owner, p["n_clusters"])
     require(
@@ -89,9 +131,25 @@ def check_parameters(estimator: Any, power: int, has_groups: bool) -> Facts:
         "a float in [0, 1)",
         "delta=0.0 promises pure differential privacy; delta=1e-6 allows Gaussian noise.",
     )
-    require_one_of("algorithm", ("auto", *sorted(ALGORITHMS)), "leave it out for the default.")
+    require(
+        _is_algorithm(p["algorithm"]),
+        "algorithm",
+        f"{one_of(('auto', *sorted(ALGORITHMS)))}, or an algorithm",
+        "leave it out for the default.",
+    )
     adjacencies = tuple(kind.value for kind in Adjacency)
-    require_one_of("adjacency", adjacencies, "'add-remove' protects whether someone is in the table at all.")
+    require(
+        isinstance(p["adjacency"], str) and p["adjacency"] in adjacencies,
+        "adjacency",
+        one_of(adjacencies),
+        "'add-remove' protects whether someone is in the table at all.",
+    )
+    require(
+        isinstance(p["tighten"], bool | np.bool_),
+        "tighten",
+        "True or False",
+        "tighten=True looks for a private box first, for bounds that may be several times too wide.",
+    )
     cap = p["max_rows_per_group"]
     require(
         (_is_integer(cap) and cap >= 1) if has_groups else cap is None,
@@ -120,9 +178,13 @@ def check_parameters(estimator: Any, power: int, has_groups: bool) -> Facts:
         "random_state=0 repeats the public randomness; it never touches privacy noise.",
     )
     return Facts(
+        objective=objective,
         k=int(p["n_clusters"]),
-        power=power,
         space=as_space(p["bounds"], owner),
         budget=Budget.of(float(p["epsilon"]), float(p["delta"])),
         unit=Unit(Adjacency(p["adjacency"]), int(cap) if has_groups else 1),
+        algorithm=p["algorithm"],
+        tighten=bool(p["tighten"]),
+        random_state=state,
+        noise_seed=seed,
     )

@@ -1,106 +1,131 @@
-"""Tables from CSV, Parquet and NPY files.
+"""Tables from CSV, Parquet and NPY files, and bounds from JSON.
 
 Names and types of columns are schema, and public; a cell that is not a number is missing, silently.
 """
 
 from __future__ import annotations
 
+import csv
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spinney.exceptions import DataError
+from spinney.io.records import as_numbers, read_header, read_records
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_bounds", "read_names", "read_table"]
+__all__ = ["Table", "read_bounds", "read_table"]
 
-READABLE = (".csv", ".npy", ".parquet")
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of numbers, the names of their columns, and whom each row belongs to. All but the names is private."""
+
+    nonprivate_rows: NDArray[Any]
+    columns: tuple[str, ...] | None = None
+    nonprivate_groups: Any = None
 
 
 def _unreadable(path: Path, why: str) -> DataError:
     return DataError(f"{path} {why}\nHint: give a .csv (with a header line), .parquet or .npy file.")
 
 
-def _frame(path: Path) -> pl.LazyFrame:
-    """Open a CSV or Parquet file; every column of a CSV is text until it is cast."""
-    import polars as pl
-
-    if path.suffix.lower() == ".csv":
-        return pl.scan_csv(path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy")
-    return pl.scan_parquet(path)
-
-
-def _schema(path: Path) -> dict[str, Any]:
-    import polars as pl
-
-    if not path.is_file():
-        raise _unreadable(path, "is not a file.")
-    if path.suffix.lower() not in READABLE:
-        raise _unreadable(path, "is of a kind that cannot be read.")
-    try:
-        return dict(_frame(path).collect_schema())
-    except (pl.exceptions.PolarsError, OSError):
-        raise _unreadable(path, "cannot be read.") from None
-
-
-def _collect(path: Path, columns: list[Any]) -> pl.DataFrame:
-    import polars as pl
-
-    try:
-        return _frame(path).select(columns).collect()
-    except (pl.exceptions.PolarsError, OSError):
-        raise _unreadable(path, "cannot be read.") from None
-
-
-def _require(path: Path, schema: dict[str, Any], columns: list[str]) -> None:
-    missing = [name for name in columns if name not in schema]
-    if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}.\nHint: it has {', '.join(map(repr, schema))}.")
-
-
-def read_table(path: Path, columns: list[str] | None = None, leave_out: str | None = None) -> Any:
-    """Return a table of numbers: a polars frame, or an array that stays on disk for NPY.
+def read_table(path: Path, columns: list[str] | None = None, groups: str | None = None) -> Table:
+    """Return the rows of a file.
 
     Parameters
     ----------
     path : Path
     columns : list of str, optional
-        Which columns, in this order; all by default. Not for NPY, whose columns have no names.
-    leave_out : str, optional
-        A column that is not data, such as the names of groups.
+        Which columns, in this order; all but `groups` by default. Not for NPY, whose columns have no names.
+    groups : str, optional
+        The column that names the group of each row.
     """
-    import numpy as np
+    readers = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}
+    if not path.is_file():
+        raise _unreadable(path, "is not a file.")
+    if path.suffix.lower() not in readers:
+        raise _unreadable(path, "is of a kind that cannot be read.")
+    return readers[path.suffix.lower()](path, columns, groups)
+
+
+def _chosen(path: Path, known: Iterable[str], columns: list[str] | None, groups: str | None) -> list[str]:
+    """Return the columns to cluster, or raise if one is not there; names of columns are public."""
+    known = list(known)
+    chosen = [name for name in known if name != groups] if columns is None else columns
+    missing = [name for name in (*chosen, groups) if name is not None and name not in known]
+    if missing:
+        raise DataError(f"{path} has no column {missing[0]!r}.\nHint: it has {', '.join(map(repr, known))}.")
+    if not chosen:
+        raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
+    repeated = [name for name in chosen if chosen.count(name) > 1]
+    if len(known) == 1 and any(mark in known[0] for mark in ";\t|"):
+        raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
+    if repeated:
+        raise DataError(f"The column {repeated[0]!r} is asked for twice.\nHint: name it once.")
+    return chosen
+
+
+def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
+    return Table(numbers.to_numpy(order="c"), tuple(numbers.columns), groups)
+
+
+def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+    try:
+        header = read_header(path)
+    except (OSError, csv.Error):
+        raise _unreadable(path, "cannot be read.") from None
+    chosen = _chosen(path, header.names, columns, groups)
+    numbers, names = read_records(path, header, chosen, [] if groups is None else [groups])
+    return _table(numbers, None if groups is None else names[groups])
+
+
+def _read_parquet(path: Path, columns: list[str] | None, groups: str | None) -> Table:
     import polars as pl
 
-    if path.suffix.lower() == ".npy":
-        if columns or leave_out:
-            raise DataError(f"{path} has no column names.\nHint: leave --columns and --groups out, or use CSV or Parquet.")
-        try:
-            table = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError):
-            raise _unreadable(path, "cannot be read.") from None
-        if table.ndim != 2 or table.dtype.kind not in "fiub":
-            raise _unreadable(path, "does not hold a two-dimensional array of numbers.")
-        return table
-    schema = _schema(path)
-    columns = [name for name in schema if name != leave_out] if columns is None else columns
-    _require(path, schema, columns)
-    if not columns:
-        raise DataError(f"{path} has no columns.\nHint: its first line must name them.")
-    temporal = [name for name in columns if schema[name].is_temporal() or schema[name].is_nested()]
-    if temporal:
-        raise DataError(f"{path}: column {temporal[0]!r} does not hold numbers.\nHint: leave it out with --columns.")
-    cells = [pl.col(name).str.strip_chars() if schema[name] == pl.String else pl.col(name) for name in columns]
-    return _collect(path, [cell.cast(pl.Float64, strict=False) for cell in cells])
+    try:
+        frame = pl.scan_parquet(path, glob=False)
+        schema = dict(frame.collect_schema())
+        chosen = _chosen(path, schema, columns, groups)
+        cells = [_parquet_cell(path, name, schema[name]) for name in chosen]
+        if groups is not None and (schema[groups].is_temporal() or schema[groups].is_nested()):
+            raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
+        numbers = frame.select(cells).collect()
+        return _table(numbers, None if groups is None else frame.select(groups).collect()[groups])
+    except (pl.exceptions.PolarsError, OSError):
+        raise _unreadable(path, "cannot be read.") from None
 
 
-def read_names(path: Path, column: str) -> list[Any]:
-    """Return the names of groups from one column."""
-    schema = _schema(path)
-    _require(path, schema, [column])
-    return _collect(path, [column])[column].to_list()
+def _parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
+    """Return how a column is read, which depends on its type alone."""
+    import polars as pl
+
+    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
+        return as_numbers(pl.col(name).cast(pl.String))
+    if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
+        raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: leave it out with --columns.")
+    return pl.col(name).cast(pl.Float64, strict=False)
+
+
+def _read_npy(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+    """Open an array; it stays on disk."""
+    if columns or groups:
+        hint = "give --bounds LO HI alone, without --bounds-file, --columns or --groups, or use CSV or Parquet."
+        raise DataError(f"{path} has no column names.\nHint: {hint}")
+    try:
+        rows = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError):
+        raise _unreadable(path, "cannot be read.") from None
+    if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind not in "fiub":
+        raise _unreadable(path, "does not hold a two-dimensional array of numbers.")
+    return Table(rows)
 
 
 def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
@@ -108,8 +133,12 @@ def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
     hint = 'Hint: write JSON such as {"age": [0, 110], "bmi": [10, 60]}.'
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
+        bounds = {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
     except OSError:
         raise DataError(f"{path} cannot be read.\n{hint}") from None
     except (ValueError, TypeError, AttributeError):
         raise DataError(f"{path} does not hold bounds.\n{hint}") from None
+    for name, (low, high) in bounds.items():
+        if not low < high:
+            raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{hint}")
+    return bounds

@@ -31,6 +31,8 @@ class Part:
         Share of epsilon. The shares of a plan sum to one.
     l1, l2 : float
         How far one row moves the answer; ``l2 = 0`` says that only a pure mechanism serves (PrivTree).
+    kernel : str
+        Of a `sums` question, if it is not the one that serves the objective.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Part:
     share: Fraction
     l1: float = 1.0
     l2: float = 1.0
+    kernel: str = ""
 
     def log_noise(self, measure: Measure, amount: float) -> float:
         """Return the logarithm of the expected noise if this part is given that amount."""

@@ -60,6 +60,8 @@ class Release:
     charges : tuple of Charge
     domain : dict
         Public bounds.
+    tightened : dict or None
+        The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
     preprocessing : str
         What was done to the rows before the questions.
@@ -84,6 +86,7 @@ class Release:
     domain: dict[str, Any]
     feature_names: tuple[str, ...] | None
     version: str
+    tightened: dict[str, Any] | None = None
     model: str = "central: the party that ran the fit held the rows and added the noise"
     preprocessing: str = (
         "values clipped to the declared bounds and read on a public grid; rows with a missing or infinite value dropped "
@@ -104,7 +107,11 @@ class Release:
         shapes = (self.centers.shape[1:], self.sizes.shape, self.summary_points.shape, len(self.domain["upper"]))
         if shapes != ((d,), self.centers.shape[:1], (self.summary_weights.size, d), d) or not len(self.centers):
             raise ValueError("shapes disagree")
-        bounds = (self.domain["lower"], self.domain["upper"], [self.domain.get("radius", 1.0)])
+        box = self.domain if self.tightened is None else self.tightened
+        if (len(box["lower"]), len(box["upper"])) != (d, d):
+            raise ValueError("shapes disagree")
+        boxes = (self.domain["lower"], self.domain["upper"], box["lower"], box["upper"])
+        bounds = (*boxes, [self.domain.get("radius", 1.0)])
         numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, *bounds, [self.sizes_margin])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError("a number is not finite")
@@ -159,7 +166,8 @@ class Release:
         if record.get("format") != FORMAT:
             raise ReleaseError(f"This is not a release of format {FORMAT}.\nHint: write it with release.to_json(path).")
         try:
-            fields = {name: record[name] for name in cls.__dataclass_fields__}
+            fields = {name: record[name] for name in cls.__dataclass_fields__ if name != "tightened"}
+            fields["tightened"] = record.get("tightened")
             fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
             for name in ("epsilon", "promised_epsilon", "delta", "sizes_margin"):
                 fields[name] = float(fields[name])

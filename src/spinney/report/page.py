@@ -15,6 +15,20 @@ def _columns(rows: list[list[str]]) -> list[str]:
     return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
+def _tightened(release: Release, names: list[str]) -> list[str]:
+    """Return the private box, if rows were clipped to one."""
+    if release.tightened is None:
+        return []
+    bounds = zip(names, release.tightened["lower"], release.tightened["upper"], strict=False)
+    rows = [["column", "from", "to"]] + [[name, f"{low:.5g}", f"{high:.5g}"] for name, low, high in bounds]
+    return ["", "The private box that rows were clipped to:", *_columns(rows)]
+
+
+def _is_faint(release: Release) -> bool:
+    """Whether the noisy sizes could be those of an empty table."""
+    return bool(release.sizes.sum() <= release.sizes_margin * len(release.sizes) ** 0.5 * 2)
+
+
 def page(release: Release) -> str:
     """Return what was promised, the centers with their sizes, and what was spent on what.
 
@@ -40,9 +54,15 @@ def page(release: Release) -> str:
         f"Centers by noisy size (each size +- {release.sizes_margin:.0f} with probability 0.95):",
         *_columns(centers),
         *([f"... and {d - len(shown)} more columns"] if d > len(shown) else []),
+        *(
+            ["These sizes may all be noise. Was a column of words clustered, or is the table empty?"]
+            if _is_faint(release)
+            else []
+        ),
         "",
         f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):",
         *_columns(charges),
+        *_tightened(release, names[:SHOWN_COLUMNS]),
         "",
         f"Summary: {len(release.summary_points)} weighted points. Before the questions: {release.preprocessing}.",
     ]

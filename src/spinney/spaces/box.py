@@ -69,7 +69,7 @@ class Domain:
         if np.isfinite(self.radius):
             offsets = points - self.center
             norms = np.sqrt((offsets**2).sum(axis=-1, keepdims=True))
-            points = self.center + offsets * np.minimum(1.0, self.radius / np.maximum(norms, 1e-300))
+            points = self.center + offsets * (self.radius / np.maximum(norms, self.radius))
         return points
 
     def sample(self, count: int, rng: np.random.Generator) -> FloatArray:

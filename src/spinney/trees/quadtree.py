@@ -1,13 +1,16 @@
 """A binary quadtree of a box, addressed by path codes.
 
-Every level halves one column, the same for all cells of the level, so a row's path is a bit string read off its grid
-coordinates: one 64-bit word per 64 levels. Which column comes next follows from how the rows spread along each column, as far
-as that is public: evenly, if nothing is known.
+Every level cuts one column, the same for all cells of the level and at the same share of each cell's side, so a row's path is
+a bit string computed from its grid coordinates: one 64-bit word per 64 levels. There are two kinds. Halving: the path is read
+off the coordinates' bits, and which column comes next follows from how the rows spread along each column, as far as that is
+public: evenly, if nothing is known. Random: columns take turns, and each level is cut at a random share.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import GRID_BITS
 
-__all__ = ["BIN_BITS", "WORD", "Cells", "Quadtree", "Splits"]
+__all__ = ["BIN_BITS", "MAX_DEPTH", "WORD", "Cells", "Quadtree", "Route", "Splits"]
 
 #: Levels per code word.
 WORD = 64
@@ -29,13 +32,24 @@ EVEN_SHARE = 0.01
 CodeArray = NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
-class Splits:
-    """The public order of splits of a box: at level l, bit ``shifts[l]`` of grid column ``axes[l]``."""
+class Route(NamedTuple):
+    """How a level splits a cell, for the compiled kernels: at level l, column ``axes[l]`` of the grid.
 
-    domain: Domain
+    A side of ``w`` grid steps is cut after ``w * fractions[l] >> GRID_BITS`` of them. If all fractions are one half, that is
+    to read bit ``shifts[l]`` of the coordinate; else there are no shifts.
+    """
+
     axes: NDArray[np.int64]
     shifts: NDArray[np.uint64]
+    fractions: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The public order and places of the splits of a box."""
+
+    domain: Domain
+    route: Route
     densities: FloatArray
 
     @classmethod
@@ -60,12 +74,30 @@ class Splits:
             used[axis] += 1
             axes.append(axis)
             shifts.append(GRID_BITS - used[axis])
-        return cls(domain, np.array(axes, dtype=np.int64), np.array(shifts, dtype=np.uint64), densities)
+        halves = np.full(len(axes), 2 ** (GRID_BITS - 1))
+        return cls(domain, Route(np.array(axes, dtype=np.int64), np.array(shifts, dtype=np.uint64), halves), densities)
+
+    @classmethod
+    def random(cls, domain: Domain, depth: int, rng: np.random.Generator) -> Splits:
+        """Cut the columns in turn, each level at one random place in the middle third of its cells' sides.
+
+        Parameters
+        ----------
+        domain : Domain
+        depth : int
+            The number of levels, at most MAX_DEPTH.
+        rng : numpy.random.Generator
+            Public randomness.
+        """
+        axes = np.arange(min(depth, MAX_DEPTH)) % domain.n_features
+        fractions = (rng.uniform(1 / 3, 2 / 3, axes.size) * 2**GRID_BITS).astype(np.int64)
+        even = np.full((domain.n_features, 2**BIN_BITS), 0.5**BIN_BITS)
+        return cls(domain, Route(axes, np.empty(0, dtype=np.uint64), fractions), even)
 
     @property
     def depth(self) -> int:
         """The number of levels."""
-        return self.axes.size
+        return self.route.axes.size
 
     @property
     def words(self) -> int:
@@ -126,12 +158,11 @@ class Cells:
         return self.depths.size
 
     def children(self, chosen: NDArray[np.bool_]) -> Cells:
-        """Return the two halves of each chosen cell; all cells have one depth, below the last level."""
-        depth = int(self.depths[0])
-        codes = np.repeat(self.codes[chosen], 2, axis=0)
-        word, bit = divmod(depth, WORD)
-        codes[1::2, word] |= np.uint64(1) << np.uint64(WORD - 1 - bit)
-        return Cells(self.splits, codes, np.full(len(codes), depth + 1, dtype=np.int64))
+        """Return the two children of each chosen cell; none of these is at the last level."""
+        codes, depths = np.repeat(self.codes[chosen], 2, axis=0), self.depths[chosen]
+        word, bit = np.divmod(depths, WORD)
+        codes[np.arange(1, len(codes), 2), word] |= np.uint64(1) << (WORD - 1 - bit).astype(np.uint64)
+        return Cells(self.splits, codes, np.repeat(depths + 1, 2))
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper corners of the cells."""
@@ -139,6 +170,21 @@ class Cells:
         width = domain.upper - domain.lower
         lower, upper = self._unit_boxes()
         return domain.lower + lower * width, domain.lower + upper * width
+
+    def diameters(self) -> FloatArray:
+        """Return the lengths of the cells' diagonals."""
+        lower, upper = self.boxes()
+        lengths: FloatArray = np.sqrt(((upper - lower) ** 2).sum(axis=1))
+        return lengths
+
+    def middles(self) -> FloatArray:
+        """Return the middles of the cells."""
+        lower, upper = self.boxes()
+        return lower / 2 + upper / 2
+
+    def take(self, places: NDArray[np.int64]) -> Cells:
+        """Return some of the cells."""
+        return Cells(self.splits, self.codes[places], self.depths[places])
 
     def representatives(self) -> FloatArray:
         """Return, for each cell, the point where its rows are on average if columns are independent inside it."""
@@ -148,16 +194,19 @@ class Cells:
         return domain.lower + np.column_stack(means) * (domain.upper - domain.lower)
 
     def _unit_boxes(self) -> tuple[FloatArray, FloatArray]:
-        index = np.zeros((len(self), self.splits.domain.n_features))
-        parts = np.ones_like(index)
+        route = self.splits.route
+        lower = np.zeros((len(self), self.splits.domain.n_features), dtype=np.int64)
+        width = np.full_like(lower, 2**GRID_BITS)
         for level in range(int(self.depths.max(initial=0))):
             below = self.depths > level
-            axis = self.splits.axes[level]
+            axis = route.axes[level]
             word, bit = divmod(level, WORD)
-            ones = (self.codes[below, word] >> np.uint64(WORD - 1 - bit)) & np.uint64(1)
-            index[below, axis] = 2 * index[below, axis] + ones
-            parts[below, axis] *= 2
-        return index / parts, (index + 1) / parts
+            ones = ((self.codes[below, word] >> np.uint64(WORD - 1 - bit)) & np.uint64(1)).astype(np.int64)
+            side = width[below, axis]
+            part = (side * route.fractions[level]) >> GRID_BITS
+            lower[below, axis] += ones * part
+            width[below, axis] = np.where(ones, side - part, part)
+        return lower / 2.0**GRID_BITS, (lower + width) / 2.0**GRID_BITS
 
 
 @dataclass(frozen=True)
@@ -170,6 +219,30 @@ class Quadtree:
     cells: Cells
     parent: NDArray[np.int64]
     first_child: NDArray[np.int64]
+
+    @classmethod
+    def visit(cls, splits: Splits, start: int, decide: Callable[[Cells, int], NDArray[np.bool_]]) -> Quadtree:
+        """Return the tree below all cells of level `start` in which those cells are split that `decide` chooses.
+
+        ``decide(cells, depth)`` is asked once a level, about all its cells in the order of their codes; at the last level
+        of the splits it chooses none.
+        """
+        cells, first = Cells.grid(splits, start), 0
+        levels, parents, links = [cells], [np.full(len(cells), -1)], []
+        while True:
+            chosen = decide(cells, int(cells.depths[0]))
+            link = np.full(len(cells), -1)
+            link[chosen] = first + len(cells) + 2 * np.arange(int(chosen.sum()))
+            links.append(link)
+            if not chosen.any():
+                break
+            parents.append(first + np.repeat(np.flatnonzero(chosen), 2))
+            first += len(cells)
+            cells = cells.children(chosen)
+            levels.append(cells)
+        codes = np.concatenate([level.codes for level in levels])
+        depths = np.concatenate([level.depths for level in levels])
+        return cls(Cells(splits, codes, depths), np.concatenate(parents), np.concatenate(links))
 
     @property
     def leaves(self) -> Cells:

@@ -16,7 +16,7 @@ def plain(rows, domain, k, power, random_state):
     """The same rounds in plain numpy, without grid or noise."""
     rows = domain.clip(rows)
     centers = domain.sample(k, np.random.default_rng(random_state))
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS[power]):
         distances = np.sqrt(((rows[:, None] - centers) ** 2).sum(axis=2))
         labels = distances.argmin(axis=1)
         moved = centers.copy()

@@ -4,7 +4,8 @@ from fractions import Fraction
 import pytest
 
 from spinney import Ball, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS, find
+from spinney.algorithms.registry import ALGORITHMS, choose
+from spinney.algorithms.tighten import Tightened
 from spinney.curators.base import Curator
 from spinney.privacy.charges import Measure
 from spinney.privacy.composition import total_epsilon
@@ -125,20 +126,40 @@ def test_a_row_moves_the_columns_question_once_per_column(n_features):
 
 def test_the_registry_knows_its_algorithms_by_name():
     assert {name: algorithm.name for name, algorithm in ALGORITHMS.items()} == {name: name for name in ALGORITHMS}
-    assert find("auto") in ALGORITHMS.values()
-    assert find("lloyd") is ALGORITHMS["lloyd"]
+    problem = make().plan(2).problem
+    assert choose("auto", problem) in ALGORITHMS.values()
+    assert choose("lloyd", problem) is ALGORITHMS["lloyd"]
+    assert choose(ALGORITHMS["hst"], problem) is ALGORITHMS["hst"]
+    assert choose("hst", problem, tighten=True) == Tightened(ALGORITHMS["hst"])
     assert all("memory" in algorithm.backends for algorithm in ALGORITHMS.values())
 
 
+@pytest.mark.parametrize(
+    ("delta", "n_features", "name"),
+    [(0.0, 1, "tree"), (0.0, 40, "tree"), (0.0, 99, "tree"), (0.0, 100, "moments"), (1e-6, 39, "tree"), (1e-6, 40, "moments")],
+)
+@pytest.mark.parametrize("tighten", [False, True])
+def test_auto_means_moments_from_so_many_columns_on(delta, n_features, name, tighten):
+    plan = make(delta=delta, tighten=tighten).plan(n_features)
+    assert plan.algorithm == (Tightened(ALGORITHMS[name]) if tighten else ALGORITHMS[name])
+    assert plan.algorithm.name == name
+
+
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("tighten", [False, True])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
-def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, adjacency, delta):
+def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adjacency, delta):
     added = {}
-    counts, sums = Curator.counts, Curator.sums
+    counts, levels, sums = Curator.counts, Curator.levels, Curator.sums
 
     def spy_counts(self, partition, charge):
         answer = counts(self, partition, charge)
+        added[charge] = answer.noise.std
+        return answer
+
+    def spy_levels(self, splits, start, depth, threshold, charge):
+        answer = levels(self, splits, start, depth, threshold, charge)
         added[charge] = answer.noise.std
         return answer
 
@@ -148,8 +169,9 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, adjacency, d
         return answer
 
     monkeypatch.setattr(Curator, "counts", spy_counts)
+    monkeypatch.setattr(Curator, "levels", spy_levels)
     monkeypatch.setattr(Curator, "sums", spy_sums)
-    model = make(algorithm=algorithm, adjacency=adjacency, delta=delta, noise_seed=0)
+    model = make(algorithm=algorithm, tighten=tighten, adjacency=adjacency, delta=delta, noise_seed=0)
     model.fit([[0.1 * i % 1, 0.07 * i % 1, 0.3] for i in range(200)])
     plan = model.plan(3)
     lines = str(plan).splitlines()
@@ -164,3 +186,11 @@ def test_a_plan_for_groups_says_so(cap):
     model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), max_rows_per_group=cap)
     assert f"add or remove one group of at most {cap} counted rows" in str(model.plan(2))
     assert "add or remove one row" in str(model.set_params(max_rows_per_group=None).plan(2))
+
+
+def test_what_few_rows_are_grows_with_the_unit():
+    n_guess = 1000  # per cluster, at epsilon 1: enough for single rows
+    text = "That is few: below about"
+    assert text not in str(make(n_clusters=1).plan(2, n_guess))
+    assert f"{text} 1500 / epsilon" in str(make(n_clusters=1, max_rows_per_group=5).plan(2, n_guess))
+    assert f"{text} 600 / epsilon" in str(make(n_clusters=1, adjacency="replace").plan(2, 599))

@@ -25,6 +25,41 @@ def test_version_is_the_packages():
     assert result.output.strip() == f"spinney, version {__version__}"
 
 
+@pytest.mark.parametrize("command", ["demo", "fit", "plan", "predict", "show"])
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_every_command_has_help(command, flag):
+    result = run(command, flag)
+    assert result.exit_code == 0
+    assert result.output.startswith(f"Usage: main {command} [OPTIONS]")
+    options = [option for parameter in main.commands[command].params for option in parameter.opts if option.startswith("--")]
+    assert [option for option in options if option not in result.output] == []
+
+
+def test_without_a_command_the_help_is_shown():
+    assert "Commands:" in run().output
+
+
+def test_garbage_is_collected_again_after_a_command():
+    import gc
+
+    assert run(*PLAN).exit_code == 0
+    assert gc.isenabled()
+
+
+def test_plan_and_fit_need_no_scikit_learn(tmp_path):
+    import subprocess
+    import sys
+
+    (tmp_path / "rows.csv").write_text("a,b\n" + "1,2\n" * 100)
+    command = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "3", "--out", "release.json")
+    for arguments in (PLAN, command, ("predict", "release.json", "rows.csv", "--out", "labels.csv")):
+        code = f"import sys; from spinney.cli.main import main; main({arguments!r}, standalone_mode=False); print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        loaded = {name.split(".")[0] for name in done.stdout.split()}
+        assert "numba" in loaded
+        assert loaded.isdisjoint({"matplotlib", "pandas", "scipy", "sklearn"})
+
+
 def test_an_unknown_command_fails():
     assert CliRunner().invoke(main, ["dmeo"]).exit_code == 2
 
@@ -52,6 +87,26 @@ def test_the_demo_writes_a_release_and_a_picture(tmp_path, monkeypatch):
     assert release.centers.shape == (3, 3)
     assert release.feature_names == ("red", "green", "blue")
     assert (out / "demo.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_the_demo_needs_a_folder(tmp_path):
+    (tmp_path / "file").touch()
+    result = run("demo", "--out", str(tmp_path / "file"))
+    assert result.exit_code == 3
+    assert (
+        result.stderr
+        == f"error: {tmp_path / 'file'} cannot be made a folder. Hint: --out names a folder that may be written to.\n"
+    )
+
+
+def test_the_demo_without_matplotlib_says_so_before_the_work(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run("demo", "--out", str(tmp_path / "new"))
+    assert result.exit_code == 2
+    assert result.stderr == "error: matplotlib is not installed. Hint: pip install 'spinney[plot]'\n"
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_demos_data_are_public_pixels():
@@ -158,4 +213,31 @@ def test_a_picture_without_matplotlib_says_what_to_install(release_file, tmp_pat
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     result = run("show", str(release_file), "--picture", str(tmp_path / "x.png"))
     assert result.exit_code == 2
-    assert "pip install 'spinney[plot]'" in result.stderr
+    assert result.stderr == "error: matplotlib is not installed. Hint: pip install 'spinney[plot]'\n"
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("curve", [(), ("--curve", "--max-k", "2")], ids=["release", "curve"])
+def test_a_picture_that_cannot_be_written_is_one_line_and_exit_code_three(release_file, tmp_path, curve):
+    result = run("show", str(release_file), *curve, "--picture", str(tmp_path / "no" / "x.png"))
+    assert result.exit_code == 3
+    (line,) = result.stderr.splitlines()
+    assert "x.png cannot be written. Hint: name a file" in line
+
+
+def test_a_curve_needs_a_summary(tmp_path):
+    from spinney import PrivateKMeans
+
+    path = tmp_path / "release.json"
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0)
+    model.fit(np.zeros((10, 2))).release_.to_json(path)
+    result = run("show", str(path), "--curve")
+    assert result.exit_code == 3
+    assert result.stderr == "error: The release has no summary. Hint: fit with algorithm='tree'.\n"
+
+
+@pytest.mark.parametrize("count", ["0", "201", "x"])
+def test_the_length_of_a_curve_is_limited(release_file, count):
+    result = run("show", str(release_file), "--curve", "--max-k", count)
+    assert result.exit_code == 2
+    assert "--max-k" in result.stderr

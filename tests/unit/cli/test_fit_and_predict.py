@@ -5,8 +5,12 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney import BudgetError, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
+from spinney.cli import fitting
 from spinney.cli.main import main
+from spinney.estimators import fitting as estimators_fitting
+from spinney.exceptions import DataError
+from spinney.mechanisms.source import SeededSource
 
 RNG = np.random.default_rng(0)
 ROWS = np.repeat([[1.0, 20.0], [9.0, 80.0]], 1500, axis=0) + RNG.normal(0, 0.5, (3000, 2))
@@ -87,6 +91,8 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
         (("rows.csv", "--bounds", "0", "1", "--groups", "person", "--max-rows-per-group", "2"), "no column 'person'"),
         (("rows.csv", "--bounds-file", "nothing.json"), "nothing.json cannot be read"),
         (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
+        (("rows.csv", "--bounds-file", "swapped.json"), "the lower bound of 'dose' is not below its upper bound"),
+        (("semicolons.csv", "--bounds", "0", "1"), "other marks than commas"),
         (("rows.csv", "--bounds-file", "bounds.json", "--columns", "dose,patient"), "no bounds for 'patient'"),
         (("dates.parquet", "--bounds", "0", "1"), "does not hold numbers"),
         (("empty.csv", "--bounds", "0", "1"), "empty.csv"),
@@ -94,6 +100,8 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
     ids=lambda value: None if isinstance(value, tuple) else value,
 )
 def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(folder, arguments, words):
+    (folder / "swapped.json").write_text('{"age": [0, 100], "dose": [10, 0]}')
+    (folder / "semicolons.csv").write_text("dose;age\n1;2\n")
     for name in ("broken.parquet", "broken.npy", "broken.json"):
         (folder / name).write_bytes(b"\x00\x01 no")
     np.save(folder / "flat.npy", np.arange(3.0))
@@ -132,6 +140,107 @@ def test_wrong_usage_is_one_line_and_exit_code_two_and_nothing_is_written(folder
     assert not (folder / "release.json").exists()
 
 
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("missing", ["--k", "--epsilon", "--out"])
+def test_fit_asks_for_what_it_needs(folder, missing):
+    arguments = ["fit", "rows.csv", "--bounds", "0", "1", "--k", "2", "--epsilon", "1", "--out", "release.json"]
+    place = arguments.index(missing)
+    del arguments[place : place + 2]
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert missing in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(BudgetError, 4), (DataError, 3), (ReleaseError, 3), (OSError, 3), (ParameterError, 2)]
+)
+def test_an_error_after_reading_is_one_line_and_leaves_nothing(folder, monkeypatch, error, code):
+    def fail(*arguments):
+        raise error("Went\nwrong.")
+
+    monkeypatch.setattr(fitting, "fit_rows", fail)
+    before = files(folder)
+    result = fit("rows.csv", "--bounds", "0", "1")
+    assert result.exit_code == code
+    assert result.stderr == "error: Went wrong.\n"
+    assert result.stdout == ""
+    assert files(folder) == before
+
+
+def test_an_unforeseen_error_leaves_nothing_and_an_older_release_alone(folder, monkeypatch):
+    (folder / "release.json").write_text("older")
+    monkeypatch.setattr(fitting, "fit_rows", lambda *arguments: 1 / 0)
+    before = files(folder)
+    with pytest.raises(ZeroDivisionError):
+        fit("rows.csv", "--bounds", "0", "1")
+    assert files(folder) == before
+    assert (folder / "release.json").read_text() == "older"
+
+
+def unreadable(*arguments):
+    raise AssertionError("rows were read")
+
+
+@pytest.mark.parametrize("out", ["no/release.json", "folder", "rows.csv/release.json"])
+def test_a_release_that_cannot_be_written_is_found_before_rows_are_read(folder, monkeypatch, out):
+    (folder / "folder").mkdir()
+    monkeypatch.setattr(fitting, "read_table", unreadable)
+    result = run("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "1", "--out", out)
+    assert result.exit_code == 3
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert f"{out} cannot be written. Hint: name a file in a folder that exists" in line
+    assert list((folder / "folder").iterdir()) == []
+
+
+def test_wrong_parameters_are_found_before_rows_are_read(folder, monkeypatch):
+    monkeypatch.setattr(fitting, "read_table", unreadable)
+    assert fit("rows.csv", "--bounds", "0", "1", epsilon="0").exit_code == 2
+
+
+def test_a_release_may_be_written_to_a_pipe_and_through_a_link(folder):
+    (folder / "link.json").symlink_to(folder / "target.json")
+    for out in ("link.json", "/dev/null"):
+        result = run("fit", "rows.csv", "--k", "2", "--epsilon", "5", "--bounds", "0", "100", "--columns", "age", "--out", out)
+        assert result.exit_code == 0
+    assert (folder / "link.json").is_symlink()
+    assert Release.from_json("target.json").feature_names == ("age",)
+
+
+def test_a_new_release_takes_the_place_of_an_older_one(folder):
+    (folder / "release.json").write_text("older")
+    before = files(folder)
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    assert Release.from_json("release.json").is_private
+    assert files(folder) == before
+
+
+def test_what_cells_hold_changes_no_word(folder):
+    def said(content):
+        (folder / "odd.csv").write_bytes(content)
+        result = fit("odd.csv", "--bounds", "0", "10")
+        return result.exit_code, result.stdout, result.stderr
+
+    rows = b"a,b\n" + b"1,2\n" * 50
+    plain = said(rows)
+    assert plain[0] == 0
+    for more in (b"x,y\n", b"\xff,1\n", b'"1" ,2\n', b'5" x,2\n', b'"never closed,2\n', b'1,"', b"\x00\n", b"1,2,3\n", b""):
+        assert said(rows + more) == plain
+
+
+def test_the_command_line_and_the_estimator_give_the_same_release(folder, monkeypatch):
+    monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(7))
+    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda state: np.random.default_rng(7))
+    options = ("--groups", "patient", "--max-rows-per-group", "2", "--delta", "1e-6")
+    assert fit("rows.csv", "--bounds", "0", "100", *options).exit_code == 0
+    model = PrivateKMeans(2, epsilon=5.0, delta=1e-6, bounds=(0, 100), max_rows_per_group=2)
+    model.fit(FRAME.select("dose", "age"), groups=FRAME["patient"])
+    assert (folder / "release.json").read_text() == model.release_.to_json()
+
+
 @pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
 def test_predict_writes_the_label_of_every_row(folder, objective):
     assert fit("rows.csv", "--bounds-file", "bounds.json", "--objective", objective).exit_code == 0
@@ -148,5 +257,41 @@ def test_predict_needs_the_columns_of_the_release(folder):
     result = run("predict", "release.json", "wide.npy", "--out", "labels.csv")
     assert result.exit_code == 3
     assert "5 columns" in result.stderr
-    assert run("predict", "nothing.json", "rows.npy", "--out", "labels.csv").exit_code == 3
+    before = files(folder)
+    result = run("predict", "nothing.json", "rows.npy", "--out", "labels.csv")
+    assert result.exit_code == 3
+    assert result.stderr.startswith("error: ")
+    assert "nothing.json" in result.stderr
+    result = run("predict", "rows.csv", "rows.npy", "--out", "labels.csv")
+    assert result.exit_code == 3
+    assert result.stderr == "error: rows.csv is not JSON. Hint: write it with release.to_json(path).\n"
+    result = run("predict", "release.json", "rows.npy", "--out", "no/labels.csv")
+    assert result.exit_code == 3
+    assert "no/labels.csv cannot be written." in result.stderr
+    assert files(folder) == before
+
+
+def test_predict_needs_the_names_of_the_release(folder):
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    FRAME.select("dose").write_csv("narrow.csv")
+    result = run("predict", "release.json", "narrow.csv", "--out", "labels.csv")
+    assert result.exit_code == 3
+    assert result.stderr == "error: narrow.csv has no column 'age'. Hint: it has 'dose'.\n"
+    result = run("predict", "release.json", "rows.npy", "--out", "labels.csv")
+    assert result.exit_code == 3
+    assert "no column names" in result.stderr
     assert not (folder / "labels.csv").exists()
+
+
+def test_predict_labels_a_row_with_a_missing_cell_as_the_middle_of_the_domain(folder):
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    (folder / "new.csv").write_text("age,dose\nx,1\n50,5\n")
+    assert run("predict", "release.json", "new.csv", "--out", "labels.csv").exit_code == 0
+    first, second = (folder / "labels.csv").read_text().split()[1:]
+    assert first == second
+
+
+@pytest.mark.parametrize("missing", ["release.json", "rows.npy", "--out"])
+def test_predict_asks_for_what_it_needs(folder, missing):
+    arguments = [word for word in ("release.json", "rows.npy", "--out", "labels.csv") if word != missing]
+    assert run("predict", *arguments[: 2 if missing == "--out" else None]).exit_code == 2

@@ -27,7 +27,7 @@ def slow_path(row, splits):
     """Walk down geometrically: in every level, which half of the cell is the row in?"""
     lower, upper = splits.domain.lower.tolist(), splits.domain.upper.tolist()
     path = ""
-    for axis in splits.axes.tolist():
+    for axis in splits.route.axes.tolist():
         middle = (lower[axis] + upper[axis]) / 2
         if row[axis] >= middle:
             lower[axis], path = middle, path + "1"
@@ -51,7 +51,7 @@ def test_path_codes_follow_the_geometry(domain):
     splits = Splits.of(domain)
     rows = grid_rows(domain, 300, 0)
     codes = np.empty((len(rows), splits.words), dtype=np.uint64)
-    kept = path_codes(rows, np.empty(0, np.uint8), door(domain, False), splits.axes, splits.shifts, splits.words, codes)
+    kept = path_codes(rows, np.empty(0, np.uint8), door(domain, False), splits.route, splits.words, codes)
     assert kept == len(rows)
     assert [bits(code, splits.depth) for code in codes] == [slow_path(row, splits) for row in rows.tolist()]
     rest = {bits(code, 64 * splits.words)[splits.depth :].strip("0") for code in codes}
@@ -118,3 +118,39 @@ def test_without_noise_a_tree_of_nobody_is_its_start(open_curator):
     curator, grow = open_curator(np.empty((0, 3)), CUBE, "grow")
     tree = curator.grow(Splits.of(CUBE), 3, 0, grow)
     assert len(tree.cells) == len(tree.leaves) == 8
+
+
+def slow_random_path(steps, splits):
+    """Walk down in whole grid steps: which side of the cut is the row on?"""
+    lower, width = [0] * len(steps), [2**GRID_BITS] * len(steps)
+    path = ""
+    for axis, fraction in zip(splits.route.axes.tolist(), splits.route.fractions.tolist(), strict=True):
+        cut = width[axis] * fraction // 2**GRID_BITS
+        if steps[axis] - lower[axis] < cut:
+            width[axis], path = cut, path + "0"
+        else:
+            lower[axis], width[axis], path = lower[axis] + cut, width[axis] - cut, path + "1"
+    return path
+
+
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
+@pytest.mark.parametrize("depth", [10, 64, 100, 128])
+def test_random_splits_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, domain, depth):
+    splits = Splits.random(domain, depth, np.random.default_rng(depth))
+    rows = grid_rows(domain, 70, 5)
+    steps = np.floor((rows - domain.lower) * (2.0**GRID_BITS / (domain.upper - domain.lower))).astype(np.int64)
+    paths = [slow_random_path(row, splits) for row in steps.tolist()]
+    curator, levels, ask = open_curator(rows, domain, "levels", "counts")
+    answer = curator.levels(splits, 0, splits.depth, 0, levels)
+    cells = answer.tree.cells
+    assert answer.private_counts.tolist() == slow_counts(paths, cells)
+    leaves = answer.tree.leaves
+    expected = slow_counts(paths, leaves)
+    assert curator.counts(leaves, ask).private_counts.tolist() == expected
+    assert Curator._exact_cell_counts(curator, leaves).tolist() == expected
+    assert sum(expected) == len(rows)
+    # Rows lie in the boxes of their cells.
+    lower, upper = leaves.boxes()
+    places = rows + 0.5 * (domain.upper - domain.lower) / 2.0**GRID_BITS
+    inside = ((lower[:, None] <= places) & (places < upper[:, None])).all(axis=2)
+    assert inside.sum(axis=1).tolist() == expected

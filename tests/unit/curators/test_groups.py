@@ -1,8 +1,13 @@
+import hashlib
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from spinney import Box
+from spinney.curators import groups as groups_module
 from spinney.curators.groups import kept_rows
 from spinney.curators.partitions import Whole
 from spinney.privacy.adjacency import Adjacency
@@ -137,6 +142,56 @@ def test_the_type_of_the_column_does_not_change_who_is_kept(columns):
     assert first.sum() == 9
     for other in others:
         np.testing.assert_array_equal(other, first)
+
+
+RNG = np.random.default_rng(3)
+BULK = {
+    "text": [f"p{i}" for i in RNG.integers(0, 60, 400)],
+    "some missing": [None if i % 7 == 0 else f"p{i}" for i in RNG.integers(0, 60, 400).tolist()],
+    "numbers": [(int, float, bool)[i % 3](i) for i in RNG.integers(0, 60, 400).tolist()],
+    "many kinds": [
+        (i, str(i), b"%d" % i, None, float("nan"), i + 0.5, -0.0, 0)[i % 8] for i in RNG.integers(0, 60, 400).tolist()
+    ],
+    "infinite": [float("inf"), 10**400, -float("inf"), float("inf")] * 20,
+}
+
+
+@pytest.mark.parametrize("names", BULK.values(), ids=BULK.keys())
+@pytest.mark.parametrize("cap", [1, 3, 50])
+def test_names_in_bulk_keep_what_they_keep_one_by_one(monkeypatch, names, cap):
+    bulk = kept_rows(names, cap, KEY)
+    np.testing.assert_array_equal(kept_rows(objects(*names), cap, KEY), bulk)
+    monkeypatch.setattr(groups_module, "PLAIN", set())
+    np.testing.assert_array_equal(kept_rows(names, cap, KEY), bulk)
+
+
+@pytest.mark.parametrize(
+    "names", [BULK["text"], BULK["some missing"], RNG.integers(0, 60, 400).tolist()], ids=["text", "missing", "int"]
+)
+def test_a_column_of_a_frame_keeps_what_a_list_keeps(names):
+    for column in (pl.Series(names), pd.Series(names, dtype="Int64" if isinstance(names[0], int) else "string")):
+        np.testing.assert_array_equal(kept_rows(column, 3, KEY), kept_rows(names, 3, KEY))
+
+
+@pytest.mark.parametrize("number", [0, -1, 7, 2**70, -(2**70), 0.0, -0.0, 0.1, -2.5, 1e300, 5e-324])
+def test_a_number_is_written_at_once_as_it_would_be_by_the_rules(number):
+    exact = Fraction(number)
+    assert groups_module._text(number) == f"number:{exact.numerator:x}/{exact.denominator:x}" == groups_module._text(exact)
+
+
+def test_kept_rows_are_those_with_the_least_draws_of_their_group():
+    names = ["a", "b", "a", "a", "b", "c", "a"]
+    seeds = groups_module._seeds(["text:a", "text:b", "text:c"], KEY)
+    kept = kept_rows(names, 2, KEY)
+    for name, seed in zip("abc", seeds, strict=True):
+        rows = [i for i, other in enumerate(names) if other == name]
+        draws = groups_module._mix(seed + groups_module._mix(np.arange(len(rows), dtype=np.uint64)))
+        assert [rows[i] for i in np.sort(np.argsort(draws)[:2])] == [i for i in rows if kept[i]]
+
+
+def test_a_seed_is_a_keyed_hash_of_the_name():
+    digest = hashlib.blake2b("text:é".encode(), key=KEY, digest_size=8).digest()
+    assert groups_module._seeds(["text:é"], KEY).tolist() == [int.from_bytes(digest, "little")]
 
 
 @pytest.mark.parametrize("names", [[True, False] * 20, [b"a", b"b"] * 20], ids=["flags", "bytes"])

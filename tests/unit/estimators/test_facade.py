@@ -1,6 +1,7 @@
 import math
 import pickle
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,8 @@ import pytest
 from sklearn.base import clone
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
-from spinney.estimators import clusterer
+from spinney.algorithms.lloyd import Lloyd
+from spinney.estimators import fitting
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 RNG = np.random.default_rng(0)
@@ -136,6 +138,25 @@ def test_pandas_output_on_request(estimator):
     assert frame.index.tolist() == [5, 6, 7, 8]
 
 
+@dataclass(frozen=True)
+class Named(Lloyd):
+    """Lloyd's algorithm under another name, which is not in the registry."""
+
+    name: str = "mine"
+
+
+@ESTIMATORS
+def test_an_algorithm_may_be_an_object(estimator):
+    model = make(estimator, algorithm=Named()).fit(ROWS)
+    by_name = make(estimator, algorithm="lloyd").fit(ROWS)
+    assert model.release_.algorithm == "mine"
+    np.testing.assert_array_equal(model.cluster_centers_, by_name.cluster_centers_)
+    assert "'mine'" in str(model.plan(2))
+    for copy in (clone(model), pickle.loads(pickle.dumps(model))):
+        assert copy.get_params() == model.get_params()
+        np.testing.assert_array_equal(copy.fit(ROWS).cluster_centers_, model.cluster_centers_)
+
+
 @ESTIMATORS
 def test_a_pickle_predicts_alike(estimator):
     model = make(estimator, bounds=Ball(9.0)).fit(FRAME)
@@ -195,13 +216,13 @@ def test_random_state_alone_decides_without_noise(estimator):
 
 def test_only_the_noise_seed_reaches_the_noise(monkeypatch):
     seeds = []
-    original = clusterer.noise_source
+    original = fitting.noise_source
 
     def spy(seed):
         seeds.append(seed)
         return original(seed)
 
-    monkeypatch.setattr(clusterer, "noise_source", spy)
+    monkeypatch.setattr(fitting, "noise_source", spy)
     for random_state, noise_seed in ((7, 3), (7, None), (None, 3)):
         make(random_state=random_state, noise_seed=noise_seed).fit(ROWS[:50])
     assert seeds == [3, None, 3]

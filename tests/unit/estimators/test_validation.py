@@ -1,14 +1,20 @@
 import math
 import re
+from dataclasses import fields, replace
 from fractions import Fraction
+from inspect import signature
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.estimators import clusterer
-from spinney.estimators.validation import check_count, check_parameters, check_random_state
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.tighten import Tightened
+from spinney.algorithms.tree import Tree
+from spinney.estimators import fitting
+from spinney.estimators.validation import Parameters, check_count, check_parameters, check_random_state
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
@@ -61,6 +67,9 @@ WRONG = {
     "algorithms as a list": ({"algorithm": ["tree"]}, "algorithm"),
     "unknown adjacency": ({"adjacency": "swap"}, "adjacency"),
     "no adjacency": ({"adjacency": None}, "adjacency"),
+    "tighten as text": ({"tighten": "yes"}, "tighten"),
+    "tighten as a number": ({"tighten": 1}, "tighten"),
+    "no tighten": ({"tighten": None}, "tighten"),
     "a cap of zero": ({"max_rows_per_group": 0}, "max_rows_per_group"),
     "a cap of a half": ({"max_rows_per_group": 0.5}, "max_rows_per_group"),
     "negative noise seed": ({"noise_seed": -1}, "noise_seed"),
@@ -84,7 +93,7 @@ def formula(name, owner):
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 @pytest.mark.parametrize(("changes", "name"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_parameter_says_what_to_type(monkeypatch, estimator, changes, name):
-    monkeypatch.setattr(clusterer, "MemoryCurator", Untouchable._touched)
+    monkeypatch.setattr(fitting, "MemoryCurator", Untouchable._touched)
     with pytest.raises(ParameterError) as caught:
         make(estimator, **changes).fit(ROWS)
     assert formula(name, estimator.__name__).fullmatch(str(caught.value))
@@ -124,7 +133,7 @@ def test_groups_without_a_cap_are_refused(estimator):
 @pytest.mark.parametrize("bounds", [([0, 0, 0], [1, 1, 1]), Box([0, 0, 0], 1), Ball(1, [0, 0, 0])])
 @pytest.mark.parametrize("table", [ROWS, ROWS.tolist(), pd.DataFrame(ROWS)], ids=["array", "lists", "frame"])
 def test_bounds_for_other_columns_are_refused_before_a_curator_is_made(monkeypatch, bounds, table):
-    monkeypatch.setattr(clusterer, "MemoryCurator", Untouchable._touched)
+    monkeypatch.setattr(fitting, "MemoryCurator", Untouchable._touched)
     with pytest.raises(ParameterError) as caught:
         make(PrivateKMeans, bounds=bounds).fit(table)
     assert formula("bounds", "PrivateKMeans").fullmatch(str(caught.value))
@@ -180,17 +189,37 @@ def test_counts_may_be_any_whole_number(number):
     check_count("n", "here", number)
 
 
-@pytest.mark.parametrize("power", [1, 2])
-def test_facts_hold_the_parameters_and_become_a_problem(power):
-    model = make(PrivateKMeans, epsilon=0.1, delta=1e-6, adjacency="replace", max_rows_per_group=np.int64(3))
-    facts = check_parameters(model, power, has_groups=True)
-    assert (facts.k, facts.power, facts.budget) == (2, power, Budget.of(0.1, 1e-6))
+@pytest.mark.parametrize(("objective", "power"), [("kmedian", 1), ("kmeans", 2)])
+def test_facts_hold_the_parameters_and_become_a_problem(objective, power):
+    asked = Parameters(2, 0.1, 1e-6, (0, 1), "lloyd", "replace", np.True_, np.int64(3), random_state=4, noise_seed=5)
+    facts = check_parameters(asked, objective, "here", has_groups=True)
+    assert (facts.objective, facts.k, facts.budget) == (objective, 2, Budget.of(0.1, 1e-6))
+    assert (facts.algorithm, facts.tighten, facts.random_state, facts.noise_seed) == ("lloyd", True, 4, 5)
     assert facts.unit == Unit(Adjacency.REPLACE, 3)
-    rows = check_parameters(model.set_params(max_rows_per_group=None), power, has_groups=False)
+    rows = check_parameters(replace(asked, max_rows_per_group=None), objective, "here", has_groups=False)
     assert rows.unit == Unit(Adjacency.REPLACE, 1)
     problem = facts.problem(4)
     assert problem.domain.n_features == 4
+    assert problem.power == power
     assert problem.kernel == {1: "median", 2: "mean"}[power]
+    assert facts.algorithm_for(problem) == Tightened(ALGORITHMS["lloyd"])
+    assert replace(facts, tighten=False).algorithm_for(problem) is ALGORITHMS["lloyd"]
+
+
+def test_parameters_are_those_of_the_estimators():
+    assert [field.name for field in fields(Parameters)] == list(signature(PrivateKMeans).parameters)
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [Tree, int, object(), 3, SimpleNamespace(name="x", plan=None, run=None)],
+    ids=["class", "type", "object", "number", "half"],
+)
+def test_what_is_not_an_algorithm_is_refused(algorithm):
+    with pytest.raises(
+        ParameterError, match=r"must be one of 'auto', .*, or an algorithm\. Got .+ instead\.\nHint: leave it out"
+    ):
+        make(PrivateKMeans, algorithm=algorithm).plan(2)
 
 
 def test_public_randomness_repeats_as_asked():

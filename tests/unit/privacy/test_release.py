@@ -59,11 +59,12 @@ def assert_same(first, second):
         {"feature_names": None, "max_rows_per_group": 3, "adjacency": "replace"},
         {"summary_points": np.empty((0, 2)), "summary_weights": np.empty(0)},
         {"domain": {"lower": [-1.0, -1.0], "upper": [1.0, 1.0], "radius": 1.0}},
+        {"tightened": {"lower": [0.25, 0.5], "upper": [0.75, 4.0]}},
         {"epsilon": 0.0},
         {"charges": ()},
         {"feature_names": ("größe", "円")},
     ],
-    ids=["plain", "infinite", "groups", "no summary", "ball", "all unspent", "nothing spent", "any script"],
+    ids=["plain", "infinite", "groups", "no summary", "ball", "private box", "all unspent", "nothing spent", "any script"],
 )
 def test_a_release_survives_json(tmp_path, changes):
     release = make(**changes)
@@ -130,7 +131,7 @@ def test_bytes_that_are_not_text_are_refused(tmp_path):
         Release.from_json(path)
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Release)])
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Release) if field.name != "tightened"])
 def test_a_missing_field_is_refused(name):
     record = make().to_dict()
     del record[name]
@@ -138,7 +139,18 @@ def test_a_missing_field_is_refused(name):
         Release.from_dict(record)
 
 
+def test_a_file_that_knows_no_box_has_none():
+    record = make(tightened={"lower": [0.0, 0.1], "upper": [0.5, 0.7]}).to_dict()
+    assert Release.from_dict(record).tightened == {"lower": [0.0, 0.1], "upper": [0.5, 0.7]}
+    del record["tightened"]
+    assert Release.from_dict(record).tightened is None
+
+
 DAMAGED = {
+    "the private box has other columns": {"tightened": {"lower": [0.0], "upper": [1.0]}},
+    "the private box is not finite": {"tightened": {"lower": [0.0, 0.0], "upper": [1.0, math.inf]}},
+    "the private box has no upper bounds": {"tightened": {"lower": [0.0, 0.0]}},
+    "the private box is a number": {"tightened": 3},
     "centers are text": {"centers": [["a", "b"]]},
     "centers are ragged": {"centers": [[1.0, 2.0], [1.0]]},
     "charges are text": {"charges": "abc"},

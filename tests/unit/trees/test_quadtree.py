@@ -1,9 +1,11 @@
+import itertools
+
 import numpy as np
 import pytest
 
 from spinney import Ball, Box
 from spinney.spaces.grid import GRID_BITS
-from spinney.trees.quadtree import BIN_BITS, Cells, Splits
+from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Cells, Splits
 
 SPACES = {
     "unit interval": Box(0, 1).domain(1),
@@ -25,7 +27,7 @@ def test_every_level_halves_the_widest_side(domain):
     assert splits.depth == min(128, GRID_BITS * domain.n_features)
     assert splits.words == -(-splits.depth // 64)
     cut = np.zeros(domain.n_features, dtype=int)
-    for axis, shift in zip(splits.axes, splits.shifts, strict=True):
+    for axis, shift in zip(splits.route.axes, splits.route.shifts, strict=True):
         sides = (domain.upper - domain.lower) / 2.0**cut
         widest = max(sides[t] for t in range(len(sides)) if cut[t] < GRID_BITS)
         assert sides[axis] == widest
@@ -54,7 +56,7 @@ def test_codes_are_sorted_and_name_the_path(domain):
     for name, corner in zip(names, lower, strict=True):
         expected, sides = domain.lower.copy(), domain.upper - domain.lower
         for level, bit in enumerate(name):
-            axis = splits.axes[level]
+            axis = splits.route.axes[level]
             sides[axis] /= 2
             expected[axis] += sides[axis] * int(bit)
         np.testing.assert_allclose(corner, expected, atol=1e-12)
@@ -76,7 +78,7 @@ def test_children_halve_their_parent_at_every_depth(domain):
         (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
         middle = parent_lower[0] / 2 + parent_upper[0] / 2
         first, second = (parent_lower[0].copy(), parent_upper[0].copy()), (parent_lower[0].copy(), parent_upper[0].copy())
-        axis = splits.axes[depth - 1]
+        axis = splits.route.axes[depth - 1]
         first[1][axis] = second[0][axis] = middle[axis]
         np.testing.assert_array_equal(lower, [first[0], second[0]])
         np.testing.assert_array_equal(upper, [first[1], second[1]])
@@ -110,7 +112,7 @@ def test_representatives_follow_public_densities():
 def test_a_column_whose_rows_do_not_vary_is_split_last():
     densities = np.full((2, 2**BIN_BITS), 0.5**BIN_BITS)
     densities[0] = np.eye(2**BIN_BITS)[100]
-    axes = Splits.of(Box(0, 1).domain(2), densities).axes
+    axes = Splits.of(Box(0, 1).domain(2), densities).route.axes
     assert axes[:3].tolist() == [1, 1, 1]
     assert np.bincount(axes).tolist() == [GRID_BITS, GRID_BITS]
 
@@ -142,3 +144,51 @@ def test_a_grown_tree_is_consistent_and_its_leaves_tile_the_box(open_curator, do
     inside = ((lower[:, None] <= rows) & (rows < upper[:, None])).all(axis=2)
     assert (inside.sum(axis=0) == 1).all()
     assert (inside.sum(axis=1) <= 4).all()  # no noise: every leaf is at or below the threshold
+
+
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+@pytest.mark.parametrize("depth", [1, 7, 30, 500])
+def test_random_splits_take_the_columns_in_turn_and_cut_in_the_middle_third(domain, depth):
+    splits = Splits.random(domain, depth, np.random.default_rng(0))
+    assert splits.depth == min(depth, MAX_DEPTH)
+    assert splits.route.axes.tolist() == [level % domain.n_features for level in range(splits.depth)]
+    shares = splits.route.fractions / 2.0**GRID_BITS
+    assert ((shares > 1 / 3 - 1e-9) & (shares < 2 / 3)).all()
+    assert len(np.unique(shares)) == splits.depth
+
+
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+def test_random_cells_cut_each_side_at_the_share_of_their_level(domain):
+    splits = Splits.random(domain, 8, np.random.default_rng(1))
+    parents = Cells.grid(splits, 0)
+    for level in range(8):
+        cells = parents.children(np.full(len(parents), True))
+        (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
+        axis, share = splits.route.axes[level], splits.route.fractions[level] / 2.0**GRID_BITS
+        cut = parent_lower + share * (parent_upper - parent_lower)
+        np.testing.assert_allclose(upper[0::2, axis], cut[:, axis], atol=1e-7)
+        np.testing.assert_allclose(lower[1::2, axis], cut[:, axis], atol=1e-7)
+        others = np.arange(domain.n_features) != axis
+        assert np.array_equal(np.repeat(parent_lower, 2, axis=0)[:, others], lower[:, others])
+        assert np.array_equal(cells.middles(), lower / 2 + upper / 2)
+        np.testing.assert_allclose(cells.diameters(), np.linalg.norm(upper - lower, axis=1))
+        parents = cells
+    assert np.prod(upper - lower, axis=1).sum() == pytest.approx(np.prod(domain.upper - domain.lower))
+    np.testing.assert_allclose(parents.representatives(), parents.middles(), atol=1e-7)
+
+
+def test_diameters_of_random_cells_shrink_by_a_third_every_round_of_columns():
+    splits = Splits.random(SPACES["cube"], 12, np.random.default_rng(3))
+    diameters = [Cells.grid(splits, depth).diameters().max() for depth in (0, 3, 6, 9, 12)]
+    assert all(after <= before * 2 / 3 + 1e-9 for before, after in itertools.pairwise(diameters))
+
+
+def test_children_of_cells_at_different_depths():
+    splits = Splits.of(SPACES["five columns"])
+    codes = np.zeros((3, 2), dtype=np.uint64)
+    codes[1, 0], codes[2, 0] = 1 << 63, 3 << 62
+    cells = Cells(splits, codes, np.array([1, 64, 2])).children(np.array([True, True, True]))
+    assert cells.depths.tolist() == [2, 2, 65, 65, 3, 3]
+    assert [bits(code, depth).rstrip("0") for code, depth in zip(cells.codes, cells.depths, strict=True)] == [
+        "", "01", "1", "1" + 63 * "0" + "1", "11", "111",
+    ]  # fmt: skip

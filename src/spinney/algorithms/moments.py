@@ -1,0 +1,161 @@
+"""For many columns: private moments first, a shallow tree for the start, then private steps.
+
+Letters: k clusters, d columns. With many columns a tree sees only a few of them, and most of the budget belongs to steps.
+
+1. ``mean``      the noisy mean of all rows, and their noisy number.
+2. ``distance``  a noisy histogram of distances to the mean: the typical distance sets the clipping radii below.
+3. ``spread``    the noisy second moment of each column around the mean.
+4. ``leaves``    noisy counts of a shallow tree that halves the columns of largest spread around the mean.
+5. The leaves are clustered into twice as many centers as asked for: free post-processing.
+6. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
+7. ``step 2``, ``radii``, ``step 3``: two more steps, the last with a clipping radius for each cluster.
+8. ``sizes``     noisy sizes of the released clusters.
+
+Proof: ``proofs/moments.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.algorithms.columns import inner_box
+from spinney.algorithms.polish import ask_rings, take_step
+from spinney.algorithms.problem import Problem, Result
+from spinney.curators.base import COUNTING, Curator
+from spinney.curators.partitions import Rings
+from spinney.mechanisms.additive import calibrate
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part, compose
+from spinney.solvers.weighted import solve
+from spinney.spaces.box import Domain, FloatArray
+from spinney.trees.quadtree import Cells, Splits
+
+__all__ = ["Moments"]
+
+#: Shares of epsilon, in hundredths.
+SHARES = {
+    "mean": 5,
+    "distance": 1,
+    "spread": 4,
+    "leaves": 10,
+    "step 1": 15,
+    "step 2": 15,
+    "radii": 3,
+    "step 3": 44,
+    "sizes": 3,
+}
+#: Squared coordinates are clipped to a vector of this length times the typical squared distance over the root of d.
+SPREAD_RADIUS = 2.5
+#: The tree's box reaches so many standard deviations from the mean: halving a column then puts points where halves have theirs.
+SPAN = 1.6
+#: Leaves are expected to hold so many standard deviations of their noise, and count if they hold at least one.
+LEAF_STDS = 2
+#: The tree has at most so many levels.
+MAX_LEVELS = 12
+#: Centers of the first step, per cluster.
+OVER = 2
+#: Offsets are clipped to this share of the typical distance.
+STEP_RADIUS = 0.8
+#: Centers that the tree cannot give lie around the mean, so many standard deviations apart.
+FILLER_SPREAD = 0.3
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Private moments of the rows: how many, where, how far from there, and how spread along each column."""
+
+    n: float
+    mean: FloatArray
+    distance: float
+    spread: FloatArray
+
+    def box(self, domain: Domain) -> Domain:
+        """Return the box around the mean that holds most rows, inside the domain."""
+        reach = SPAN * self.spread
+        return inner_box(domain, self.mean - reach, self.mean + reach)
+
+    def fillers(self, count: int, domain: Domain, rng: np.random.Generator) -> FloatArray:
+        """Draw public points around the mean."""
+        reach = math.sqrt(3) * FILLER_SPREAD * self.spread  # a uniform draw has a third of its squared reach as variance
+        return domain.clip(rng.uniform(self.mean - reach, self.mean + reach, (count, self.mean.size)))
+
+
+class Moments:
+    """Private moments, a shallow tree, private steps."""
+
+    name = "moments"
+    backends = ("memory",)
+
+    def parts(self, problem: Problem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        root = math.sqrt(problem.domain.n_features)
+        kernels = {"mean": "mean", "spread": "second-moment", "step 1": "", "step 2": "", "step 3": ""}
+        return tuple(
+            Part(name, "sums", Fraction(share, 100), root, 1.0, kernels[name])
+            if name in kernels
+            else Part(name, "counts", Fraction(share, 100))
+            for name, share in SHARES.items()
+        )
+
+    def plan(self, problem: Problem) -> tuple[Charge, ...]:
+        """Return the charges, from public facts alone."""
+        return compose(problem.budget, self.parts(problem))
+
+    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+        """Ask the curator and return what may be released."""
+        charge = {c.name: c for c in charges}
+        domain, k = problem.domain, problem.k
+        shape = measure(curator, problem, charge)
+        fillers = shape.fillers(OVER * k, domain, rng)
+
+        points, weights = shallow_leaves(curator, shape, charge["leaves"])
+        start = solve(points, weights, OVER * k, problem.power, rng, fillers).centers
+        radius = STEP_RADIUS * shape.distance
+        points, weights = take_step(curator, problem, start, np.full(OVER * k, radius), charge["step 1"])
+        centers = solve(points, weights, k, problem.power, rng, fillers[:k]).centers
+
+        centers, _ = take_step(curator, problem, centers, np.full(k, radius), charge["step 2"])
+        rings = ask_rings(curator, problem, centers, charge["radii"])
+        radii = np.minimum(rings.step_radii(problem, charge["step 3"]), radius)
+        centers, _ = take_step(curator, problem, centers, radii, charge["step 3"])
+        sizes = curator.counts(Rings(centers), charge["sizes"])
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+
+
+def measure(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> Shape:
+    """Ask for the moments of the rows."""
+    domain = problem.domain
+    d, widths = domain.n_features, domain.upper - domain.lower
+    middle, reach = domain.center[None, :], np.array([domain.half_diagonal])
+    answer = curator.sums(middle, "mean", reach, charge["mean"])
+    n = max(float(answer.private_weights[0]), answer.noise.weight_std, 1.0)
+    mean = domain.clip(middle + reach * answer.private_vectors / n)
+
+    distance = ask_rings(curator, problem, mean, charge["distance"]).typical_distance()
+    square = SPREAD_RADIUS * distance**2 / math.sqrt(d)
+    answer = curator.sums(mean, "second-moment", np.array([math.sqrt(square)]), charge["spread"])
+    noise = square * answer.noise.vector_std / n
+    variance = square * answer.private_vectors[0] / n
+    # What does not stand out of the noise is taken to spread as far as the noise could hide; nothing beyond the domain.
+    spread = np.clip(np.sqrt(np.maximum(variance, noise / 2)), 1e-6 * widths, widths)
+    return Shape(n, mean[0], distance, spread)
+
+
+def shallow_leaves(curator: Curator, shape: Shape, charge: Charge) -> tuple[FloatArray, FloatArray]:
+    """Count the rows in the leaves of a shallow tree around the mean; return leaves that are not empty as weighted points."""
+    inner = shape.box(curator.domain)
+    splits = Splits.of(inner)
+    std = calibrate(COUNTING, curator.unit.count_price(charge)).std
+    levels = int(math.log2(max(shape.n / (LEAF_STDS * max(std, 1.0)), 1.0)))
+    levels = min(levels, MAX_LEVELS, splits.depth)
+    leaves = Cells.grid(splits, levels)
+    weights = curator.within(inner).counts(leaves, charge).private_counts.astype(np.float64)
+    points = leaves.representatives()
+    unseen = np.setdiff1d(np.arange(inner.n_features), splits.route.axes[:levels])
+    points[:, unseen] = shape.mean[unseen]
+    full = weights > std
+    return points[full], weights[full]

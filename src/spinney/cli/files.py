@@ -1,0 +1,36 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from spinney.exceptions import DataError
+
+__all__ = ["written_whole"]
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Yield a temporary file beside `path`, which takes its place in the end; after an error nothing is left of it.
+
+    Whether the file can be written is found out at the start. A pipe or a device is written directly.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        yield path
+        return
+    part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        if path.is_dir():
+            raise IsADirectoryError
+        part.touch()
+    except OSError:
+        raise DataError(f"{path} cannot be written.\nHint: name a file in a folder that exists and may be written to.") from None
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)

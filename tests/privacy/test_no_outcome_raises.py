@@ -1,0 +1,129 @@
+"""Rules 3, 8 and 9 for the noise itself: any integer may come out of it, and an exception or a warning would be an output too."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spinney.estimators.fitting
+from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, Release
+from spinney.algorithms.columns import inner_box
+from spinney.algorithms.tighten import tight_box
+from spinney.mechanisms.additive import Noise
+
+SPACES = {
+    "plain": Box(-1, 1),
+    "ball": Ball(1.0, 3.0),
+    "narrow": Box(0, 1.1e-100),
+    "wide": Box(-4.9e99, 4.9e99),
+    "wide ball": Ball(4.9e99),
+    "narrow ball": Ball(1e-99),
+    "far": Box(1e15, 1e15 + 1),
+    "far ball": Ball(1.0, 1e15),
+    "one step of the floats": Box(1e15, 1e15 + 0.125),
+}
+OUTCOMES = {
+    "nothing": lambda values, scale, rng: 0 * values,
+    "all low": lambda values, scale, rng: values - 2**61,
+    "all high": lambda values, scale, rng: values + 2**61,
+    "one high": lambda values, scale, rng: np.where(np.arange(values.size) == values.size // 2, 2**61, -(2**61)),
+    "one barely": lambda values, scale, rng: (np.arange(values.size) == values.size // 2) * math.ceil(20 * scale),
+    "any size": lambda values, scale, rng: (rng.choice([-1, -1, 1], values.size) * 2.0 ** rng.uniform(0, 61, values.size)).astype(
+        np.int64
+    ),
+}
+
+
+class WildSource:
+    """Answers whatever a test wants; trees of thousands of cells stop growing."""
+
+    statement = "seeded: not private"
+
+    def __init__(self, outcome, seed):
+        self._outcome, self._rng, self._size = outcome, np.random.default_rng(seed), 0
+
+    def laplace(self, values, scale):
+        grows, self._size = values.size in (2 * self._size, 256), values.size
+        if grows and values.size >= 256:
+            return np.full(values.size, -(2**61))
+        return self._outcome(values, scale, self._rng).astype(np.int64)
+
+    gaussian = laplace
+
+    def key(self):
+        return bytes(16)
+
+
+def fit(model, rows, outcome, seed, monkeypatch):
+    monkeypatch.setattr(spinney.estimators.fitting, "noise_source", lambda _: WildSource(OUTCOMES[outcome], seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return model.fit(rows).release_
+
+
+def check(release, domain, k):
+    assert release.centers.shape == (k, domain.n_features)
+    assert (release.centers >= domain.lower).all()
+    assert (release.centers <= domain.upper).all()
+    if release.tightened is not None:
+        lower, upper = np.array(release.tightened["lower"]), np.array(release.tightened["upper"])
+        assert (domain.lower <= lower).all()
+        assert (lower < upper).all()
+        assert (upper <= domain.upper).all()
+    Release.from_dict(release.to_dict())  # refuses what is not finite
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("space", SPACES)
+def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, case, monkeypatch):
+    # Objectives, relations and budgets take turns.
+    seed = (list(OUTCOMES).index(outcome) + list(SPACES).index(space)) % 3
+    estimator, adjacency, epsilon, delta = [
+        (PrivateKMeans, "add-remove", 1.0, 0.0),
+        (PrivateKMedian, "replace", 1e-9, 0.0),
+        (PrivateKMeans, "replace", 1e6, 0.5),
+    ][seed]
+    domain = SPACES[space].domain(case.n_features)
+    model = estimator(3, epsilon=epsilon, delta=delta, bounds=SPACES[space], adjacency=adjacency, random_state=seed)
+    rows = domain.sample(40 * seed, np.random.default_rng(seed))
+    check(fit(model.set_params(**case.asked), rows, outcome, seed, monkeypatch), domain, 3)
+
+
+@pytest.mark.parametrize("inner", ["hst", "lloyd", "moments"])
+@pytest.mark.parametrize("outcome", ["one barely", "any size"])
+@pytest.mark.parametrize("space", ["narrow", "wide ball", "far"])
+def test_no_box_makes_an_algorithm_inside_it_raise_or_warn(inner, outcome, space, monkeypatch):
+    domain = SPACES[space].domain(3)
+    model = PrivateKMeans(2, epsilon=1.0, bounds=SPACES[space], algorithm=inner, tighten=True, random_state=0)
+    check(fit(model, domain.sample(30, np.random.default_rng(0)), outcome, 7, monkeypatch), domain, 2)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    space=st.sampled_from(sorted(SPACES)),
+    columns=st.integers(1, 4),
+    noise=st.sampled_from([Noise("none", 0.0), Noise("laplace", 1e-5), Noise("laplace", 30.0), Noise("gaussian", 1e10)]),
+    level=st.sampled_from([-1e18, 0.0, 1.0, 1e4, 1e18]),
+)
+@settings(deadline=None, derandomize=True, max_examples=200)
+def test_every_noisy_histogram_makes_a_box_of_positive_width(seed, space, columns, noise, level):
+    domain = SPACES[space].domain(columns)
+    rng = np.random.default_rng(seed)
+    counts = rng.laplace(0, max(noise.scale, 1.0), (columns, 128)).round()
+    counts[rng.integers(columns), rng.integers(128)] += level
+    box = tight_box(domain, counts, noise)
+    assert (domain.lower <= box.lower).all()
+    assert (box.lower < box.upper).all()
+    assert (box.upper <= domain.upper).all()
+
+
+def test_a_column_in_which_the_corners_of_a_box_meet_keeps_its_bounds():
+    domain = Box([0, 1e15, -1], [1, 1e15 + 1, 1]).domain(3)
+    middle = np.array([0.5, 1e15 + 0.5, 7.0])  # the last lies outside
+    box = inner_box(domain, middle - 0.01, middle + 0.01)
+    assert box.lower.tolist() == [0.49, 1e15, -1]
+    assert box.upper.tolist() == [0.51, 1e15 + 1, 1]
+    assert box.radius == math.inf

@@ -1,0 +1,160 @@
+import math
+
+import numpy as np
+import pytest
+
+from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
+from spinney.algorithms.moments import FILLER_SPREAD, MAX_LEVELS, SHARES, SPAN, Shape, measure, shallow_leaves
+from spinney.algorithms.registry import ALGORITHMS
+
+BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+
+
+def make(estimator=PrivateKMeans, k=4, **changes):
+    settings = {"epsilon": math.inf, "bounds": (-2, 2), "algorithm": "moments", "random_state": 0}
+    return estimator(k, **{**settings, **changes})
+
+
+def blobs(d, k=4, n=500, std=0.08, seed=0):
+    rng = np.random.default_rng(seed)
+    middles = rng.uniform(-1, 1, (k, d))
+    return middles, np.concatenate([rng.normal(middle, std, (n, d)) for middle in middles])
+
+
+def assert_found(centers, middles, tolerance):
+    gaps = np.linalg.norm(centers[:, None] - middles, axis=2)
+    assert sorted(gaps.argmin(axis=1)) == list(range(len(middles)))
+    assert gaps.min(axis=1).max() < tolerance
+
+
+@BOTH
+@pytest.mark.parametrize("space", [Box(-2, 2), Ball(10.0)], ids=["box", "ball"])
+def test_without_noise_blobs_in_many_columns_are_found(estimator, space):
+    middles, rows = blobs(40)
+    release = make(estimator, bounds=space).fit(rows).release_
+    assert_found(release.centers, middles, 0.1)
+    np.testing.assert_array_equal(release.sizes, [500] * 4)
+    assert len(release.summary_points) == len(release.summary_weights) == 8
+    assert release.noise == "none: not private"
+
+
+@BOTH
+@pytest.mark.parametrize(("delta", "adjacency"), [(0.0, "add-remove"), (1e-6, "add-remove"), (1e-6, "replace")])
+def test_with_noise_blobs_in_many_columns_are_found(estimator, delta, adjacency):
+    middles, rows = blobs(40, n=10_000)
+    model = make(estimator, epsilon=2.0, delta=delta, adjacency=adjacency, noise_seed=1)
+    assert_found(model.fit(rows).cluster_centers_, middles, 1.0)
+
+
+@BOTH
+def test_one_cluster_is_the_middle_of_the_rows(estimator):
+    _, rows = blobs(15, k=1)
+    centers = make(estimator, 1).fit(rows).cluster_centers_
+    target = rows.mean(axis=0) if estimator is PrivateKMeans else np.median(rows, axis=0)
+    np.testing.assert_allclose(centers, [target], atol=0.02)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, math.inf])
+@pytest.mark.parametrize("d", [1, 3, 50])
+def test_few_rows_give_k_centers_inside_the_domain(n, epsilon, d):
+    rows = np.random.default_rng(0).uniform(-1, 1, (n, d))
+    for bounds in (Box(-1, 1), Ball(0.9)):
+        centers = make(k=7, epsilon=epsilon, bounds=bounds).fit(rows).cluster_centers_
+        assert centers.shape == (7, d)
+        domain = bounds.domain(d)
+        assert (centers >= domain.lower).all()
+        assert (centers <= domain.upper).all()
+
+
+@BOTH
+def test_constant_columns_do_no_harm(estimator):
+    middles, rows = blobs(20)
+    wide = np.concatenate([rows, np.full((len(rows), 5), 0.75)], axis=1)
+    centers = make(estimator).fit(wide).cluster_centers_
+    assert_found(centers[:, :20], middles, 0.1)
+    np.testing.assert_allclose(centers[:, 20:], 0.75, atol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-95, 1e-30, 1.0, 1e30, 1e95])
+def test_a_result_scales_with_its_domain(scale):
+    middles, rows = blobs(16)
+    model = make(epsilon=5.0, delta=1e-6, bounds=(-2 * scale, 2 * scale), noise_seed=2)
+    plain = make(epsilon=5.0, delta=1e-6, noise_seed=2).fit(rows).cluster_centers_
+    assert_found(plain, middles, 0.5)
+    np.testing.assert_allclose(model.fit(rows * scale).cluster_centers_ / scale, plain, atol=1e-3)
+
+
+def test_one_column_does():
+    _, rows = blobs(1, k=1, n=50, std=0.01)
+    rows = np.concatenate([rows - 0.5, rows + 0.5])
+    centers = make(k=2).fit(rows).cluster_centers_
+    np.testing.assert_allclose(np.sort(centers.ravel()), [rows[:50].mean(), rows[50:].mean()], atol=0.01)
+
+
+@pytest.fixture
+def opened(open_curator):
+    """Return a function that opens a curator without noise for the questions of a plan."""
+
+    def make_curator(rows, bounds=(-2, 2)):
+        plan = make(bounds=bounds).plan(rows.shape[1])
+        questions = [charge.question for charge in plan.charges]
+        curator, *charges = open_curator(rows, plan.problem.domain, *questions)
+        names = [charge.name for charge in plan.charges]
+        return curator, plan.problem, dict(zip(names, charges, strict=True))
+
+    return make_curator
+
+
+def test_moments_without_noise_are_those_of_the_rows(opened):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(0.3, [0.15, 0.25, 0.2, 0.15, 0.25, 0.2], (4000, 6))
+    shape = measure(*opened(rows))
+    assert shape.n == 4000
+    np.testing.assert_allclose(shape.mean, rows.mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(shape.distance, np.sqrt(rows.var(axis=0).sum()), rtol=0.25)
+    np.testing.assert_allclose(shape.spread, rows.std(axis=0), rtol=0.15)
+
+
+def test_a_column_without_spread_keeps_a_little(opened):
+    shape = measure(*opened(np.tile([0.3, -0.5], (100, 1))))
+    assert (shape.spread >= 4e-6).all()
+
+
+def test_the_shallow_tree_looks_at_the_columns_of_largest_spread(opened):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(0, [0.02, 0.5, 0.02, 0.4], (1000, 4))
+    curator, problem, charge = opened(rows)
+    shape = measure(curator, problem, charge)
+    points, weights = shallow_leaves(curator, shape, charge["leaves"])
+    assert weights.sum() == 1000
+    assert len(points) <= 2**MAX_LEVELS
+    reach = SPAN * shape.spread
+    assert (np.abs(points - shape.mean) <= reach).all()
+    assert len(np.unique(points[:, 1])) >= 4 * len(np.unique(points[:, 0]))
+    assert curator.domain is problem.domain  # the tree was counted in a view
+
+
+def test_fillers_lie_around_the_mean_inside_the_domain():
+    domain = Box(-1, 1).domain(3)
+    shape = Shape(10.0, np.array([0.0, 0.5, 1.0]), 1.0, np.array([0.1, 0.2, 0.3]))
+    fillers = shape.fillers(20_000, domain, np.random.default_rng(0))
+    np.testing.assert_allclose(fillers.std(axis=0)[:2], FILLER_SPREAD * shape.spread[:2], rtol=0.05)
+    assert (fillers <= 1).all()
+
+
+def test_the_plan_pays_for_five_sums_of_two_kernels():
+    plan = make(epsilon=1.0).plan(50)
+    kernels = {part.name: part.kernel for part in ALGORITHMS["moments"].parts(plan.problem) if part.question == "sums"}
+    assert kernels == {"mean": "mean", "spread": "second-moment", "step 1": "", "step 2": "", "step 3": ""}
+    assert sum(SHARES.values()) == 100
+
+
+def test_for_medians_the_weights_of_moments_are_counts():
+    plan = make(PrivateKMedian, epsilon=1.0, delta=1e-6, adjacency="replace").plan(50)
+    stds = {charge.name: plan.vector_std(charge) for charge in plan.charges if charge.question == "sums"}
+    shares = {name: SHARES[name] ** 0.5 * std for name, std in stds.items()}
+    # A replaced weight of the median kernel costs more than a replaced count.
+    assert shares["mean"] == pytest.approx(shares["spread"], rel=1e-3)
+    assert shares["step 1"] == pytest.approx(shares["step 3"], rel=1e-3)
+    assert shares["step 1"] > 1.01 * shares["mean"]

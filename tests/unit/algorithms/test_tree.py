@@ -1,0 +1,76 @@
+import math
+
+import numpy as np
+import pytest
+
+from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.tree import MANY_COLUMNS, MANY_COLUMNS_SHARES, OVER, SHARES, Tree
+from spinney.curators.base import Curator
+
+BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+
+
+def blobs(d, n=500):
+    rng = np.random.default_rng(0)
+    middles = rng.uniform(-0.8, 0.8, (4, d))
+    return middles, np.concatenate([rng.normal(middle, 0.05, (n, d)) for middle in middles])
+
+
+def assert_found(centers, middles, tolerance):
+    gaps = np.linalg.norm(centers[:, None] - middles, axis=2)
+    assert sorted(gaps.argmin(axis=1)) == [0, 1, 2, 3]
+    assert gaps.min(axis=1).max() < tolerance
+
+
+@pytest.mark.parametrize("shares", [SHARES, MANY_COLUMNS_SHARES])
+def test_shares_sum_to_one_hundred(shares):
+    assert sum(shares.values()) == 100
+
+
+@pytest.mark.parametrize(("d", "steps"), [(1, 1), (MANY_COLUMNS - 1, 1), (MANY_COLUMNS, 2), (60, 2)])
+def test_many_columns_get_two_steps_and_no_verification(d, steps):
+    plan = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="tree").plan(d)
+    names = [charge.name for charge in plan.charges]
+    assert sum(charge.question == "sums" for charge in plan.charges) == steps
+    assert any(name.startswith("verify") for name in names) == (steps == 1)
+    assert [part.name for part in Tree().parts(plan.problem)] == names
+
+
+@BOTH
+@pytest.mark.parametrize("d", [2, MANY_COLUMNS, 30])
+def test_without_noise_blobs_are_found(estimator, d):
+    middles, rows = blobs(d)
+    model = estimator(4, epsilon=math.inf, bounds=(-1, 1), algorithm="tree", random_state=0).fit(rows)
+    assert_found(model.cluster_centers_, middles, 0.05)
+    np.testing.assert_array_equal(model.cluster_sizes_, [500] * 4)
+
+
+@BOTH
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_with_noise_blobs_in_many_columns_are_found(estimator, adjacency):
+    middles, rows = blobs(16, n=4000)
+    settings = {"adjacency": adjacency, "random_state": 0, "noise_seed": 0, "algorithm": "tree"}
+    assert_found(estimator(4, epsilon=2.0, delta=1e-6, bounds=(-1, 1), **settings).fit(rows).cluster_centers_, middles, 0.5)
+
+
+def test_the_first_of_two_steps_moves_half_as_many_centers_again(monkeypatch):
+    asked = []
+    sums = Curator.sums
+
+    def spy(self, centers, kernel, radii, charge, anchors=None):
+        asked.append((charge.name, len(centers)))
+        return sums(self, centers, kernel, radii, charge, anchors)
+
+    monkeypatch.setattr(Curator, "sums", spy)
+    for k in (1, 5):
+        asked.clear()
+        PrivateKMeans(k, epsilon=1.0, bounds=(-1, 1), algorithm="tree", noise_seed=0).fit(blobs(13)[1])
+        assert asked == [("polish 1", math.ceil(OVER * k)), ("polish 2", k)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, math.inf])
+def test_few_rows_in_many_columns_give_k_centers_inside_the_domain(n, epsilon):
+    model = PrivateKMeans(7, epsilon=epsilon, bounds=(-1, 1), algorithm="tree", random_state=0).fit(blobs(15)[1][:n])
+    assert model.cluster_centers_.shape == (7, 15)
+    assert (np.abs(model.cluster_centers_) <= 1).all()
