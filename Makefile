@@ -28,8 +28,13 @@ lint: setup
 	$(BIN)/mypy
 
 bench: setup
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python -m benchmarks.utility
+	$(BIN)/python -m benchmarks.columns
+	$(BIN)/python -m benchmarks.loose
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.tables_csv
+	$(BIN)/python -m benchmarks.pmedian
 
 clean:
 	rm -rf .venv demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,246 @@
+"""k-medoids in finite metrics, not private: ``python -m benchmarks.pmedian``; needs SPINNEY_DATA and the package kmedoids.
+
+Three parts: the OR-Library p-median graphs against their optima, one swap step against one iteration of FastPAM1, and the
+papers' two claims on HST initialization against k-median++: lower initial cost, and less time for k > log n. CPU seconds of all
+threads together, after the kernels were compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.tables import markdown, save
+from spinney.solvers import service as services
+from spinney.solvers.medoids import solve_medoids
+from spinney.solvers.seeding import seed_medoids
+from spinney.solvers.service import Service
+from spinney.solvers.swaps import local_search
+from spinney.solvers.tree_search import search_medoids
+from spinney.spaces.metric import FiniteMetric
+from spinney.trees.metric_hst import MetricHST
+
+#: The papers' numbers of centers, and larger ones.
+KS = (2, 5, 10, 15, 20, 50, 100, 200)
+#: The papers' depth of a tree without privacy, their demand, and their local search.
+LEVELS, DEMAND, ALPHA, STEPS = 6, 500, 1e-3, 20
+
+
+def folder() -> Path:
+    """Return the folder of the data."""
+    if "SPINNEY_DATA" not in os.environ:
+        raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
+    return Path(os.environ["SPINNEY_DATA"])
+
+
+def timed(task: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a task returns, and its CPU seconds."""
+    begun = time.process_time()
+    result = task()
+    return result, time.process_time() - begun
+
+
+def undirected(edges: np.ndarray, n: int) -> sp.coo_array:
+    """Return the graph of rows (u, v, length), in which a repeated edge's last length counts."""
+    lengths = {(min(u, v), max(u, v)): length for u, v, length in edges.tolist()}
+    pairs = np.array(list(lengths), dtype=np.int64)
+    return sp.coo_array((np.array(list(lengths.values()), dtype=float), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+
+
+def pmed() -> dict[str, Any]:
+    """Solve the OR-Library graphs; every number is the gap to the optimum, over three seeds."""
+    file = np.load(folder() / "pmed_odd.npz")
+    rows = []
+    for number, optimum in zip(file["ids"].tolist(), file["opt"].tolist(), strict=True):
+        n, _, p = file[f"pmed{number}_nmp"].tolist()
+        edges = file[f"pmed{number}_edges"]
+        edges = edges - [*[int(edges[:, :2].min())] * 2, 0]
+        space = FiniteMetric.from_graph(undirected(edges, n))
+
+        def solve(seed: int, space: FiniteMetric = space, n: int = n, p: int = p) -> Any:
+            return solve_medoids(space, np.ones(n), p, rng=np.random.default_rng(seed))
+
+        runs = [timed(lambda seed=seed, task=solve: task(seed)) for seed in range(3)]
+        gaps = [found.cost / optimum - 1 for found, _ in runs]
+        row = {"graph": f"pmed{number}", "n": n, "p": p, "optimum": optimum, "gaps": gaps}
+        rows.append({**row, "cpu": float(np.median([cpu for _, cpu in runs]))})
+    best, every = [min(row["gaps"]) for row in rows], [gap for row in rows for gap in row["gaps"]]
+    print(markdown(
+        ["graph", "n", "p", "optimum", "gap of each seed, %", "CPU s"],
+        [
+            [r["graph"], str(r["n"]), str(r["p"]), str(r["optimum"]),
+             " ".join(f"{100 * g:.2f}" for g in r["gaps"]), f"{r['cpu']:.2f}"]
+            for r in rows
+        ],
+    ))  # fmt: skip
+    verdict = {
+        "mean of best": float(np.mean(best)), "worst of best": max(best),
+        "mean of single seeds": float(np.mean(every)), "worst single seed": max(every), "least": min(every),
+    }  # fmt: skip
+    print({name: f"{100 * gap:.3f}%" for name, gap in verdict.items()})
+    return {"rows": rows, "verdict": verdict}
+
+
+def swap_step() -> dict[str, float]:
+    """Measure one step with 10,000 candidates, 10,000 rows and k = 20, as half the difference of three and one."""
+    import kmedoids
+
+    rows = np.load(folder() / "mnist_test10k.npz")["X"].astype(np.float64)
+    squares = (rows**2).sum(axis=1)
+    matrix = np.sqrt(np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0))
+    start = np.random.default_rng(0).choice(len(rows), 20, replace=False)
+    record = {}
+    for bits, kind in ((32, np.float32), (64, np.float64)):
+        services.EXACT_BYTES = 2**30 if bits == 64 else 2**28
+        table = np.ascontiguousarray(matrix, dtype=kind)
+        service = Service.of(FiniteMetric.from_matrix(table), np.ones(len(rows)))
+        service.tabulate()
+        local_search(service, start, alpha=0.0, steps=1)
+
+        def ours(steps: int, demand: Service = service) -> float:
+            return timed(lambda: local_search(demand, start, alpha=0.0, steps=steps))[1]
+
+        def theirs(steps: int, distances: np.ndarray = table) -> float:
+            return timed(lambda: kmedoids.fastpam1(distances, start, max_iter=steps))[1]
+
+        mine, other = (float(np.median([task(3) - task(1) for _ in range(3)])) / 2 for task in (ours, theirs))
+        record |= {
+            f"swap step, {bits} bits": mine,
+            f"FastPAM1 iteration, {bits} bits": other,
+            f"ratio, {bits} bits": mine / other,
+        }
+    services.EXACT_BYTES = 2**28
+    print({name: round(value, 3) for name, value in record.items()})
+    return record
+
+
+def clusters_graph(reach: float, n: int = 3000, seed: int = 0) -> tuple[FiniteMetric, np.ndarray]:
+    """Return the papers' graph and its clusters: 10 of them, linked inside with probability 0.2, 10 links for each pair."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 10, n)
+    tails, heads, lengths = [], [], []
+    for a in range(10):
+        inside = np.flatnonzero(label == a)
+        one, two = np.triu_indices(len(inside), 1)
+        kept = rng.random(len(one)) < 0.2
+        tails.append(inside[one[kept]])
+        heads.append(inside[two[kept]])
+        lengths.append(rng.random(int(kept.sum())))
+        for b in range(a):
+            tails.append(rng.choice(inside, 10, replace=False))
+            heads.append(rng.choice(np.flatnonzero(label == b), 10, replace=False))
+            lengths.append(rng.uniform(0.5, reach, 10))
+    edges = (np.concatenate(lengths), (np.concatenate(tails), np.concatenate(heads)))
+    return FiniteMetric.from_graph(sp.coo_array(edges, shape=(n, n))), label
+
+
+def streets(side: int) -> FiniteMetric:
+    """Return a square of streets of random lengths."""
+    rng = np.random.default_rng(0)
+    node = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
+    heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
+    return FiniteMetric.from_graph(sp.coo_array((rng.uniform(1, 3, len(tails)), (tails, heads)), shape=(side * side,) * 2))
+
+
+def settings() -> Iterator[tuple[str, FiniteMetric, np.ndarray, int]]:
+    """Yield the papers' spaces with their clusters and a number of repetitions."""
+    file = np.load(folder() / "mnist_test10k.npz")
+    for metric, name in (("euclidean", "MNIST l2"), ("manhattan", "MNIST l1")):
+        yield name, FiniteMetric.from_points(file["X"].astype(float), metric), file["y"].astype(int), 5  # type: ignore[arg-type]
+    for reach in (1.0, 100.0):
+        yield f"graph r={reach:.0f}", *clusters_graph(reach), 10
+
+
+def demands(label: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the papers' demand: 500 points of all clusters, and of clusters 0 and 8 only."""
+    rng = np.random.default_rng(seed)
+    for name, inside in (("balanced", np.ones(len(label), dtype=bool)), ("imbalanced", np.isin(label, [0, 8]))):
+        chosen = rng.choice(np.flatnonzero(inside), DEMAND, replace=False)
+        yield name, np.bincount(chosen, minlength=len(label)).astype(float)
+
+
+def initial_cost() -> list[dict[str, Any]]:
+    """Compare initial and final costs of HST initialization and k-median++."""
+    cells: dict[tuple[str, str, int], list[list[float]]] = {}
+    for space_name, space, label, repetitions in settings():
+        for seed in range(repetitions):
+            rng = np.random.default_rng(seed)
+            tree = MetricHST.build(space, rng, LEVELS)
+            for demand_name, weights in demands(label, seed):
+                service = Service.of(space, weights)
+                service.tabulate()
+                for k in KS:
+                    starts = search_medoids(space, tree, tree.counts(weights), k), seed_medoids(service, k, rng)
+                    ends = [local_search(service, start, alpha=ALPHA, steps=STEPS).cost for start in starts]
+                    cells.setdefault((space_name, demand_name, k), []).append([*map(service.cost, starts), *ends])
+    rows = []
+    for (space_name, demand_name, k), costs in cells.items():
+        hst, seeded, hst_end, seeded_end = np.mean(costs, axis=0).tolist()
+        row = {"space": space_name, "demand": demand_name, "k": k, "HST": hst, "k-median++": seeded, "ratio": hst / seeded}
+        rows.append({**row, "final ratio": hst_end / seeded_end})
+    print(markdown(
+        ["space", "demand", "k", "HST", "k-median++", "ratio", f"ratio after {STEPS} swaps"],
+        [
+            [r["space"], r["demand"], str(r["k"]), f"{r['HST']:.4g}", f"{r['k-median++']:.4g}",
+             f"{r['ratio']:.2f}", f"{r['final ratio']:.3f}"]
+            for r in rows
+        ],
+    ))  # fmt: skip
+    for name in dict.fromkeys(row["space"] for row in rows):
+        for span, wanted in (("k up to 20, as in the papers", KS[:5]), ("larger k", KS[5:])):
+            own = [row["ratio"] for row in rows if row["space"] == name and row["k"] in wanted]
+            lower = sum(ratio < 1 for ratio in own)
+            verdict = "holds" if lower == len(own) else "does not hold" if lower == 0 else "holds in part"
+            print(f"{name}, {span}: initial cost lower in {lower} of {len(own)} cells: the claim {verdict}")
+    return rows
+
+
+def initial_time() -> list[dict[str, Any]]:
+    """Compare CPU seconds of a tree with its search, and of k-median++, on all points of a space."""
+    spaces = {name: space for name, space, _, _ in settings()}
+    spaces |= {f"streets {side}x{side}": streets(side) for side in (50, 100, 200, 340)}
+    for small in (FiniteMetric.from_points(np.eye(99)), streets(9)):  # compiles the kernels
+        MetricHST.build(small, np.random.default_rng(0), LEVELS)
+        seed_medoids(Service.of(small, np.ones(small.n_points)), 2, np.random.default_rng(0))
+    rows = []
+    for name, space in spaces.items():
+        weights = np.ones(space.n_points)
+        service, rng = Service.of(space, weights), np.random.default_rng(0)
+        tree, built = timed(lambda s=space, r=rng: MetricHST.build(s, r, LEVELS))
+        row: dict[str, Any] = {"space": name, "n": space.n_points, "tree": built, "HST": {}, "k-median++": {}}
+        for k in KS:
+            row["HST"][k] = built + timed(lambda s=space, t=tree, w=weights, c=k: search_medoids(s, t, t.counts(w), c))[1]
+            row["k-median++"][k] = timed(lambda s=service, c=k, r=rng: seed_medoids(s, c, r))[1]
+        above = [k for k in KS if k > np.log2(space.n_points)]
+        faster = [k for k in above if row["HST"][k] < row["k-median++"][k]]
+        row["verdict"] = "holds" if faster == above else "does not hold" if not faster else f"holds from k = {min(faster)}"
+        rows.append(row)
+    print(markdown(
+        ["space", "n", "log2 n", *(f"k = {k}" for k in KS), "faster for k > log2 n"],
+        [
+            [r["space"], str(r["n"]), f"{np.log2(r['n']):.1f}",
+             *(f"{r['HST'][k]:.2f} / {r['k-median++'][k]:.2f}" for k in KS), r["verdict"]]
+            for r in rows
+        ],
+    ))  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    """Run the parts named on the command line, or all, and save their results."""
+    parts = {"pmed": pmed, "swap": swap_step, "cost": initial_cost, "time": initial_time}
+    for name in sys.argv[1:] or parts:
+        print(f"\n## {name}")
+        save(f"pmedian_{name}", parts[name]())
+
+
+if __name__ == "__main__":
+    main()

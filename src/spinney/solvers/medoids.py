@@ -1,0 +1,111 @@
+"""k-medoids of weighted demand in a finite metric: the best of several local searches.
+
+Some searches start from k-median++; the others from the best centers so far, a few of them drawn anew. Where the table of all
+costs would be too large, a sample of the demand stands for all of it, and of the candidates first a sample is tried and then
+those next to the centers found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spinney.solvers.seeding import check_room, seed_medoids
+from spinney.solvers.service import TABLE_BYTES, Service
+from spinney.solvers.swaps import Medoids, local_search
+from spinney.spaces.metric import FiniteMetric, IntArray
+
+__all__ = ["solve_medoids"]
+
+#: Draws for each seeded center.
+TRIALS = 3
+#: One center in this many is drawn anew before a search that starts from the best centers.
+KICK = 8
+#: Demand points, and candidates, in the samples of a problem whose table does not fit.
+SAMPLE = 4096
+
+
+def solve_medoids(
+    space: FiniteMetric,
+    weights: ArrayLike,
+    k: int,
+    power: int = 1,
+    rng: np.random.Generator | None = None,
+    restarts: int = 8,
+    existing: ArrayLike = (),
+) -> Medoids:
+    """Return good centers: the best of `restarts` seeded searches and as many that start near the best.
+
+    Parameters
+    ----------
+    space : FiniteMetric
+    weights : array of shape (n_points,)
+        The demand of each point, not negative.
+    k : int
+        The number of centers, existing ones not counted.
+    power : {1, 2}
+        1 for k-median, 2 for squared distances.
+    rng : numpy.random.Generator, optional
+        Public randomness; by default seeded with 0.
+    restarts : int
+    existing : array of int
+        Points where there is a center already, candidate or not; they stay.
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    service, fixed = Service.of(space, weights, power), np.asarray(existing, dtype=np.int64)
+    check_room(int(np.count_nonzero(~np.isin(space.candidates, fixed))), k)
+    if 4 * len(service.demand) * len(service.candidates) <= TABLE_BYTES:
+        return _search(service, k, rng, restarts, fixed)
+    return _search_samples(service, k, rng, restarts, fixed)
+
+
+def _search(service: Service, k: int, rng: np.random.Generator, restarts: int, fixed: IntArray) -> Medoids:
+    """Search from fresh seeds, and from the best centers with a few drawn anew."""
+    service.tabulate()
+    best = local_search(service, seed_medoids(service, k, rng, fixed, TRIALS), fixed, alpha=0.0)
+    for turn in range(1, 2 * restarts):
+        if best.cost == 0:
+            break
+        if turn < restarts:
+            start = seed_medoids(service, k, rng, fixed, TRIALS)
+        else:
+            kept = rng.choice(best.points, k - max(1, k // KICK), replace=False)
+            start = np.concatenate([kept, seed_medoids(service, k - len(kept), rng, np.concatenate([fixed, kept]), TRIALS)])
+        best = min(best, local_search(service, start, fixed, alpha=0.0), key=lambda found: found.cost)
+    return best
+
+
+def _search_samples(service: Service, k: int, rng: np.random.Generator, restarts: int, fixed: IntArray) -> Medoids:
+    """Search among sampled candidates, then among those next to the centers found, for a sample of the demand."""
+    space, candidates = service.space, service.candidates
+    seeds = seed_medoids(service, k, rng, fixed)
+    sample = _sample_demand(service, np.concatenate([seeds, fixed]), rng)
+    size = max(SAMPLE, 4 * k)
+    near = candidates[np.isin(candidates, sample.demand)]
+    some = np.concatenate([seeds, rng.permutation(near)[: size // 2], rng.permutation(candidates)[: size // 2]])
+    found = _search(_restrict(sample, np.unique(some)), k, rng, restarts, fixed)
+    apart = space.distances_between(found.points, candidates)
+    next_to = np.argpartition(apart, min(size // k, len(candidates) - 1), axis=1)[:, : size // k]
+    local = np.unique(np.concatenate([found.points, candidates[next_to.ravel()]]))
+    better = local_search(_restrict(sample, local), found.points, fixed, alpha=0.0)
+    costs = [(service.cost(np.concatenate([points, fixed])), points) for points in (seeds, found.points, better.points)]
+    cost, points = min(costs, key=lambda pair: pair[0])
+    return Medoids(np.sort(points), cost, found.swaps + better.swaps)
+
+
+def _restrict(service: Service, candidates: IntArray) -> Service:
+    return Service(service.space, candidates, service.demand, service.weights, service.power)
+
+
+def _sample_demand(service: Service, centers: IntArray, rng: np.random.Generator) -> Service:
+    """Draw demand points, half by weight and half by cost from these centers, weighted so that costs are right on average."""
+    closest = np.full(len(service.demand), np.inf)
+    for point in centers:
+        closest = np.minimum(closest, service.from_points([point])[0])
+    shares = service.weights / service.weights.sum()
+    if (total := float(service.weights @ closest)) > 0:
+        shares = shares / 2 + service.weights * closest / total / 2
+    draws = np.bincount(rng.choice(len(shares), SAMPLE, p=shares / shares.sum()), minlength=len(shares))
+    kept = np.flatnonzero(draws)
+    weights = draws[kept] * service.weights[kept] / (SAMPLE * shares[kept])
+    return Service(service.space, service.candidates, service.demand[kept], weights, service.power)

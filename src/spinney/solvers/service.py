@@ -1,0 +1,132 @@
+"""What it costs to serve weighted demand from candidate centers: distances, or their squares, kept in a table if it fits.
+
+The table has a row per demand point, so a network is searched from demand points, and the loops over candidates vectorize.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.exceptions import ParameterError
+from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import FiniteMetric, IntArray
+
+__all__ = ["Service", "nearest_two"]
+
+#: Tables of up to this many bytes are kept in 64 bits.
+EXACT_BYTES = 2**28
+#: Larger ones are kept in 32 bits up to this many bytes; beyond, rows are computed again whenever they are needed.
+TABLE_BYTES = 2**30
+#: Largest costs between which 32 bits neither vanish nor overflow.
+NARROW = 1e-30, 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """Demand and candidates of one problem; made by `of`.
+
+    Attributes
+    ----------
+    candidates : array of int
+        Where a center may be; "places" below are places in this array.
+    demand, weights : arrays of shape (m,)
+        The points of positive weight, and their weights.
+    power : {1, 2}
+        1 for k-median, 2 for squared distances.
+    """
+
+    space: FiniteMetric
+    candidates: IntArray
+    demand: IntArray
+    weights: FloatArray
+    power: int
+
+    @classmethod
+    def of(cls, space: FiniteMetric, weights: ArrayLike, power: int = 1, candidates: IntArray | None = None) -> Service:
+        """Read the weights of all points, which are not negative; points of weight 0 do not matter.
+
+        Parameters
+        ----------
+        space : FiniteMetric
+        weights : array of shape (n_points,)
+        power : {1, 2}
+        candidates : array of int, optional
+            Sorted indices of points; by default the candidates of the space.
+        """
+        mass = np.asarray(weights, dtype=np.float64)
+        if mass.shape != (space.n_points,) or not np.isfinite(mass).all() or (mass < 0).any():
+            raise ParameterError.wrong(
+                "weights", "k-medoids", f"{space.n_points} finite numbers, not negative, one per point", mass.shape,
+                "np.bincount(indices, minlength=space.n_points) counts demand per point.",
+            )  # fmt: skip
+        if power not in (1, 2):
+            raise ParameterError.wrong("power", "k-medoids", "1 or 2", power, "1 is k-median, 2 squared distances.")
+        demand = np.flatnonzero(mass)
+        return cls(space, space.candidates if candidates is None else candidates, demand, mass[demand], power)
+
+    @cached_property
+    def table(self) -> NDArray[Any] | None:
+        """The costs of all pairs, one row per demand point, or None if they would take too much memory."""
+        entries = len(self.demand) * len(self.candidates)
+        narrow = 8 * entries > EXACT_BYTES and NARROW[0] < self.space.diameter**self.power < NARROW[1]
+        if (4 if narrow else 8) * entries > TABLE_BYTES:
+            return None
+        kept = np.empty((len(self.demand), len(self.candidates)), np.float32 if narrow else np.float64)
+        for part, block in self.space.blocks(self.demand, self.candidates):
+            kept[part] = self._cost(block)
+        return kept
+
+    def tabulate(self) -> None:
+        """Compute the table now, if it fits, so that single candidates are read from it too."""
+        _ = self.table
+
+    def rows(self, members: IntArray) -> NDArray[Any]:
+        """Return the costs of serving some demand points, by their places, from all candidates."""
+        if self.table is not None:
+            return self.table[members]
+        return self._cost(self.space.distances_between(self.demand[members], self.candidates))
+
+    def from_candidates(self, places: ArrayLike) -> FloatArray:
+        """Return the costs of serving all demand from some candidates, one row per candidate."""
+        if "table" in self.__dict__ and self.table is not None:
+            return np.ascontiguousarray(self.table[:, np.asarray(places)].T, dtype=np.float64)
+        return self.from_points(self.candidates[np.asarray(places)])
+
+    def from_points(self, points: ArrayLike) -> FloatArray:
+        """Return the costs of serving all demand from some points of the space, one row per point."""
+        return self._cost(self.space.distances_between(points, self.demand))
+
+    def cost(self, points: ArrayLike) -> float:
+        """Return the cost of serving all demand from the nearest of some points of the space."""
+        closest = np.full(len(self.demand), np.inf)
+        for _, block in self.space.blocks(points, self.demand):
+            closest = np.minimum(closest, block.min(axis=0))
+        return float(self.weights @ self._cost(closest)) if len(self.demand) else 0.0
+
+    def _cost(self, distances: FloatArray) -> FloatArray:
+        return distances if self.power == 1 else distances**2
+
+
+@njit(cache=True, nogil=True)
+def nearest_two(costs):  # type: ignore[no-untyped-def]
+    """Return the nearest center of each demand point, its cost and the second nearest one's cost; ties go to the first.
+
+    ``costs`` has a row per center. The second cost is infinite if there is one center only.
+    """
+    k, m = costs.shape
+    label = np.zeros(m, dtype=np.int64)
+    first, second = np.full(m, np.inf), np.full(m, np.inf)
+    for j in range(k):
+        row = costs[j]
+        for i in range(m):
+            cost = row[i]
+            second[i] = min(second[i], max(first[i], cost))
+            label[i] = j if cost < first[i] else label[i]
+            first[i] = min(first[i], cost)
+    return label, first, second

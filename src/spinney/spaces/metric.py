@@ -1,0 +1,305 @@
+"""The public domain of k-medoids: finitely many points and the distances between them.
+
+Distances come from a matrix, from coordinates, or from shortest paths in a network; the last two are computed when they are
+asked for, so that a space of n points takes memory in proportion to its description and not to n^2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.exceptions import ParameterError
+from spinney.spaces.box import WIDEST, FloatArray
+
+__all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network"]
+
+IntArray = NDArray[np.int64]
+
+#: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.
+BLOCK_ENTRIES = 2**22
+#: Both directions of a distance may differ by this share of the largest one: rounding.
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
+#: Diameters are rounded up by this share, far more than the error of a sum.
+MARGIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """All distances, in 32 or 64 bits."""
+
+    values: NDArray[Any]
+
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets."""
+        out[:] = self.values[np.ix_(sources, targets)]
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Points as rows of numbers."""
+
+    points: FloatArray
+    manhattan: bool
+
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets."""
+        from spinney.spaces.pairwise import pairwise
+
+        pairwise(self.points, sources, targets, self.manhattan, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Edges as flat arrays: those of node u lead to ``ends[starts[u]:starts[u + 1]]``."""
+
+    starts: IntArray
+    ends: IntArray
+    lengths: FloatArray
+
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets."""
+        from spinney.spaces.shortest_paths import shortest_paths
+
+        if len(sources) <= len(targets):
+            shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
+        else:
+            turned = np.empty(out.shape[::-1])
+            shortest_paths(self.starts, self.ends, self.lengths, targets, sources, turned)
+            out[:] = turned.T
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FiniteMetric:
+    """Finitely many public points with distances; made by `from_matrix`, `from_points` or `from_graph`.
+
+    Different points may be at distance 0. A matrix need not obey the triangle inequality: privacy does not rest on it, but
+    the quality promised by the papers does; `is_metric` checks it.
+
+    Attributes
+    ----------
+    n_points : int
+    candidates : array of int
+        Where a center may be: sorted indices of points.
+    coordinates : array of shape (n_points, d) or None
+        Where the points are drawn.
+    diameter : float
+        A public upper bound on every distance: exact for a matrix, else at most twice the largest distance.
+    """
+
+    source: Matrix | Coordinates | Network
+    n_points: int
+    candidates: IntArray
+    coordinates: FloatArray | None
+
+    @classmethod
+    def from_matrix(
+        cls, distances: ArrayLike, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None
+    ) -> FiniteMetric:
+        """Read all distances from a square symmetric matrix, which is copied; a 32-bit matrix stays so.
+
+        Parameters
+        ----------
+        distances : array of shape (n, n)
+            Finite, not negative, 0 on the diagonal. Where both directions differ by rounding, the upper triangle counts.
+        candidates : array of int, optional
+            Where a center may be; by default everywhere.
+        coordinates : array of shape (n, d), optional
+            Where the points are drawn; distances do not depend on them.
+        """
+        values = _numbers("distances", distances, "from_matrix")
+        if values.shape[0] != values.shape[1]:
+            raise _wrong("distances", "square", values.shape, "give the distance from every point to every point.")
+        return cls._made(Matrix(_symmetric(values)), len(values), candidates, coordinates)
+
+    @classmethod
+    def from_points(
+        cls,
+        points: ArrayLike,
+        metric: Literal["euclidean", "manhattan"] = "euclidean",
+        candidates: ArrayLike | None = None,
+    ) -> FiniteMetric:
+        """Measure distances between the rows of a table of public points.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        metric : {"euclidean", "manhattan"}
+        candidates : array of int, optional
+            Where a center may be; by default everywhere.
+        """
+        if metric not in ("euclidean", "manhattan"):
+            raise _wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
+        table = np.array(_numbers("points", points, "from_points"), dtype=np.float64, order="C")
+        table.flags.writeable = False
+        return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table)
+
+    @classmethod
+    def from_graph(cls, graph: Any, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None) -> FiniteMetric:
+        """Measure lengths of shortest paths in a connected network.
+
+        Parameters
+        ----------
+        graph : scipy sparse matrix or array of shape (n, n)
+            Entry (u, v) is the length of the edge between u and v. An edge counts in both directions and may be given in one,
+            or more than once, with one length. A stored 0 is an edge of length 0, as long as no conversion has dropped it
+            (build the matrix from triples). Edges from a point to itself do not matter.
+        candidates : array of int, optional
+            Where a center may be; by default everywhere.
+        coordinates : array of shape (n, d), optional
+            Where the points are drawn; distances do not depend on them.
+        """
+        from spinney.spaces.edges import read_edges
+
+        starts, ends, lengths = read_edges(graph)
+        return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates)
+
+    @classmethod
+    def _made(
+        cls, source: Matrix | Coordinates | Network, n: int, candidates: ArrayLike | None, coordinates: ArrayLike | None
+    ) -> FiniteMetric:
+        chosen = _checked_candidates(candidates, n)
+        drawn = None
+        if coordinates is not None:
+            drawn = np.array(_numbers("coordinates", coordinates, "FiniteMetric"), dtype=np.float64)
+            if len(drawn) != n:
+                raise _wrong("coordinates", f"an array with {n} rows, one per point", drawn.shape, "leave them out if unknown.")
+            drawn.flags.writeable = False
+        return cls(source, n, chosen, drawn)
+
+    def __repr__(self) -> str:
+        kind = type(self.source).__name__.lower()
+        return f"FiniteMetric(from a {kind}: {self.n_points} points, {len(self.candidates)} candidates)"
+
+    def distances(self, sources: ArrayLike) -> FloatArray:
+        """Return the distances from some points to all points, one row per source."""
+        return self.distances_between(sources, np.arange(self.n_points))
+
+    def distances_between(self, sources: ArrayLike, targets: ArrayLike) -> FloatArray:
+        """Return the distances from some points to some others, one row per source."""
+        rows, columns = self._indices("sources", sources), self._indices("targets", targets)
+        out = np.empty((len(rows), len(columns)))
+        threads = os.cpu_count() or 1
+        if min(len(rows), len(columns)) < threads or out.size < BLOCK_ENTRIES // 8:
+            self.source.fill(rows, columns, out)
+        else:
+            parts = np.array_split(np.arange(len(rows)), 4 * threads)
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda part: self.source.fill(rows[part], columns, out[part[0] : part[-1] + 1]), parts))
+        return out
+
+    def blocks(
+        self, sources: ArrayLike | None = None, targets: ArrayLike | None = None, entries: int = BLOCK_ENTRIES
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield the rows of `distances_between`, at most about `entries` numbers at a time, each with its place.
+
+        Parameters
+        ----------
+        sources, targets : array of int, optional
+            By default all points.
+        entries : int
+        """
+        everything = np.arange(self.n_points)
+        rows = everything if sources is None else self._indices("sources", sources)
+        columns = everything if targets is None else self._indices("targets", targets)
+        step = max(1, entries // max(1, len(columns)))
+        for start in range(0, len(rows), step):
+            part = slice(start, min(start + step, len(rows)))
+            yield part, self.distances_between(rows[part], columns)
+
+    @cached_property
+    def diameter(self) -> float:
+        """A public upper bound on every distance: exact for a matrix, else at most twice the largest distance."""
+        if isinstance(self.source, Matrix):
+            return float(self.source.values.max())
+        first = self.distances([0])[0]
+        far = self.distances([int(first.argmax())])[0]
+        farther = self.distances([int(far.argmax())])[0]
+        middle = self.distances([int(np.maximum(far, farther).argmin())])[0]
+        reach = min(float(row.max()) for row in (first, far, farther, middle))
+        return 2 * reach * (1 + MARGIN)
+
+    def is_metric(self) -> bool:
+        """Return whether the triangle inequality holds up to rounding; for a matrix, in n^3 steps."""
+        if not isinstance(self.source, Matrix):
+            return True
+        from spinney.spaces.pairwise import triangle_slack
+
+        values = self.source.values
+        return bool(triangle_slack(values) >= -ROUNDING[values.dtype] * float(values.max()))
+
+    def _indices(self, name: str, value: ArrayLike) -> IntArray:
+        places = np.atleast_1d(np.asarray(value))
+        if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+            raise _wrong(name, "indices of points", value, f"whole numbers from 0 to {self.n_points - 1}.")
+        if places.size and (places.min() < 0 or places.max() >= self.n_points):
+            raise _wrong(name, f"indices from 0 to {self.n_points - 1}", (int(places.min()), int(places.max())), "check them.")
+        return places.astype(np.int64)
+
+
+def _wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
+    return ParameterError.wrong(name, "FiniteMetric", expected, got, hint)
+
+
+def _numbers(name: str, value: ArrayLike, maker: str) -> NDArray[Any]:
+    """Read a table of finite numbers with at least one row."""
+    try:
+        table = np.asarray(value)
+        table = table if table.dtype in ROUNDING else table.astype(np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
+        raise _wrong(
+            name, "a table of numbers with at least one row", getattr(table, "shape", None), f"see FiniteMetric.{maker}."
+        )
+    for start in range(0, len(table), step := max(1, BLOCK_ENTRIES // table.shape[1])):
+        if not (np.abs(table[start : start + step]) < np.float64(WIDEST)).all():
+            raise _wrong(name, f"finite numbers below {WIDEST}", "others", "leave out the points that are not known.")
+    return table
+
+
+def _symmetric(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of a matrix of distances with both directions alike, after checking it."""
+    n = len(values)
+    near = ROUNDING[values.dtype] * float(values.max())
+    if float(values.min()) < 0:
+        raise _wrong("distances", "not negative", float(values.min()), "distances are lengths.")
+    if float(values.diagonal().max()) > near:
+        raise _wrong("distances", "0 on the diagonal", float(values.diagonal().max()), "a point is at distance 0 of itself.")
+    copy = np.array(values, order="C")
+    for start in range(0, n, step := max(1, BLOCK_ENTRIES // n)):
+        stop = min(start + step, n)
+        if float(np.abs(values[start:stop] - values[:, start:stop].T).max()) > near:
+            raise _wrong(
+                "distances", "symmetric", "different distances there and back",
+                "take the mean (d + d.T) / 2, or the larger of both, np.maximum(d, d.T).",
+            )  # fmt: skip
+        copy[stop:, start:stop] = copy[start:stop, stop:].T
+        square = np.triu(copy[start:stop, start:stop], 1)
+        copy[start:stop, start:stop] = square + square.T
+    copy.flags.writeable = False
+    return copy
+
+
+def _checked_candidates(candidates: ArrayLike | None, n: int) -> IntArray:
+    places = np.arange(n) if candidates is None else np.asarray(candidates)
+    if places.ndim != 1 or places.size == 0 or places.dtype.kind not in "iu":
+        raise _wrong(
+            "candidates", "a list of indices of points, not empty", candidates, "np.flatnonzero(mask) turns a mask into one."
+        )
+    if int(places.min()) < 0 or int(places.max()) >= n:
+        raise _wrong("candidates", f"indices from 0 to {n - 1}", (int(places.min()), int(places.max())), "points count from 0.")
+    chosen = np.unique(places).astype(np.int64)
+    if chosen.size < places.size:
+        raise _wrong(
+            "candidates", "different indices", f"{places.size - chosen.size} repeated", "np.unique removes repeated ones."
+        )
+    chosen.flags.writeable = False
+    return chosen

@@ -1,0 +1,161 @@
+"""A random 2-HST of a finite metric as flat arrays, by ball carving (Fakcharoenphol, Rao and Talwar 2004).
+
+Depth 0 is one cell, all points, of radius r_0 = diameter / 2. At depth l >= 1 a point belongs to the first point of one random
+order that lies within r_l = beta diameter / 2^(l + 1) of it, with one random beta in [1, 2) for all depths (log-uniform), and a
+cell is what belongs to one point within one cell of the depth above. So a cell of depth l has diameter at most 2 r_l. The
+distance of two points in the tree is 2 r_l of the deepest cell that holds both, at least their distance in the metric, and in
+expectation O(log n) times it. The tree depends on the public points and on public randomness alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.trees.least_elements import LeastElements, least_elements
+
+__all__ = ["MAX_LEVELS", "MetricHST"]
+
+#: The deepest level of a tree that is grown until its cells are single points.
+MAX_LEVELS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class MetricHST:
+    """The tree: nodes level by level, node 0 the root, the children of a node one after another.
+
+    Attributes
+    ----------
+    parent : array of shape (nodes,)
+        -1 for the root.
+    first_child, n_children : arrays of shape (nodes,)
+        -1 and 0 for leaves: cells of one point, and those of the last level.
+    depth : array of shape (nodes,)
+    start, stop : arrays of shape (nodes,)
+        The points of a node are ``order[start:stop]``.
+    representative : array of shape (nodes,)
+        The point of a node that is nearest to the center of its ball, often the center itself.
+    order : array of shape (n_points,)
+    radii : array of shape (levels + 1,)
+        The radius of the balls of each depth.
+    """
+
+    parent: IntArray
+    first_child: IntArray
+    n_children: IntArray
+    depth: IntArray
+    start: IntArray
+    stop: IntArray
+    representative: IntArray
+    order: IntArray
+    radii: FloatArray
+
+    @classmethod
+    def build(cls, space: FiniteMetric, rng: np.random.Generator, levels: int | None = None) -> MetricHST:
+        """Carve a random tree.
+
+        Parameters
+        ----------
+        space : FiniteMetric
+        rng : numpy.random.Generator
+            Public randomness: one order of the points and one factor.
+        levels : int, optional
+            The depth of the deepest cells. By default cells are carved until points of one cell are at distance 0, or
+            `MAX_LEVELS` deep.
+        """
+        ranked, beta = rng.permutation(space.n_points), 2.0 ** rng.random()
+        radii = space.diameter * beta / 2.0 ** np.arange(1, (MAX_LEVELS if levels is None else levels) + 2)
+        radii[0] = space.diameter / 2
+        lists = least_elements(space, ranked, 0.0 if levels is None else float(radii[-1]))
+        if levels is None:
+            closest = lists.distances[lists.distances > 0].min(initial=np.inf)
+            radii = radii[: 1 + int(np.count_nonzero(radii >= closest))]
+        return _carve(lists, ranked, radii)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def levels(self) -> int:
+        """The depth of the last level, L."""
+        return len(self.radii) - 1
+
+    @property
+    def heights(self) -> IntArray:
+        """The papers' level of each node, h = L - depth: L for the root, 0 for the last level."""
+        return self.levels - self.depth
+
+    def points(self, node: int) -> IntArray:
+        """Return the points of a node."""
+        return self.order[self.start[node] : self.stop[node]]
+
+    def cells(self, depth: int) -> IntArray:
+        """Return the nodes that partition the points at a depth: those of this depth, and leaves above it."""
+        return np.flatnonzero((self.depth == depth) | ((self.depth < depth) & (self.n_children == 0)))
+
+    def counts(self, weights: ArrayLike) -> FloatArray:
+        """Return the weight of all nodes, given the weight of each point."""
+        sums = np.concatenate([[0.0], np.cumsum(np.asarray(weights, dtype=np.float64)[self.order])])
+        totals: FloatArray = sums[self.stop] - sums[self.start]
+        return totals
+
+    def leaf_of(self) -> IntArray:
+        """Return the leaf of each point."""
+        leaves = np.flatnonzero(self.n_children == 0)
+        found = np.empty(len(self.order), dtype=np.int64)
+        leaves = leaves[np.argsort(self.start[leaves])]
+        found[self.order] = np.repeat(leaves, self.stop[leaves] - self.start[leaves])
+        return found
+
+    def distances_between(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
+        """Return the distances in the tree of pairs of points; 0 for a point and itself."""
+        leaf = self.leaf_of()
+        one, two = np.atleast_1d(np.asarray(first)), np.atleast_1d(np.asarray(second))
+        a, b = leaf[one], leaf[two]
+        while (apart := a != b).any():
+            up_a, up_b = apart & (self.depth[a] >= self.depth[b]), apart & (self.depth[b] >= self.depth[a])
+            a, b = np.where(up_a, self.parent[a], a), np.where(up_b, self.parent[b], b)
+        lengths: FloatArray = np.where(one == two, 0.0, 2 * self.radii[self.depth[a]])
+        return lengths
+
+
+def _carve(lists: LeastElements, ranked: IntArray, radii: FloatArray) -> MetricHST:
+    """Cut the cells of each depth by the first center within its radius, read off the points' lists."""
+    n = len(ranked)
+    order, center, gap = np.arange(n), np.zeros(n, dtype=np.int64), np.zeros(n)
+    parent, depths, starts, sizes, named = [np.array([-1])], [np.array([0])], [np.array([0])], [np.array([n])], [ranked[:1]]
+    live, owner = np.arange(n if n > 1 else 0), np.zeros(n if n > 1 else 0, dtype=np.int64)  # places yet to be cut, their node
+    total = 1
+    for depth in range(1, len(radii)):
+        if not live.size:
+            break
+        within = np.flatnonzero(lists.distances <= radii[depth])[::-1]  # of several writes the last stays: the first center
+        center[lists.points[within]], gap[lists.points[within]] = lists.ranks[within], lists.distances[within]
+        inside = order[live]
+        sort = np.lexsort((gap[inside], center[inside], owner))  # moves points within their node only
+        inside = order[live] = inside[sort]
+        new = np.ones(len(live), dtype=bool)
+        new[1:] = (owner[1:] != owner[:-1]) | (center[inside][1:] != center[inside][:-1])
+        heads = np.flatnonzero(new)
+        size = np.diff(np.append(heads, len(live)))
+        parent.append(owner[heads])
+        depths.append(np.full(len(heads), depth))
+        starts.append(live[heads])
+        sizes.append(size)
+        named.append(inside[heads])
+        owner = total + np.cumsum(new) - 1
+        total += len(heads)
+        more = np.repeat(size > 1, size)
+        live, owner = live[more], owner[more]
+    parents, start = np.concatenate(parent), np.concatenate(starts)
+    n_children = np.bincount(parents[1:], minlength=total)
+    first_child = np.full(total, -1)
+    first_child[parents[:0:-1]] = np.arange(total - 1, 0, -1)
+    return MetricHST(
+        parents, first_child, n_children, np.concatenate(depths), start, start + np.concatenate(sizes),
+        np.concatenate(named), order, radii,
+    )  # fmt: skip

@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+from spinney.spaces.metric import FiniteMetric
+from spinney.trees.least_elements import least_elements
+from spinney.trees.metric_hst import MetricHST
+
+
+def grid_graph(side, seed=0):
+    """A square of streets of whole lengths, so that sums are exact."""
+    rng = np.random.default_rng(seed)
+    node = np.arange(side * side).reshape(side, side)
+    tails, heads = (
+        np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()]),
+        np.concatenate([node[:, 1:].ravel(), node[1:].ravel()]),
+    )
+    return sp.coo_array((rng.integers(1, 5, len(tails)).astype(float), (tails, heads)), shape=(side * side,) * 2)
+
+
+def points_space(metric="euclidean"):
+    return FiniteMetric.from_points(np.random.default_rng(5).normal(size=(80, 3)), metric)
+
+
+SPACES = {
+    "graph": lambda: FiniteMetric.from_graph(grid_graph(9)),
+    "matrix": lambda: FiniteMetric.from_matrix(dijkstra(grid_graph(9), directed=False)),
+    "euclidean": points_space,
+    "manhattan": lambda: points_space("manhattan"),
+    "twins": lambda: FiniteMetric.from_points(np.random.default_rng(5).integers(0, 3, (60, 2)).astype(float)),
+}
+
+
+@pytest.fixture(params=SPACES)
+def space(request):
+    return SPACES[request.param]()
+
+
+def first_within(matrix, order, radius):
+    """The rank of the first point of the order within a radius of each point."""
+    return (matrix[order] <= radius).argmax(axis=0)
+
+
+def test_lists_hold_the_first_point_within_every_radius(space):
+    n = space.n_points
+    matrix, order = space.distances(np.arange(n)), np.random.default_rng(2).permutation(n)
+    lists = least_elements(space, order)
+    for radius in np.quantile(matrix, [0.0, 0.02, 0.1, 0.3, 0.7, 1.0]) + 1e-6:
+        found = np.full(n, n)
+        within = lists.distances <= radius
+        np.minimum.at(found, lists.points[within], lists.ranks[within])
+        np.testing.assert_array_equal(found, first_within(matrix, order, radius))
+    assert len(lists.points) < n * (2 + 2 * np.log(n))
+
+
+@pytest.mark.parametrize("levels", [0, 1, 3, 6, None])
+def test_every_depth_is_a_nested_partition_into_small_cells(space, levels):
+    tree = MetricHST.build(space, np.random.default_rng(7), levels)
+    matrix = space.distances(np.arange(space.n_points))
+    above = np.zeros(space.n_points, dtype=int)
+    for depth in range(tree.levels + 1):
+        cells = tree.cells(depth)
+        label = np.full(space.n_points, -1)
+        for cell in cells:
+            assert (label[tree.points(cell)] == -1).all()
+            label[tree.points(cell)] = cell
+            assert matrix[np.ix_(tree.points(cell), tree.points(cell))].max() <= 2 * tree.radii[depth] * (1 + 1e-12)
+            assert tree.representative[cell] in tree.points(cell)
+            if tree.depth[cell] == depth and depth:
+                assert set(tree.points(cell)) <= set(tree.points(tree.parent[cell]))
+        assert (label >= 0).all()
+        assert len(np.unique(np.stack([above, label]), axis=1).T) == len(cells)
+        above = label
+
+
+def test_the_links_agree(space):
+    tree = MetricHST.build(space, np.random.default_rng(1), 6)
+    assert tree.parent[0] == -1
+    assert np.flatnonzero(tree.parent < 0).tolist() == [0]
+    for node in range(len(tree)):
+        children = np.flatnonzero(tree.parent == node)
+        assert len(children) == tree.n_children[node]
+        first = tree.first_child[node]
+        assert children.tolist() == list(range(first, first + len(children))) if len(children) else first == -1
+        size = tree.stop[node] - tree.start[node]
+        assert (len(children) == 0) == (size == 1 or tree.depth[node] == tree.levels)
+    assert sorted(tree.order) == list(range(space.n_points))
+    assert tree.heights[0] == 6
+    leaf = tree.leaf_of()
+    assert all(point in tree.points(leaf[point]) for point in range(space.n_points))
+
+
+def test_cells_belong_to_the_first_point_of_the_order():
+    space, seed = SPACES["matrix"](), 11
+    tree = MetricHST.build(space, np.random.default_rng(seed), 4)
+    order = np.random.default_rng(seed).permutation(space.n_points)
+    matrix = space.distances(np.arange(space.n_points))
+    label = np.zeros((1, space.n_points), dtype=int)
+    for depth in range(1, 5):
+        label = np.vstack([label, first_within(matrix, order, tree.radii[depth])])
+        expected = {tuple(np.flatnonzero((column == label.T).all(axis=1))) for column in label.T}
+        assert {tuple(sorted(tree.points(cell))) for cell in tree.cells(depth)} == expected
+
+
+def test_radii_halve_and_start_at_the_diameter(space):
+    tree = MetricHST.build(space, np.random.default_rng(0), 8)
+    assert tree.radii[0] == space.diameter / 2
+    np.testing.assert_allclose(tree.radii[1:-1] / tree.radii[2:], 2)
+    assert space.diameter / 4 <= tree.radii[1] < space.diameter / 2
+
+
+def test_the_same_tree_from_a_network_and_from_its_matrix(monkeypatch):
+    graph, matrix = SPACES["graph"](), SPACES["matrix"]()
+    monkeypatch.setattr(FiniteMetric, "diameter", 64.0)
+    one, two = (MetricHST.build(space, np.random.default_rng(4), 7) for space in (graph, matrix))
+    for name in ("parent", "first_child", "depth", "start", "stop", "representative", "order", "radii"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_a_tree_depends_on_the_generator_alone(space):
+    one, again, other = (MetricHST.build(space, np.random.default_rng(seed), 6) for seed in (4, 4, 5))
+    np.testing.assert_array_equal(one.order, again.order)
+    np.testing.assert_array_equal(one.parent, again.parent)
+    assert one.radii[1] != other.radii[1]
+
+
+def test_cells_are_carved_until_points_are_single():
+    tree = MetricHST.build(points_space(), np.random.default_rng(0))
+    leaves = np.flatnonzero(tree.n_children == 0)
+    assert (tree.stop[leaves] - tree.start[leaves] == 1).all()
+    space = SPACES["twins"]()
+    tree = MetricHST.build(space, np.random.default_rng(0))
+    for leaf in np.flatnonzero(tree.n_children == 0):
+        assert space.distances_between(tree.points(leaf), tree.points(leaf)).max() == 0
+    assert len(np.flatnonzero(tree.n_children == 0)) == 9
+
+
+def test_spaces_without_extent_are_one_cell():
+    for points in (np.zeros((1, 2)), np.zeros((5, 2))):
+        tree = MetricHST.build(FiniteMetric.from_points(points), np.random.default_rng(0))
+        assert len(tree) == 1
+        assert tree.points(0).tolist() == list(range(len(points)))
+
+
+def test_counts_add_up(space):
+    tree = MetricHST.build(space, np.random.default_rng(0), 6)
+    weights = np.random.default_rng(1).random(space.n_points)
+    counts = tree.counts(weights)
+    np.testing.assert_allclose(counts, [weights[tree.points(node)].sum() for node in range(len(tree))])
+
+
+def test_tree_distances_dominate_and_stretch_moderately(space):
+    matrix = space.distances(np.arange(space.n_points))
+    one, two = np.triu_indices(space.n_points, 1)
+    metric = matrix[one, two]
+    stretch = np.zeros(len(one))
+    for seed in range(40):
+        tree = MetricHST.build(space, np.random.default_rng(seed))
+        distances = tree.distances_between(one, two)
+        assert (distances >= metric * (1 - 1e-12)).all()
+        stretch += distances / np.maximum(metric, 1e-9) / 40
+    stretch = stretch[metric > 0]
+    assert stretch.max() < 8 * np.log(space.n_points)
+    assert stretch.mean() < 2 * np.log(space.n_points)
+    np.testing.assert_array_equal(tree.distances_between([3], [3]), [0])
+
+
+def test_a_road_network_is_carved_quickly():
+    space = FiniteMetric.from_graph(grid_graph(150))
+    tree = MetricHST.build(space, np.random.default_rng(0), 8)
+    assert tree.stop[0] == 22500
+    assert len(tree.cells(8)) > 10_000
