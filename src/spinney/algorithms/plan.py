@@ -16,6 +16,8 @@ __all__ = ["Plan"]
 
 #: Rows per cluster, times epsilon, below which centers are poor.
 FEW_ROWS = 300
+#: From so many columns on, pure noise is much larger than Gaussian noise.
+MANY_COLUMNS = 30
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class Plan:
             few = FEW_ROWS * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
             if self.n_guess * float(problem.budget.epsilon) < few * problem.k:
                 lines.append(f"That is few: below about {few} / epsilon rows per cluster expect poor centers.")
+        if problem.domain.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
+            lines.append("Every column adds noise to the centers: with so many, a delta such as 1e-6 lowers it much.")
         return "\n".join(lines)
 
     __repr__ = __str__

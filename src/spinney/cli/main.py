@@ -89,12 +89,15 @@ def fit(out: Path, **options: Any) -> None:
     """Cluster the private rows of a CSV, Parquet or NPY file and write a release."""
     with without_scipy():
         from spinney.cli.fitting import fit_table
+        from spinney.report.page import FAINT, is_faint
 
     with one_line_errors():
         with written_whole(out) as part:
             release = fit_table(**options)
             release.to_json(part)
         click.echo(f"Wrote {out}: {release.statement}.")
+        if is_faint(release):
+            click.echo(FAINT, err=True)
 
 
 @main.command()

@@ -66,8 +66,6 @@ def _chosen(path: Path, known: Iterable[str], columns: list[str] | None, groups:
     if not chosen:
         raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
     repeated = [name for name in chosen if chosen.count(name) > 1]
-    if len(known) == 1 and any(mark in known[0] for mark in ";\t|"):
-        raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
     if repeated:
         raise DataError(f"The column {repeated[0]!r} is asked for twice.\nHint: name it once.")
     return chosen
@@ -82,9 +80,25 @@ def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Tabl
         header = read_header(path)
     except (OSError, csv.Error):
         raise _unreadable(path, "cannot be read.") from None
+    _check_names(path, header.names)
     chosen = _chosen(path, header.names, columns, groups)
     numbers, names = read_records(path, header, chosen, [] if groups is None else [groups])
     return _table(numbers, None if groups is None else names[groups])
+
+
+def _check_names(path: Path, names: tuple[str, ...]) -> None:
+    """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
+    for name in names:
+        try:
+            float(name)
+        except ValueError:
+            continue
+        raise DataError(
+            f"{path} has a number where the name of a column should be.\n"
+            "Hint: its first line must name the columns, each with a letter in it, such as age,bmi,y2020."
+        )
 
 
 def _read_parquet(path: Path, columns: list[str] | None, groups: str | None) -> Table:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from spinney.privacy.release import Release
 
-__all__ = ["page"]
+__all__ = ["FAINT", "is_faint", "page"]
+
+#: What to tell if the sizes are no larger than noise.
+FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
 
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
@@ -24,7 +27,7 @@ def _tightened(release: Release, names: list[str]) -> list[str]:
     return ["", "The private box that rows were clipped to:", *_columns(rows)]
 
 
-def _is_faint(release: Release) -> bool:
+def is_faint(release: Release) -> bool:
     """Whether the noisy sizes could be those of an empty table."""
     return bool(release.sizes.sum() <= release.sizes_margin * len(release.sizes) ** 0.5 * 2)
 
@@ -54,11 +57,7 @@ def page(release: Release) -> str:
         f"Centers by noisy size (each size +- {release.sizes_margin:.0f} with probability 0.95):",
         *_columns(centers),
         *([f"... and {d - len(shown)} more columns"] if d > len(shown) else []),
-        *(
-            ["These sizes may all be noise. Was a column of words clustered, or is the table empty?"]
-            if _is_faint(release)
-            else []
-        ),
+        *([FAINT] if is_faint(release) else []),
         "",
         f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):",
         *_columns(charges),

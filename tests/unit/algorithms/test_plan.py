@@ -194,3 +194,10 @@ def test_what_few_rows_are_grows_with_the_unit():
     assert text not in str(make(n_clusters=1).plan(2, n_guess))
     assert f"{text} 1500 / epsilon" in str(make(n_clusters=1, max_rows_per_group=5).plan(2, n_guess))
     assert f"{text} 600 / epsilon" in str(make(n_clusters=1, adjacency="replace").plan(2, 599))
+
+
+def test_a_plan_with_many_columns_suggests_a_delta():
+    text = "a delta such as 1e-6"
+    assert text in str(make().plan(30))
+    assert text not in str(make().plan(29))
+    assert text not in str(make(delta=1e-6).plan(30))

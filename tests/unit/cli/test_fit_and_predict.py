@@ -93,6 +93,8 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
         (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
         (("rows.csv", "--bounds-file", "swapped.json"), "the lower bound of 'dose' is not below its upper bound"),
         (("semicolons.csv", "--bounds", "0", "1"), "other marks than commas"),
+        (("headless.csv", "--bounds", "0", "1"), "a number where the name of a column should be"),
+        (("headless.csv", "--bounds", "0", "1", "--columns", "dose"), "a number where the name of a column should be"),
         (("rows.csv", "--bounds-file", "bounds.json", "--columns", "dose,patient"), "no bounds for 'patient'"),
         (("dates.parquet", "--bounds", "0", "1"), "does not hold numbers"),
         (("empty.csv", "--bounds", "0", "1"), "empty.csv"),
@@ -101,6 +103,7 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
 )
 def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(folder, arguments, words):
     (folder / "swapped.json").write_text('{"age": [0, 100], "dose": [10, 0]}')
+    (folder / "headless.csv").write_text("p1,41.25,4.75\np2,39.5,5\n")
     (folder / "semicolons.csv").write_text("dose;age\n1;2\n")
     for name in ("broken.parquet", "broken.npy", "broken.json"):
         (folder / name).write_bytes(b"\x00\x01 no")
@@ -113,6 +116,7 @@ def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(
     assert line.startswith("error: ")
     assert words in line
     assert "Hint:" in line
+    assert "41.25" not in line  # a first line without names is a private row
     assert not (folder / "release.json").exists()
 
 
@@ -224,7 +228,7 @@ def test_what_cells_hold_changes_no_word(folder):
         result = fit("odd.csv", "--bounds", "0", "10")
         return result.exit_code, result.stdout, result.stderr
 
-    rows = b"a,b\n" + b"1,2\n" * 50
+    rows = b"a,b\n" + b"1,2\n" * 1000  # enough that sizes never look like noise
     plain = said(rows)
     assert plain[0] == 0
     for more in (b"x,y\n", b"\xff,1\n", b'"1" ,2\n', b'5" x,2\n', b'"never closed,2\n', b'1,"', b"\x00\n", b"1,2,3\n", b""):
@@ -295,3 +299,10 @@ def test_predict_labels_a_row_with_a_missing_cell_as_the_middle_of_the_domain(fo
 def test_predict_asks_for_what_it_needs(folder, missing):
     arguments = [word for word in ("release.json", "rows.npy", "--out", "labels.csv") if word != missing]
     assert run("predict", *arguments[: 2 if missing == "--out" else None]).exit_code == 2
+
+
+def test_a_fit_that_lost_its_rows_says_so(folder):
+    result = fit("rows.csv", "--bounds", "0", "100")  # the names of patients are words: every row is missing
+    assert result.exit_code == 0
+    assert "may all be noise" in result.stderr
+    assert "may all be noise" not in fit("rows.csv", "--bounds", "0", "100", "--columns", "dose,age").stderr
