@@ -89,7 +89,7 @@ class HST:
 
     def depth(self, problem: Problem) -> int:
         """Return the number of levels below the root, from public facts alone."""
-        return int(min(self.alpha * problem.domain.n_features, MAX_DEPTH))
+        return min(int(self.alpha) * problem.domain.n_features, MAX_DEPTH)
 
     def threshold(self, problem: Problem) -> float:
         """Return the count above which a cell is split: 10 beta d / eps, with the eps that is left for one added row."""

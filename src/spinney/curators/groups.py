@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 __all__ = ["kept_rows"]
 
 MISSING = "missing"
+#: Decimal numbers with more digits before or behind their point are no names: to write them out would take forever.
+LONGEST_DECIMAL = 5000
 
 
 def _mix(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -64,7 +66,7 @@ def _canonical(name: Any) -> str:
         name = name.real
     if isinstance(name, np.bool_):
         name = bool(name)
-    if not isinstance(name, Real | Decimal):
+    if not isinstance(name, Real | Decimal) or (isinstance(name, Decimal) and abs(name.adjusted()) > LONGEST_DECIMAL):
         return MISSING
     if name in (math.inf, -math.inf):
         return f"number:{float(name)}"

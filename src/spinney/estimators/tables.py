@@ -68,6 +68,16 @@ def _read_frame(frame: Any) -> NDArray[Any]:
     return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
 
+def _read_masked(array: Any) -> NDArray[Any]:
+    """Return a masked array as numbers, masked cells missing; dates and complex numbers as they are, to be refused."""
+    data: NDArray[Any] = np.asarray(array.data)
+    if data.dtype.kind in "cMm":
+        return data
+    with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
+        numbers = data.astype(np.float64) if data.dtype.kind in "fiub" else _numbers(data.ravel().tolist()).reshape(data.shape)
+    return np.where(np.ma.getmaskarray(array), np.nan, numbers)
+
+
 def is_list_of_names(names: Any, length: int) -> bool:
     """Whether this is a plain sequence with so many entries, whatever the entries are, and not a column of dates."""
     is_plain = hasattr(names, "__len__") and not isinstance(names, str | bytes | dict) and not hasattr(names, "columns")
@@ -90,7 +100,7 @@ def numeric_array(X: Any) -> Any:
     if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
         return X
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+        X = _read_masked(X)
     if not isinstance(X, np.ndarray):
         X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
     _refuse_dates([X.dtype])

@@ -38,16 +38,21 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Read the first record; of several columns of one name, the later ones get a suffix."""
+    """Read the first line; of several columns of one name, the later ones get a suffix.
+
+    Names that go on in the next line are refused: a quote that is never closed would make names of all rows.
+    """
     with path.open("rb") as file:
         reader = csv.reader(line.decode("utf-8-sig", "replace") for line in file)
         names: list[str] = []
         for name in next(reader, []):
             again = sum(known == name or known.startswith(f"{name}_duplicated_") for known in names)
             names.append(f"{name}_duplicated_{again - 1}" if name in names else name)
+        if reader.line_num > 1:
+            raise csv.Error("the names of columns go on in the next line")
         size = file.tell()
         file.seek(0)
-        return Header(tuple(names), size, is_plain=reader.line_num == 1 and file.readline().count(b",") == len(names) - 1)
+        return Header(tuple(names), size, is_plain=file.readline().count(b",") == len(names) - 1)
 
 
 def as_numbers(text: pl.Expr) -> pl.Expr:
@@ -87,7 +92,8 @@ def _read_plain(path: Path, header: Header, numbers: list[str], texts: list[str]
 
     source: Any = path
     if not header.is_plain:  # polars shall cut the names where it cuts the lines below
-        source = b"," * (len(header.names) - 1) + b"\n" + path.read_bytes()[header.size :]
+        places = b",".join(b"c%d" % i for i in range(len(header.names)))  # not blank: blank lines are skipped before a header
+        source = places + b"\n" + path.read_bytes()[header.size :]
 
     def scan(floats: set[str]) -> pl.LazyFrame:
         return pl.scan_csv(

@@ -1,4 +1,5 @@
 import hashlib
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from spinney import Box
 from spinney.curators import groups as groups_module
-from spinney.curators.groups import kept_rows
+from spinney.curators.groups import _text, kept_rows
 from spinney.curators.partitions import Whole
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
@@ -224,3 +225,8 @@ def test_a_curator_counts_only_kept_rows(open_curator, adjacency):
     expected = kept.sum() if adjacency is Adjacency.REPLACE else (kept & np.isfinite(rows).all(axis=1)).sum()
     assert kept.sum() == 30
     assert curator.counts(Whole(), ask).private_counts.tolist() == [expected]
+
+
+def test_a_decimal_with_a_huge_exponent_is_missing_at_once():
+    names = [Decimal("1e999999999"), Decimal("-1e-999999999"), None, Decimal("1e40"), 10**40]
+    assert list(map(_text, names)) == [*["missing"] * 3, _text(10**40), _text(10**40)]

@@ -126,3 +126,19 @@ def test_a_cell_is_read_alike_in_any_table():
     expected = [[1, 2, 0.5, 0.25, 1], [np.nan, 3, np.nan, np.nan, np.nan]]
     for table in (cells, np.array(cells, dtype=object), pd.DataFrame(cells), pd.DataFrame(cells, dtype=object)):
         np.testing.assert_array_equal(numeric_array(table), expected)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.array([["1", "2"], ["secret", "4"]]),
+        np.array([[1, 2], [10**400, 4]], dtype=object),
+        np.array([[1, 2], [np.longdouble("1e400"), 4]]),
+        np.array([[1, 2], [b"\xff", 4]], dtype=object),
+    ],
+    ids=["texts", "objects", "long doubles", "bytes"],
+)
+def test_a_masked_array_is_read_in_silence_whatever_stands_in_a_cell(cells):
+    read = numeric_array(np.ma.array(cells, mask=[[False, True], [False, False]]))
+    np.testing.assert_array_equal(np.isfinite(read), [[True, False], [False, True]])
+    assert (read[0, 0], read[1, 1]) == (1.0, 4.0)

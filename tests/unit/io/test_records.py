@@ -156,7 +156,7 @@ def test_a_long_cell_is_no_error(path):
         (b"\xef\xbb\xbfa,b\n", ("a", "b")),
         (b'"a","b"\n', ("a", "b")),
         (b'\xef\xbb\xbf"a",b\n', ("a", "b")),
-        (b'"dose, mg","two\nlines"\n', ("dose, mg", "two\nlines")),
+        (b'"dose, mg","b"\n', ("dose, mg", "b")),
         (b"a,a\n", ("a", "a_duplicated_0")),
         (b",\n", ("", "_duplicated_0")),
     ],
@@ -182,3 +182,22 @@ def test_a_file_may_have_no_rows(path, body):
     numbers, texts = read(path, body, texts=("b",))
     assert numbers["a"].null_count() == numbers.height == body.count(b"\n")
     assert texts.height == numbers.height
+
+
+@pytest.mark.parametrize("quote", [b"", b'"9"\n'], ids=["plain", "quoted"])
+@pytest.mark.parametrize(
+    ("body", "cells"),
+    [(b"", []), (b"1\n2\n3\n", [1, 2, 3]), (b"\n\n1\n2\n", [None, None, 1, 2]), (b"5,note\n6\n", [5, 6])],
+    ids=repr,
+)
+def test_no_record_is_taken_for_a_header_that_has_a_comma_in_its_only_name(path, body, cells, quote):
+    path.write_bytes(b'"income, net"\n' + body + quote)
+    numbers, _ = read_records(path, read_header(path), ["income, net"], [])
+    assert numbers["income, net"].to_list() == cells + ([9.0] if quote else [])
+
+
+def test_names_that_go_on_in_the_next_line_are_refused(path):
+    path.write_bytes(b'a,"b\n1,2\n3,secret\n')
+    with pytest.raises(csv.Error) as caught:
+        read_header(path)
+    assert "secret" not in str(caught.value)
