@@ -40,7 +40,7 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class Tightened:
-    """An algorithm that works inside a private box.
+    """An algorithm that works inside a private box. Its plan is made with the declared domain: plans read only its columns.
 
     Parameters
     ----------

@@ -91,7 +91,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         -------
         Neighbors: tables that differ by one row added or removed (or replaced, as `adjacency` says); by one group's rows
         if `groups` is given. Statement: everything stored on the fitted estimator is (epsilon, delta)-differentially
-        private. Proof: ``proofs/tree.md`` and the pages it names. Outside the promise: running time and memory use.
+        private. Proof: the algorithm's page, such as ``proofs/tree.md``, and the pages it names.
+        Outside the promise: running time and memory use.
 
         Parameters
         ----------

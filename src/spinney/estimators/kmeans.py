@@ -13,8 +13,9 @@ class PrivateKMeans(PrivateClusterer):
     Privacy
     -------
     Neighbors: add or remove one row (default) or replace one; one group with ``fit(X, groups=...)``. Statement: the fitted
-    estimator is (epsilon, delta)-differentially private. Proof: ``proofs/tree.md``. Outside the promise: running time and
-    memory use, and what methods return about the private rows themselves (`fit_predict`, `fit_transform`, `score`, `predict`).
+    estimator is (epsilon, delta)-differentially private. Proof: the algorithm's page, such as ``proofs/tree.md``, and with
+    `tighten` also ``proofs/tighten.md``. Outside the promise: running time and memory use, and what methods return about
+    the private rows themselves (`fit_predict`, `fit_transform`, `score`, `predict`).
 
     Parameters
     ----------
