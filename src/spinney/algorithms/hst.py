@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.polish import ask_rings, polish
-from spinney.algorithms.problem import Problem, Result
+from spinney.algorithms.problem import Algorithm, Problem, Result
 from spinney.curators.base import Curator, LevelAnswer
 from spinney.curators.partitions import Rings
 from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part, compose
+from spinney.privacy.composition import Part
 from spinney.solvers.dynamic_program import place_centers
 from spinney.spaces.box import FloatArray
 from spinney.trees.consistent import consistent_counts
@@ -47,7 +47,7 @@ RADII_PART = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
-class HST:
+class HST(Algorithm):
     """Noisy counts of a random tree, a dynamic program over it, private Lloyd rounds.
 
     Parameters
@@ -106,10 +106,6 @@ class HST:
             parts.append(Part(f"radii {i}", "counts", RADII_PART * share))
             parts.append(Part(f"round {i}", "sums", (1 - RADII_PART) * share, root, 1.0))
         return (*parts, Part("sizes", "counts", Fraction(SIZES_SHARE, 100)))
-
-    def plan(self, problem: Problem) -> tuple[Charge, ...]:
-        """Return the charges, from public facts alone."""
-        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

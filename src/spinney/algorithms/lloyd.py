@@ -15,11 +15,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Problem, Result
+from spinney.algorithms.problem import Algorithm, Problem, Result
 from spinney.curators.base import Curator
 from spinney.curators.partitions import Rings
 from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part, compose
+from spinney.privacy.composition import Part
 
 __all__ = ["Lloyd"]
 
@@ -31,7 +31,7 @@ SIZES_SHARE = 5
 MEDIAN_RADIUS = 0.1
 
 
-class Lloyd:
+class Lloyd(Algorithm):
     """Private Lloyd rounds from public random centers."""
 
     name = "lloyd"
@@ -43,10 +43,6 @@ class Lloyd:
         root = math.sqrt(problem.domain.n_features)
         rounds = [Part(f"round {i}", "sums", step, root, 1.0) for i in range(1, ROUNDS[problem.power] + 1)]
         return (*rounds, Part("sizes", "counts", Fraction(SIZES_SHARE, 100)))
-
-    def plan(self, problem: Problem) -> tuple[Charge, ...]:
-        """Return the charges, from public facts alone."""
-        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -24,12 +24,12 @@ import numpy as np
 
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.polish import ask_rings, take_step
-from spinney.algorithms.problem import Problem, Result
+from spinney.algorithms.problem import Algorithm, Problem, Result
 from spinney.curators.base import COUNTING, Curator
 from spinney.curators.partitions import Rings
 from spinney.mechanisms.additive import calibrate
 from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part, compose
+from spinney.privacy.composition import Part
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import Domain, FloatArray
 from spinney.trees.quadtree import Cells, Splits
@@ -84,7 +84,7 @@ class Shape:
         return domain.clip(rng.uniform(self.mean - reach, self.mean + reach, (count, self.mean.size)))
 
 
-class Moments:
+class Moments(Algorithm):
     """Private moments, a shallow tree, private steps."""
 
     name = "moments"
@@ -100,10 +100,6 @@ class Moments:
             else Part(name, "counts", Fraction(share, 100))
             for name, share in SHARES.items()
         )
-
-    def plan(self, problem: Problem) -> tuple[Charge, ...]:
-        """Return the charges, from public facts alone."""
-        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

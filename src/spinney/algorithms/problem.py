@@ -12,7 +12,7 @@ from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part
+from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Domain, FloatArray
 
@@ -48,7 +48,7 @@ class Result:
 
 
 class Algorithm(Protocol):
-    """A published algorithm."""
+    """A published algorithm; those that derive from it need not write `plan`."""
 
     @property
     def name(self) -> str:
@@ -63,6 +63,7 @@ class Algorithm(Protocol):
 
     def plan(self, problem: Problem) -> tuple[Charge, ...]:
         """Return every charge, in the order of asking, from public facts alone."""
+        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -23,7 +23,7 @@ from spinney.curators.base import Curator
 from spinney.curators.partitions import Columns
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part, compose
+from spinney.privacy.composition import Part
 from spinney.spaces.box import Domain, FloatArray
 
 __all__ = ["Tightened", "tight_box"]
@@ -39,7 +39,7 @@ MARGIN = 0.1
 
 
 @dataclass(frozen=True)
-class Tightened:
+class Tightened(Algorithm):
     """An algorithm that works inside a private box. Its plan is made with the declared domain: plans read only its columns.
 
     Parameters
@@ -64,10 +64,6 @@ class Tightened:
         d = problem.domain.n_features
         inside = (replace(part, share=part.share * (1 - SHARE)) for part in self.inner.parts(problem))
         return (Part("bounds", "counts", SHARE, d, d**0.5), *inside)
-
-    def plan(self, problem: Problem) -> tuple[Charge, ...]:
-        """Return the charges, from public facts alone."""
-        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities
 from spinney.algorithms.polish import ask_rings, polish
-from spinney.algorithms.problem import Problem, Result
+from spinney.algorithms.problem import Algorithm, Problem, Result
 from spinney.curators.base import COUNTING, Curator
 from spinney.curators.partitions import Columns, Rings, Whole
 from spinney.mechanisms.additive import calibrate
 from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part, compose
+from spinney.privacy.composition import Part
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
@@ -88,7 +88,7 @@ EMPTY_STDS = 1.06
 MASS_STDS = 6.0
 
 
-class Tree:
+class Tree(Algorithm):
     """Private tree, weighted clustering of its leaves, private polish."""
 
     name = "tree"
@@ -109,10 +109,6 @@ class Tree:
             for name, share in shares.items()
             for question, l1, l2 in [special.get(name, ("counts", 1.0, 1.0))]
         )
-
-    def plan(self, problem: Problem) -> tuple[Charge, ...]:
-        """Return the charges, from public facts alone."""
-        return compose(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
