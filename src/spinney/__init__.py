@@ -13,17 +13,21 @@ from spinney._version import __version__
 if TYPE_CHECKING:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
+    from spinney.estimators.kmedoids import PrivateKMedoids
     from spinney.exceptions import BudgetError, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
     from spinney.privacy.release import Release
     from spinney.spaces.box import Ball, Box
+    from spinney.spaces.metric import FiniteMetric
 
 __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "FiniteMetric",
     "ParameterError",
     "PrivateKMeans",
     "PrivateKMedian",
+    "PrivateKMedoids",
     "Release",
     "ReleaseError",
     "SeededNoiseWarning",
@@ -35,9 +39,11 @@ _HOMES = {
     "Ball": "spinney.spaces.box",
     "Box": "spinney.spaces.box",
     "BudgetError": "spinney.exceptions",
+    "FiniteMetric": "spinney.spaces.metric",
     "ParameterError": "spinney.exceptions",
     "PrivateKMeans": "spinney.estimators.kmeans",
     "PrivateKMedian": "spinney.estimators.kmedian",
+    "PrivateKMedoids": "spinney.estimators.kmedoids",
     "Release": "spinney.privacy.release",
     "ReleaseError": "spinney.exceptions",
     "SeededNoiseWarning": "spinney.exceptions",

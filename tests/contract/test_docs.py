@@ -18,8 +18,11 @@ from click.testing import CliRunner
 
 from spinney.algorithms.hst import HST
 from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.site_registry import SITE_ALGORITHMS
 from spinney.cli.main import main
+from spinney.privacy.promise import Promise
 from spinney.privacy.release import Release
+from spinney.privacy.site_release import SiteRelease
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -138,6 +141,11 @@ def test_every_field_of_a_release_is_explained():
     assert [field.name for field in fields(Release) if f"`{field.name}`" not in page] == []
 
 
+def test_every_field_of_a_release_of_sites_is_explained():
+    shared, page = {field.name for field in fields(Promise)}, read("sites.md")
+    assert [field.name for field in fields(SiteRelease) if field.name not in shared and f"`{field.name}`" not in page] == []
+
+
 def test_every_command_and_option_is_explained():
     page = read("command-line.md")
     for name, command in main.commands.items():
@@ -147,7 +155,7 @@ def test_every_command_and_option_is_explained():
 
 def test_every_algorithm_is_explained():
     page = read("algorithms.md")
-    assert [name for name in ("auto", *ALGORITHMS) if f"`{name}`" not in page] == []
+    assert [name for name in ("auto", *ALGORITHMS, *SITE_ALGORITHMS) if f"`{name}`" not in page] == []
     assert [field.name for field in fields(HST) if f"`{field.name}`" not in page] == []
 
 

@@ -25,7 +25,8 @@ import numpy as np
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.polish import ask_rings, take_step
 from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import COUNTING, Curator
+from spinney.curators.base import Curator
+from spinney.curators.desk import COUNTING
 from spinney.curators.partitions import Rings
 from spinney.mechanisms.additive import calibrate
 from spinney.privacy.charges import Charge

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -28,6 +28,22 @@ class Problem:
     domain: Domain
     budget: Budget
     unit: Unit
+
+    #: Rows per cluster, times epsilon, below which centers are poor.
+    few_rows: ClassVar[int] = 300
+    #: What is released, in a word.
+    what: ClassVar[str] = "centers"
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.domain.n_features
+
+    @property
+    def described(self) -> str:
+        """What the plan is of, in words: the objective, a bar, the rest."""
+        objective = "k-means" if self.power == 2 else "k-median"
+        return f"{objective}|{self.k} clusters, {self.n_features} columns"
 
     @property
     def kernel(self) -> str:

@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from spinney.algorithms.columns import smooth_densities
 from spinney.algorithms.polish import ask_rings, polish
 from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import COUNTING, Curator
+from spinney.curators.base import Curator
+from spinney.curators.desk import COUNTING
 from spinney.curators.partitions import Columns, Rings, Whole
 from spinney.mechanisms.additive import calibrate
 from spinney.privacy.charges import Charge

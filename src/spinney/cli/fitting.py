@@ -10,9 +10,11 @@ import numpy as np
 from spinney.cli.progress import progress
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.validation import Parameters, check_parameters
-from spinney.exceptions import DataError, ParameterError
+from spinney.exceptions import DataError, ParameterError, ReleaseError
 from spinney.io.tables import read_bounds, read_table
+from spinney.privacy.promise import read_json
 from spinney.privacy.release import Release
+from spinney.privacy.site_release import SiteRelease
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict
 
@@ -69,7 +71,12 @@ def fit_table(
 
 def label_table(release: Path, table: Path, out: Path) -> None:
     """Write the nearest center of each row of a table."""
-    loaded = Release.from_json(release)
+    record = read_json(release)
+    if record.get("format") == SiteRelease.format:
+        raise ReleaseError(
+            f"{release} is a release of sites.\nHint: in Python, PrivateKMedoids.from_release(file, space).predict(points)."
+        )
+    loaded = Release.from_dict(record)
     rows = read_table(table, None if loaded.feature_names is None else list(loaded.feature_names)).nonprivate_rows
     d = loaded.centers.shape[1]
     if rows.shape[1] != d:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spinney._version import __version__
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
+from spinney.cli.options import FILE, add_options, promise_options
+from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
+from spinney.exceptions import ReleaseError
+
+if TYPE_CHECKING:
+    from spinney.privacy.site_release import SiteRelease
 
 __all__ = ["main"]
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-FILE = click.Path(path_type=Path)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="spinney")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Cluster rows you may not show: differentially private k-means and k-median.
+    """Cluster rows you may not show: differentially private k-means and k-median in tables, p-median in networks.
 
     Exit codes: 0 ok, 2 usage, 3 data, 4 budget.
     """
@@ -41,29 +42,15 @@ def demo(out: Path) -> None:
         run_demo(out)
 
 
-def _parameters(command: F) -> F:
-    """Add the options that say what is clustered and promised."""
-    options = [
-        click.option("--k", "n_clusters", type=int, required=True, help="Number of clusters."),
-        click.option("--epsilon", type=float, required=True, help="Privacy budget; smaller is more private."),
-        click.option(
-            "--delta", type=float, default=0.0, show_default=True, help="0 for pure privacy; 1e-6 allows Gaussian noise."
-        ),
-        click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
-        click.option("--algorithm", default="auto", show_default=True, help="auto, tree, moments, hst or lloyd."),
-        click.option("--adjacency", default="add-remove", show_default=True, help="add-remove, or replace: what neighbors do."),
-        click.option(
-            "--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."
-        ),
-        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups of at most so many counted rows."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+_clustering = add_options(
+    promise_options("clusters", "auto, tree, moments, hst or lloyd"),
+    click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
+    click.option("--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."),
+)
 
 
 @main.command()
-@_parameters
+@_clustering
 @click.option("--n-features", type=int, required=True, help="Number of columns.")
 @click.option("--n-guess", type=int, default=None, help="A public guess of the number of rows, for the expected errors.")
 def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
@@ -77,7 +64,7 @@ def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
 
 @main.command()
 @click.argument("table", type=FILE)
-@_parameters
+@_clustering
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
 @click.option(
     "--bounds-file", type=FILE, default=None, help='Public bounds by column, JSON: {"age": [0, 110]}; also names the columns.'
@@ -123,23 +110,50 @@ def predict(release: Path, table: Path, out: Path) -> None:
 def show(release: Path, curve: bool, max_k: int, picture: Path | None) -> None:
     """Print a release file as one readable page."""
     with one_line_errors():
-        from spinney.privacy.release import Release
-        from spinney.report.page import page
+        from spinney.privacy.promise import read_json
+        from spinney.privacy.site_release import SiteRelease
 
-        loaded = Release.from_json(release)
-        click.echo(page(loaded))
-        if curve:
-            from spinney.report.curve import cost_curve, draw_curve
-
-            estimated = cost_curve(loaded, max_k)
-            click.echo(f"\nHow many clusters? Estimated from the private summary, free of charge:\n{estimated}")
-            if picture:
-                with written_whole(picture) as part:
-                    draw_curve(estimated, part)
-        elif picture:
-            from spinney.report.picture import draw
-
-            with written_whole(picture) as part:
-                draw(loaded, part)
+        record = read_json(release)
+        if record.get("format") == SiteRelease.format:
+            _show_sites(SiteRelease.from_dict(record), curve, picture)
+        else:
+            _show_clusters(record, curve, max_k, picture)
         if picture:
             click.echo(f"Wrote {picture}.")
+
+
+def _show_sites(release: SiteRelease, curve: bool, picture: Path | None) -> None:
+    from spinney.report.site_page import site_page
+
+    if curve:
+        raise ReleaseError("A release of sites has no cost curve.\nHint: leave --curve out.")
+    click.echo(site_page(release))
+    if picture:
+        from spinney.report.map import draw_map
+
+        with written_whole(picture) as part:
+            draw_map(release, part)
+
+
+def _show_clusters(record: dict[str, Any], curve: bool, max_k: int, picture: Path | None) -> None:
+    from spinney.privacy.release import Release
+    from spinney.report.page import page
+
+    loaded = Release.from_dict(record)
+    click.echo(page(loaded))
+    if curve:
+        from spinney.report.curve import cost_curve, draw_curve
+
+        estimated = cost_curve(loaded, max_k)
+        click.echo(f"\nHow many clusters? Estimated from the private summary, free of charge:\n{estimated}")
+        if picture:
+            with written_whole(picture) as part:
+                draw_curve(estimated, part)
+    elif picture:
+        from spinney.report.picture import draw
+
+        with written_whole(picture) as part:
+            draw(loaded, part)
+
+
+main.add_command(sites)

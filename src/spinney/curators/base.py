@@ -8,7 +8,6 @@ Proofs: ``proofs/questions.md``; the mechanisms behind them have pages of their 
 
 from __future__ import annotations
 
-import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.desk import COUNTING, CountAnswer, Desk
 from spinney.curators.kernels import RADIUS_STEPS, count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
 from spinney.curators.partitions import Columns, Partition, Rings, Whole
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
@@ -35,21 +35,10 @@ from spinney.trees.quadtree import WORD, Cells, Quadtree, Splits
 
 __all__ = ["CostAnswer", "CountAnswer", "Curator", "LevelAnswer", "SumAnswer"]
 
-logger = logging.getLogger("spinney")
-
-COUNTING = Sensitivity(1, 1)
 #: A cost is cut into this many integer steps of its public range.
 COST_STEPS = 2**30
 #: The share of a `sums` charge that pays for the weights.
 WEIGHT_SHARE = Fraction(1, 5)
-
-
-@dataclass(frozen=True)
-class CountAnswer:
-    """Noisy numbers of rows, one per cell of the partition."""
-
-    private_counts: IntArray
-    noise: Noise
 
 
 @dataclass(frozen=True)
@@ -114,7 +103,7 @@ def step_noise(unit: Unit, kernel: str, n_features: int, charge: Charge) -> Step
     )
 
 
-class Curator(ABC):
+class Curator(Desk, ABC):
     """Holds private rows and answers noisy questions about them.
 
     Privacy
@@ -133,10 +122,8 @@ class Curator(ABC):
     """
 
     def __init__(self, domain: Domain, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
+        super().__init__(unit, ledger, source)
         self.domain = domain
-        self.unit = unit
-        self.ledger = ledger
-        self._source = source
         self._door = door(domain, nan_to_center=unit.replaces)
 
     @abstractmethod
@@ -161,18 +148,12 @@ class Curator(ABC):
         inner._door = door(domain, nan_to_center=self.unit.replaces)
         return inner
 
-    def _open(self, question: str, charge: Charge) -> None:
-        """Charge the ledger; every question starts here."""
-        self.ledger.spend(charge, question)
-        logger.info("asking %s: %s", question, charge.name)
-
     def counts(self, partition: Partition, charge: Charge) -> CountAnswer:
         """Answer with the noisy number of rows in each cell of a public partition."""
         if isinstance(partition, Rings):
             self._check(partition.centers)
         self._open("counts", charge)
-        noise = calibrate(count_sensitivity(partition, self.domain.n_features), self.unit.count_price(charge))
-        return CountAnswer(privatize(self._exact_counts(partition), noise, self._source), noise)
+        return self._count(self._exact_counts(partition), count_sensitivity(partition, self.domain.n_features), charge)
 
     def grow(self, splits: Splits, start: int, threshold: int, charge: Charge) -> Quadtree:
         """Answer with the split decisions of a private tree below a public starting level.

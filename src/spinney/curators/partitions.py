@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import IntArray
 from spinney.trees.quadtree import Cells
 
-__all__ = ["Cells", "Columns", "Partition", "Rings", "Whole"]
+__all__ = ["Cells", "Columns", "Labels", "Partition", "Rings", "Whole"]
 
 
 @dataclass(frozen=True)
@@ -31,3 +32,11 @@ class Columns:
 
 
 Partition = Whole | Rings | Cells | Columns
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A partition of a finite metric: the cell of each point, from 0 to n_cells - 1, or -1 for none."""
+
+    labels: IntArray
+    n_cells: int

@@ -11,14 +11,15 @@ from spinney._version import __version__
 from spinney.algorithms.plan import Plan
 from spinney.curators.memory import MemoryCurator
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
-from spinney.mechanisms.source import noise_source
-from spinney.privacy.budget import round_up
-from spinney.privacy.charges import Measure
+from spinney.mechanisms.source import NoiseSource, noise_source
+from spinney.privacy.budget import Budget, round_up
+from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
 from spinney.privacy.release import Release
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 
-__all__ = ["finite_points", "fit_rows", "plan_fit"]
+__all__ = ["finite_points", "fit_rows", "plan_fit", "promise_fields"]
 
 
 def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int, n_guess: int | None = None) -> Plan:
@@ -78,18 +79,28 @@ def fit_rows(
         sizes_margin=float(result.size_noise.quantile(0.95)),
         summary_points=result.summary_points,
         summary_weights=result.summary_weights,
-        epsilon=min(round_up(ledger.epsilon), float(problem.budget.epsilon)),
-        promised_epsilon=float(problem.budget.epsilon),
-        delta=float(problem.budget.delta) if any(charge.measure is Measure.ZCDP for charge in charges) else 0.0,
-        adjacency=problem.unit.adjacency.value,
-        max_rows_per_group=None if nonprivate_groups is None else problem.unit.max_rows,
-        noise="none: not private" if problem.budget.is_infinite else source.statement,
-        charges=ledger.entries,
+        **promise_fields(problem.budget, problem.unit, charges, ledger, source, nonprivate_groups is not None),
         domain=domain_to_dict(problem.domain),
         tightened=None if result.box is None else domain_to_dict(result.box),
         feature_names=columns,
-        version=__version__,
     )
+
+
+def promise_fields(
+    budget: Budget, unit: Unit, charges: tuple[Charge, ...], ledger: FitLedger, source: NoiseSource, grouped: bool
+) -> dict[str, Any]:
+    """Return the fields that every release has, from the plan and from what was spent of it."""
+    uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in charges)
+    return {
+        "epsilon": min(round_up(ledger.epsilon), float(budget.epsilon)),
+        "promised_epsilon": float(budget.epsilon),
+        "delta": float(budget.delta) if uses_delta else 0.0,
+        "adjacency": unit.adjacency.value,
+        "max_rows_per_group": unit.max_rows if grouped else None,
+        "noise": "none: not private" if budget.is_infinite else source.statement,
+        "charges": ledger.entries,
+        "version": __version__,
+    }
 
 
 def finite_points(rows: NDArray[Any], domain: Domain) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["is_list_of_names", "numeric_array"]
+__all__ = ["is_list_of_names", "numeric_array", "numeric_column"]
 
 
 def _number(cell: object) -> float:
@@ -111,3 +111,36 @@ def numeric_array(X: Any) -> Any:
     if X.shape[1] == 0:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
     return X if X.dtype.kind in "fiub" else _numbers(X.ravel().tolist()).reshape(X.shape)
+
+
+def _cell(row: Any) -> Any:
+    """Return the cell of a row that has one; other rows as they are."""
+    row = row.tolist() if isinstance(row, np.ndarray) else row
+    return row[0] if isinstance(row, list | tuple) and len(row) == 1 else row
+
+
+def _column_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Return a list of rows as one column; how a row is read does not depend on the others."""
+    column = np.empty(len(rows), dtype=object)
+    for place, row in enumerate(rows):
+        column[place] = _cell(row)
+    wide = bool(rows) and all(isinstance(cell, list | tuple) for cell in column)
+    return np.empty((len(rows), 2)) if wide else column  # rows of several cells, all of them: a table of another width
+
+
+def numeric_column(column: Any) -> NDArray[Any]:
+    """Return one column as an array of numbers, as `numeric_array` does: a list, an array, a series, or a table of one column."""
+    if isinstance(column, list | tuple):
+        column = _column_of(column)
+    if hasattr(column, "to_frame") and not hasattr(column, "columns"):
+        column = column.to_frame()
+    if not hasattr(column, "columns"):
+        if not isinstance(column, np.ndarray):
+            column = np.asarray(column, dtype=None if hasattr(column, "__array__") else object)
+        column = column[:, None] if column.ndim == 1 else column
+    array = numeric_array(column) if getattr(column, "ndim", 2) == 2 else np.empty((0, 0))
+    if array.shape[1] != 1:
+        raise ParameterError(
+            "The rows of demand must be one index each.\nHint: pass one column, such as table['site'], of indices of points."
+        )
+    return np.asarray(array[:, 0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -18,7 +18,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Ball, Box, as_space
 
-__all__ = ["Facts", "Parameters", "check_count", "check_parameters", "check_random_state"]
+__all__ = ["Facts", "Parameters", "check_count", "check_parameters", "check_promise", "check_random_state"]
 
 #: The power of distances that each objective sums.
 POWERS = {"kmeans": 2, "kmedian": 1}
@@ -91,25 +91,26 @@ class Facts:
         return choose(self.algorithm, problem, self.tighten)
 
 
-def _is_algorithm(algorithm: Any) -> bool:
+def _is_algorithm(algorithm: Any, known: Iterable[str]) -> bool:
     if isinstance(algorithm, str):
-        return algorithm == "auto" or algorithm in ALGORITHMS
+        return algorithm == "auto" or algorithm in known
     return not isinstance(algorithm, type) and all(hasattr(algorithm, name) for name in ("name", "parts", "plan", "run"))
 
 
-def check_parameters(parameters: Parameters, objective: str, owner: str, has_groups: bool) -> Facts:
-    """Return the public facts of a fit, or raise a ParameterError that says what to type.
+def check_promise(p: Mapping[str, Any], owner: str, has_groups: bool, algorithms: Iterable[str]) -> tuple[Budget, Unit]:
+    """Return the budget and the protected unit, after checks of everything that all estimators have in common.
 
     Parameters
     ----------
-    parameters : Parameters
-    objective : {"kmeans", "kmedian"}
+    p : mapping
+        Parameters as they were typed, by their names.
     owner : str
         Whose parameters they are, for the message.
     has_groups : bool
         Whether rows have groups.
+    algorithms : iterable of str
+        The names of the algorithms there are.
     """
-    p = vars(parameters)
 
     def require(holds: bool, name: str, expected: str, hint: str) -> None:
         if not holds:
@@ -132,9 +133,9 @@ def check_parameters(parameters: Parameters, objective: str, owner: str, has_gro
         "delta=0.0 promises pure differential privacy; delta=1e-6 allows Gaussian noise.",
     )
     require(
-        _is_algorithm(p["algorithm"]),
+        _is_algorithm(p["algorithm"], algorithms),
         "algorithm",
-        f"{one_of(('auto', *sorted(ALGORITHMS)))}, or an algorithm",
+        f"{one_of(('auto', *sorted(algorithms)))}, or an algorithm",
         "leave it out for the default.",
     )
     adjacencies = tuple(kind.value for kind in Adjacency)
@@ -143,12 +144,6 @@ def check_parameters(parameters: Parameters, objective: str, owner: str, has_gro
         "adjacency",
         one_of(adjacencies),
         "'add-remove' protects whether someone is in the table at all.",
-    )
-    require(
-        isinstance(p["tighten"], bool | np.bool_),
-        "tighten",
-        "True or False",
-        "tighten=True looks for a private box first, for bounds that may be several times too wide.",
     )
     cap = p["max_rows_per_group"]
     require(
@@ -177,14 +172,39 @@ def check_parameters(parameters: Parameters, objective: str, owner: str, has_gro
         "None, an int in [0, inf) or a numpy Generator",
         "random_state=0 repeats the public randomness; it never touches privacy noise.",
     )
+    return (
+        Budget.of(float(p["epsilon"]), float(p["delta"])),
+        Unit(Adjacency(p["adjacency"]), int(cap) if has_groups else 1),
+    )
+
+
+def check_parameters(parameters: Parameters, objective: str, owner: str, has_groups: bool) -> Facts:
+    """Return the public facts of a fit, or raise a ParameterError that says what to type.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    objective : {"kmeans", "kmedian"}
+    owner : str
+        Whose parameters they are, for the message.
+    has_groups : bool
+        Whether rows have groups.
+    """
+    p = vars(parameters)
+    budget, unit = check_promise(p, owner, has_groups, ALGORITHMS)
+    if not isinstance(p["tighten"], bool | np.bool_):
+        raise ParameterError.wrong(
+            "tighten", owner, "True or False", p["tighten"],
+            "tighten=True looks for a private box first, for bounds that may be several times too wide.",
+        )  # fmt: skip
     return Facts(
         objective=objective,
         k=int(p["n_clusters"]),
         space=as_space(p["bounds"], owner),
-        budget=Budget.of(float(p["epsilon"]), float(p["delta"])),
-        unit=Unit(Adjacency(p["adjacency"]), int(cap) if has_groups else 1),
+        budget=budget,
+        unit=unit,
         algorithm=p["algorithm"],
         tighten=bool(p["tighten"]),
-        random_state=state,
-        noise_seed=seed,
+        random_state=p["random_state"],
+        noise_seed=p["noise_seed"],
     )

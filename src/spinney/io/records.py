@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Header", "as_numbers", "read_header", "read_records"]
+__all__ = ["Header", "as_names", "as_numbers", "read_header", "read_records"]
 
 #: Records with quotes that are held as Python texts at a time.
 BATCH = 2**15
@@ -62,7 +62,7 @@ def as_numbers(text: pl.Expr) -> pl.Expr:
     return text.str.strip_chars().cast(pl.Float64, strict=False)
 
 
-def _as_names(text: pl.Expr) -> pl.Expr:
+def as_names(text: pl.Expr) -> pl.Expr:
     """Return cells of text without blanks around them; a carriage return within a line is a blank, and nothing is missing."""
     import polars as pl
 
@@ -116,7 +116,7 @@ def _read_plain(path: Path, header: Header, numbers: list[str], texts: list[str]
         rest = scan(set()).select(as_numbers(pl.col(unread))).collect()
         frame = frame.with_columns(frame[name].fill_null(rest[name]) for name in unread)
     cells = [pl.col(name) if name in floats else as_numbers(pl.col(name)) for name in numbers]
-    return frame.select(cells), frame.select(_as_names(pl.col(texts)))
+    return frame.select(cells), frame.select(as_names(pl.col(texts)))
 
 
 def _read_quoted(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -133,7 +133,7 @@ def _read_quoted(path: Path, header: Header, numbers: list[str], texts: list[str
             batch = list(islice(reader, BATCH))
             columns = {name: [record[i] if i < len(record) else None for record in batch] for name, i in places.items()}
             frame = pl.DataFrame(columns, schema=dict.fromkeys(places, pl.String))
-            parts.append((frame.select(as_numbers(pl.col(numbers))), frame.select(_as_names(pl.col(texts)))))
+            parts.append((frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))))
             if len(batch) < BATCH:
                 return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
 

@@ -21,7 +21,7 @@ from spinney.io.records import as_numbers, read_header, read_records
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Table", "read_bounds", "read_table"]
+__all__ = ["Table", "check_names", "read_bounds", "read_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +80,13 @@ def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Tabl
         header = read_header(path)
     except (OSError, csv.Error):
         raise _unreadable(path, "cannot be read.") from None
-    _check_names(path, header.names)
+    check_names(path, header.names)
     chosen = _chosen(path, header.names, columns, groups)
     numbers, names = read_records(path, header, chosen, [] if groups is None else [groups])
     return _table(numbers, None if groups is None else names[groups])
 
 
-def _check_names(path: Path, names: tuple[str, ...]) -> None:
+def check_names(path: Path, names: tuple[str, ...]) -> None:
     """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")

@@ -11,15 +11,25 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.budget import round_up
+from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge, Measure
 
-__all__ = ["choose", "selection_rho"]
+__all__ = ["choose", "selection_epsilon", "selection_rho"]
 
 
 def selection_rho(epsilon: Fraction) -> Fraction:
     """Return the rho of an exponential mechanism of range `epsilon`: epsilon^2 / 8. Not valid for permute-and-flip."""
     return epsilon * epsilon / 8
+
+
+def selection_epsilon(price: Charge) -> Amount:
+    """Return the epsilon an exponential mechanism of this price may run at: itself, or the largest with epsilon^2 / 8 <= rho."""
+    if price.amount == math.inf or price.measure is Measure.PURE:
+        return price.amount
+    epsilon = Fraction(math.sqrt(float(8 * price.amount)))
+    while selection_rho(epsilon) > price.amount:
+        epsilon = Fraction(math.nextafter(float(epsilon), 0.0))
+    return epsilon
 
 
 def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSource) -> int:
@@ -35,13 +45,7 @@ def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSourc
         Pure epsilon, or rho; with rho the mechanism runs at epsilon = sqrt(8 rho).
     source : NoiseSource
     """
-    if price.amount == math.inf:
+    epsilon = selection_epsilon(price)
+    if epsilon == math.inf:
         return int(np.argmax(scores))
-    amount = Fraction(price.amount)
-    if price.measure is Measure.ZCDP:
-        epsilon = Fraction(math.sqrt(float(8 * amount)))
-        while selection_rho(epsilon) > amount:
-            epsilon = Fraction(math.nextafter(float(epsilon), 0.0))
-    else:
-        epsilon = amount
-    return source.select(scores, round_up(score_range / epsilon))
+    return source.select(scores, round_up(score_range / Fraction(epsilon)))

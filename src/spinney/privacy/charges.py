@@ -32,24 +32,30 @@ class Charge:
     measure : Measure
         Pure epsilon, or rho of zero-concentrated differential privacy (zCDP).
     amount : Fraction or math.inf
+    delta : Fraction
+        With pure epsilon only: the part of the budget's delta that this charge spends besides, as an approximate promise of
+        its own.
     """
 
     name: str
     question: str
     measure: Measure
     amount: Amount
+    delta: Fraction = Fraction(0)
 
     def part(self, share: Fraction) -> Charge:
         """Return the given share of this charge, under the same name."""
-        return Charge(self.name, self.question, self.measure, self.amount * share)
+        return Charge(self.name, self.question, self.measure, self.amount * share, self.delta * share)
 
     def to_dict(self) -> dict[str, str]:
-        """Return the charge as JSON-ready text; the amount is an exact fraction."""
+        """Return the charge as JSON-ready text; amounts are exact fractions."""
         amount = "inf" if self.amount == math.inf else str(self.amount)
-        return {"name": self.name, "question": self.question, "measure": self.measure.value, "amount": amount}
+        record = {"name": self.name, "question": self.question, "measure": self.measure.value, "amount": amount}
+        return record | ({"delta": str(self.delta)} if self.delta else {})
 
     @classmethod
     def from_dict(cls, record: dict[str, str]) -> Charge:
         """Read what `to_dict` wrote."""
         amount: Amount = math.inf if record["amount"] == "inf" else Fraction(record["amount"])
-        return cls(record["name"], record["question"], Measure(record["measure"]), amount)
+        delta = Fraction(record.get("delta", 0))
+        return cls(record["name"], record["question"], Measure(record["measure"]), amount, delta)

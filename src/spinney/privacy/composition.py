@@ -87,12 +87,18 @@ def zcdp_rho(epsilon: float, delta: float) -> Fraction:
 
 
 def total_epsilon(charges: Iterable[Charge], delta: Fraction) -> Amount:
-    """Return the epsilon, at `delta`, that these charges spend together: pure parts plus converted zCDP parts."""
+    """Return the epsilon, at `delta`, that these charges spend together: pure parts plus converted zCDP parts.
+
+    Charges with a delta of their own leave the rest of it to the conversion; infinity if `delta` is too small for them.
+    """
     charges = list(charges)
+    delta = delta - sum((charge.delta for charge in charges), start=Fraction(0))
     pure = sum((charge.amount for charge in charges if charge.measure is Measure.PURE), start=Fraction(0))
     rho = sum((charge.amount for charge in charges if charge.measure is Measure.ZCDP), start=Fraction(0))
-    if rho == 0 or math.inf in (pure, rho):
-        return pure + rho
+    if math.inf in (pure, rho) or delta < 0 or (rho > 0 and delta == 0):
+        return math.inf
+    if rho == 0:
+        return pure
     return pure + Fraction(zcdp_epsilon(float(rho) * (1 + 2**-52), float(delta)))
 
 

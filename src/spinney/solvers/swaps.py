@@ -25,7 +25,7 @@ from spinney.solvers.service import Service, nearest_two
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import BLOCK_ENTRIES, IntArray
 
-__all__ = ["Medoids", "local_search", "places_of", "swap_changes"]
+__all__ = ["Medoids", "add_changes", "local_search", "places_of", "swap_changes"]
 
 #: Candidates per tile: the running sums of a tile stay in the first-level cache.
 TILE = 2048
@@ -45,8 +45,8 @@ class Medoids:
 
 
 @njit(cache=True, nogil=True)
-def _add_changes(table, members, bounds, weights, first, second, start, stop, gains, changes):  # type: ignore[no-untyped-def]
-    """Add the two sums of the candidates from `start` to `stop` for the demand in these rows of the table.
+def add_changes(table, members, bounds, weights, first, second, start, stop, gains, changes):  # type: ignore[no-untyped-def]
+    """Add the two sums of the candidates from `start` to `stop` for the demand in these rows of the table, of any number type.
 
     ``members[bounds[x]:bounds[x + 1]]`` are the rows of center x; weights, first and second are in the order of `members`.
     """
@@ -94,7 +94,7 @@ def swap_changes(service: Service, costs: FloatArray, removable: int, pool: Thre
     def add(table: NDArray[Any], rows: IntArray, limits: IntArray, part: slice) -> None:
         def tile(start: int) -> None:
             stop = min(start + TILE, n)
-            _add_changes(table, rows, limits, weights[part], first[part], second[part], start, stop, gains, changes)
+            add_changes(table, rows, limits, weights[part], first[part], second[part], start, stop, gains, changes)
 
         list((map if pool is None else pool.map)(tile, range(0, n, TILE)))
 

@@ -37,7 +37,7 @@ class Matrix:
 
     values: NDArray[Any]
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
         """Write the distances from sources to targets."""
         out[:] = self.values[np.ix_(sources, targets)]
 
@@ -49,7 +49,7 @@ class Coordinates:
     points: FloatArray
     manhattan: bool
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
         """Write the distances from sources to targets."""
         from spinney.spaces.pairwise import pairwise
 
@@ -64,11 +64,11 @@ class Network:
     ends: IntArray
     lengths: FloatArray
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
-        """Write the distances from sources to targets."""
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
+        """Write the distances from sources to targets, searching from the fewer of them unless it must be from the sources."""
         from spinney.spaces.shortest_paths import shortest_paths
 
-        if len(sources) <= len(targets):
+        if oriented or len(sources) <= len(targets):
             shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
         else:
             turned = np.empty(out.shape[::-1])
@@ -178,25 +178,40 @@ class FiniteMetric:
         kind = type(self.source).__name__.lower()
         return f"FiniteMetric(from a {kind}: {self.n_points} points, {len(self.candidates)} candidates)"
 
+    @property
+    def described(self) -> dict[str, Any]:
+        """What a release says of the space: its kind, and how many points and candidates it has."""
+        kind = {"Matrix": "matrix", "Coordinates": "points", "Network": "graph"}[type(self.source).__name__]
+        return {"kind": kind, "n_points": self.n_points, "n_candidates": len(self.candidates)}
+
     def distances(self, sources: ArrayLike) -> FloatArray:
         """Return the distances from some points to all points, one row per source."""
         return self.distances_between(sources, np.arange(self.n_points))
 
-    def distances_between(self, sources: ArrayLike, targets: ArrayLike) -> FloatArray:
-        """Return the distances from some points to some others, one row per source."""
+    def distances_between(self, sources: ArrayLike, targets: ArrayLike, oriented: bool = False) -> FloatArray:
+        """Return the distances from some points to some others, one row per source.
+
+        The length of a path is added up from one of its ends, and which one may change its last bit. `oriented` always starts
+        from the source, so that a distance depends on its two points alone and not on what else is asked.
+        """
         rows, columns = self._indices("sources", sources), self._indices("targets", targets)
         out = np.empty((len(rows), len(columns)))
         threads = os.cpu_count() or 1
         if min(len(rows), len(columns)) < threads or out.size < BLOCK_ENTRIES // 8:
-            self.source.fill(rows, columns, out)
+            self.source.fill(rows, columns, out, oriented)
         else:
             parts = np.array_split(np.arange(len(rows)), 4 * threads)
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(lambda part: self.source.fill(rows[part], columns, out[part[0] : part[-1] + 1]), parts))
+                fill = self.source.fill
+                list(pool.map(lambda part: fill(rows[part], columns, out[part[0] : part[-1] + 1], oriented), parts))
         return out
 
     def blocks(
-        self, sources: ArrayLike | None = None, targets: ArrayLike | None = None, entries: int = BLOCK_ENTRIES
+        self,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        entries: int = BLOCK_ENTRIES,
+        oriented: bool = False,
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Yield the rows of `distances_between`, at most about `entries` numbers at a time, each with its place.
 
@@ -205,6 +220,8 @@ class FiniteMetric:
         sources, targets : array of int, optional
             By default all points.
         entries : int
+        oriented : bool
+            As for `distances_between`.
         """
         everything = np.arange(self.n_points)
         rows = everything if sources is None else self._indices("sources", sources)
@@ -212,7 +229,7 @@ class FiniteMetric:
         step = max(1, entries // max(1, len(columns)))
         for start in range(0, len(rows), step):
             part = slice(start, min(start + step, len(rows)))
-            yield part, self.distances_between(rows[part], columns)
+            yield part, self.distances_between(rows[part], columns, oriented)
 
     @cached_property
     def diameter(self) -> float:

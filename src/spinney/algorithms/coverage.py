@@ -1,0 +1,118 @@
+"""k-medians from maximum coverage (Jones, Nguyen and Nguyen 2021, Algorithms 1 and 2).
+
+Letters: k sites, n points of the space (public), g the growth of radii, C the centers that cover.
+
+1. ``cover``     radii from diameter / n up to the diameter, each 1 + g times the one before. At each radius 2 k ln(1/g) balls
+   around candidates, one after another by the exponential mechanism on the rows they cover; covered rows leave. C holds all.
+2. ``weights``   the noisy number of rows nearest to each point of C.
+3. Free: plain k-medoids on C with these weights, those that could be noise left out.
+4. ``sizes``     noisy sizes of the chosen sites' cells.
+
+All steps of 1 are one process with one price, (eps, delta) of its own; without a delta every step pays for itself.
+
+Proof: ``proofs/coverage.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes, nearest_site
+from spinney.curators.options import Balls
+from spinney.curators.partitions import Labels
+from spinney.curators.sites import SiteCurator
+from spinney.exceptions import ParameterError
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import Part, compose
+from spinney.solvers.medoids import solve_medoids
+from spinney.spaces.box import FloatArray
+
+__all__ = ["Coverage"]
+
+#: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
+COVER = Fraction(1, 2)
+#: The part of delta that the cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
+COVER_DELTA = Fraction(1, 2)
+#: More radii than this would not change a byte: stages are counted in one.
+MOST_RADII = 200
+
+
+@dataclass(frozen=True)
+class Coverage(SiteAlgorithm):
+    """k-medians from maximum coverage.
+
+    Parameters
+    ----------
+    growth : float
+        Each radius is ``1 + growth`` times the one before, and each takes ``2 k ln(1 / growth)`` balls; in [0.05, 0.95].
+    """
+
+    growth: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.growth <= 0.95:
+            raise ParameterError.wrong(
+                "growth", "Coverage", "a float in [0.05, 0.95]", self.growth, "0.5 doubles every 1.7 radii."
+            )
+
+    @property
+    def name(self) -> str:
+        """What users type."""
+        return "coverage"
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The curators it runs on."""
+        return ("memory",)
+
+    def balls(self, problem: SiteProblem) -> Balls:
+        """Return the public set system."""
+        radii = self._radii(problem)
+        each = max(1, math.ceil(2 * problem.k * math.log(1 / self.growth)))
+        return Balls(problem.space, radii, (each,) * len(radii))
+
+    def _radii(self, problem: SiteProblem) -> FloatArray:
+        """Return the radii, such that costs grow from one n-th of the largest, 1 + growth times each."""
+        rate = math.log1p(self.growth)
+        count = min(MOST_RADII, math.ceil(math.log(max(problem.space.n_points, 2)) / rate) + 1)
+        radii: FloatArray = problem.space.diameter * np.exp(-rate / problem.power * np.arange(count)[::-1])
+        return radii
+
+    def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        return (
+            Part("cover", "cover", COVER),
+            Part("weights", "counts", 1 - COVER - SIZES),
+            Part("sizes", "counts", SIZES),
+        )
+
+    def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
+        """Return every charge: the cover's is an approximate promise of its own, the others share what is left."""
+        budget = problem.budget
+        cover, *others = self.parts(problem)
+        own = budget.delta * COVER_DELTA
+        rest = Budget(budget.epsilon * (1 - COVER), budget.delta - own)
+        shares = [Part(part.name, part.question, part.share / (1 - COVER), part.l1, part.l2) for part in others]
+        return (Charge("cover", "cover", Measure.PURE, budget.epsilon * cover.share, own), *compose(rest, shares))
+
+    def run(
+        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
+    ) -> SiteResult:
+        """Ask the curator and return what may be released."""
+        space = problem.space
+        chosen = np.unique(space.candidates[curator.cover(self.balls(problem), charges[0])])
+        answer = curator.counts(Labels(nearest_site(space, chosen), len(chosen)), charges[1])
+        weights = answer.private_counts * (answer.private_counts > answer.noise.std * math.log(len(chosen) + 1))
+        mass = np.zeros(space.n_points)
+        mass[chosen] = weights if weights.any() else 1.0
+        medoids = solve_medoids(space, mass, problem.k, problem.power, rng, existing=problem.existing).points
+        sizes = ask_sizes(curator, problem, medoids, charges[2])
+        kept = np.flatnonzero(weights)
+        return SiteResult(
+            medoids, np.maximum(sizes.private_counts, 0), sizes.noise, chosen[kept], weights[kept].astype(np.float64)
+        )

@@ -1,0 +1,120 @@
+"""DP local search: swaps by the exponential mechanism (Gupta et al. 2010; Fan, Li and Li, Algorithm 7).
+
+Letters: k sites, T steps, F_i the sites after i steps, eps the budget's epsilon, R(F) the largest distance from any point to its
+second-nearest site of F.
+
+1. F_0: public random candidates, public k-median++ on all points, or ``level l``: noisy counts of a 2-HST of half of epsilon.
+2. ``swap i``  one swap of F_(i-1), by the exponential mechanism on the cost after it. The cost of one row varies over the swaps
+   by at most R(F), which is public once F is, and adding a row can only raise costs: weights exp(-eps_i cost / R(F)) lose eps_i.
+   The published weights divide by the diameter and by two more.
+3. ``best``    one of F_0 .. F_T by the exponential mechanism on its cost.
+4. ``sizes``   noisy sizes of the chosen sites' cells.
+
+As published, every step must swap, and drifts away from a good start; ``stay=True``, the default, lets a step change nothing.
+
+Proof: ``proofs/local_search.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
+from spinney.algorithms.sites import CHOICE, SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes
+from spinney.curators.options import Sets, Swaps
+from spinney.curators.sites import SiteCurator
+from spinney.exceptions import ParameterError
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
+from spinney.solvers.seeding import seed_medoids
+from spinney.solvers.service import Service
+from spinney.solvers.tree_search import search_medoids
+from spinney.spaces.metric import IntArray
+from spinney.trees.metric_hst import MetricHST
+
+__all__ = ["STARTS", "LocalSearch"]
+
+STARTS = ("random", "kmedian++", "hst")
+
+
+@dataclass(frozen=True)
+class LocalSearch(SiteAlgorithm):
+    """Swaps by the exponential mechanism.
+
+    Parameters
+    ----------
+    start : {"hst", "kmedian++", "random"}
+        Where the search starts; ``hst`` spends half of epsilon on it, the others read no row.
+    steps : int
+        The number of swaps, T.
+    stay : bool
+        Whether a step may change nothing; False is the published algorithm.
+    levels, allocation
+        Of the tree, as for `SiteHST`.
+    """
+
+    start: str = "hst"
+    steps: int = 20
+    stay: bool = True
+    levels: int = 8
+    allocation: str = "geometric"
+
+    def __post_init__(self) -> None:
+        if self.start not in STARTS:
+            raise ParameterError.wrong("start", "LocalSearch", f"one of {STARTS}", self.start, "'hst' is the published choice.")
+        if not 1 <= self.steps <= 10_000:
+            raise ParameterError.wrong(
+                "steps", "LocalSearch", "an int from 1 to 10000", self.steps, "20 is the published choice."
+            )
+        SiteHST(self.levels, self.allocation)  # refuses what it does not know
+
+    @property
+    def name(self) -> str:
+        """What users type."""
+        return "local-search"
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The curators it runs on."""
+        return ("memory",)
+
+    def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
+        step = (1 - SIZES - tree) / (self.steps + 1)
+        return (
+            *(level_parts(tree, self.levels, self.allocation) if tree else ()),
+            *(Part(f"swap {i}", "choose", step, *CHOICE) for i in range(1, self.steps + 1)),
+            Part("best", "choose", step, *CHOICE),
+            Part("sizes", "counts", SIZES),
+        )
+
+    def run(
+        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
+    ) -> SiteResult:
+        """Ask the curator and return what may be released."""
+        *levels, best, sizes_charge = charges
+        swaps = levels[-self.steps :]
+        visited = [self._first(curator, problem, tuple(levels[: -self.steps]), rng)]
+        for charge in swaps:
+            options = Swaps(problem.space, visited[-1], problem.existing, problem.power, self.stay)
+            visited.append(options.after(curator.choose(options, charge)) if len(options) else visited[-1])
+        sets = Sets(tuple(np.concatenate([medoids, problem.existing]) for medoids in visited), problem.power)
+        medoids = visited[curator.choose(sets, best)]
+        sizes = ask_sizes(curator, problem, medoids, sizes_charge)
+        return SiteResult(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
+
+    def _first(
+        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
+    ) -> IntArray:
+        """Return the sites that the search starts from."""
+        space, k = problem.space, problem.k
+        if self.start == "hst":
+            tree = MetricHST.build(space, rng, self.levels)
+            return search_medoids(space, tree, ask_tree(curator, tree, charges), k, problem.power, problem.existing)
+        if self.start == "kmedian++":
+            return seed_medoids(Service.of(space, np.ones(space.n_points), problem.power), k, rng, problem.existing)
+        return rng.choice(np.setdiff1d(space.candidates, problem.existing), k, replace=False)

@@ -1,0 +1,104 @@
+"""DP-HST: sites by tree search on noisy counts of a random 2-HST (Fan, Li and Li, Algorithm 6).
+
+Letters: k sites, L levels, eps the budget's epsilon, N(v) the noisy count of a node v, h its height above the last level.
+
+1. A public random 2-HST of all points, L levels deep.
+2. ``level l``   N(v) of all nodes of depth l, for l = 1 .. L. A leaf above depth l is counted again among the cells of depth l.
+3. Free: k disjoint subtrees with the highest N(v) 2^h, and in each the leaf reached by always following the largest count.
+4. ``sizes``     noisy sizes of the chosen sites' cells.
+
+As printed, level h gets a share eps 2^(h - L) and the shares add up to almost 2 eps; here they are normalized over the levels
+that are released. The root is not released: it holds every row and no choice depends on it. The printed allocation makes the
+noise of the last level as large as 2^L / eps rows; ``allocation="uniform"`` gives every level the same.
+
+Proof: ``proofs/site_hst.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes
+from spinney.curators.partitions import Labels
+from spinney.curators.sites import SiteCurator
+from spinney.exceptions import ParameterError
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
+from spinney.solvers.tree_search import search_medoids
+from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import IntArray
+from spinney.trees.metric_hst import MetricHST
+
+__all__ = ["SiteHST", "ask_tree", "level_parts"]
+
+
+def level_parts(share: Fraction, levels: int, allocation: str) -> tuple[Part, ...]:
+    """Return the questions about a tree, which spend this share of epsilon: one per depth from 1 on."""
+    weights = [Fraction(1, 2**depth) if allocation == "geometric" else Fraction(1) for depth in range(1, levels + 1)]
+    return tuple(Part(f"level {i}", "counts", share * w / sum(weights)) for i, w in enumerate(weights, start=1))
+
+
+def ask_tree(curator: SiteCurator, tree: MetricHST, charges: tuple[Charge, ...]) -> FloatArray:
+    """Return noisy counts of all nodes, one question per depth; a leaf has the count of its own depth."""
+    counts = np.zeros(len(tree))
+    place = np.empty(len(tree.order), dtype=np.int64)
+    for depth, charge in enumerate(charges, start=1):
+        nodes = tree.cells(min(depth, tree.levels))
+        nodes = nodes[np.argsort(tree.start[nodes])]
+        place[tree.order] = np.repeat(np.arange(len(nodes)), tree.stop[nodes] - tree.start[nodes])
+        answer = curator.counts(Labels(place.copy(), len(nodes)), charge)
+        own = tree.depth[nodes] == depth
+        counts[nodes[own]] = answer.private_counts[own]
+    counts[0] = counts[tree.depth == 1].sum()
+    return counts
+
+
+@dataclass(frozen=True)
+class SiteHST(SiteAlgorithm):
+    """Sites by tree search on noisy counts of a random 2-HST.
+
+    Parameters
+    ----------
+    levels : int
+        The depth of the tree.
+    allocation : {"geometric", "uniform"}
+        How epsilon is shared among levels: halved from each to the next, as published, or evenly.
+    """
+
+    levels: int = 8
+    allocation: str = "geometric"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.levels <= 64:
+            raise ParameterError.wrong("levels", "SiteHST", "an int from 1 to 64", self.levels, "8 is the published choice.")
+        if self.allocation not in ("geometric", "uniform"):
+            raise ParameterError.wrong(
+                "allocation", "SiteHST", "'geometric' or 'uniform'", self.allocation, "'geometric' is the published choice."
+            )
+
+    @property
+    def name(self) -> str:
+        """What users type."""
+        return "hst"
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The curators it runs on."""
+        return ("memory",)
+
+    def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        return (*level_parts(1 - SIZES, self.levels, self.allocation), Part("sizes", "counts", SIZES))
+
+    def run(
+        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
+    ) -> SiteResult:
+        """Ask the curator and return what may be released."""
+        tree = MetricHST.build(problem.space, rng, self.levels)
+        counts = ask_tree(curator, tree, charges[:-1])
+        medoids: IntArray = search_medoids(problem.space, tree, counts, problem.k, problem.power, problem.existing)
+        sizes = ask_sizes(curator, problem, medoids, charges[-1])
+        return SiteResult(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))

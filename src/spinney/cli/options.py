@@ -1,0 +1,48 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["FILE", "add_options", "promise_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE = click.Path(path_type=Path)
+
+
+def add_options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds options to a command, shown in this order."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def promise_options(what: str, algorithms: str) -> Callable[[F], F]:
+    """Return a decorator that adds the options that say what is promised.
+
+    Parameters
+    ----------
+    what : str
+        What k counts.
+    algorithms : str
+        Which there are.
+    """
+    return add_options(
+        click.option("--k", "n_clusters", type=int, required=True, help=f"Number of {what}."),
+        click.option("--epsilon", type=float, required=True, help="Privacy budget; smaller is more private."),
+        click.option(
+            "--delta", type=float, default=0.0, show_default=True, help="0 for pure privacy; 1e-6 allows Gaussian noise."
+        ),
+        click.option("--algorithm", default="auto", show_default=True, help=f"{algorithms}."),
+        click.option("--adjacency", default="add-remove", show_default=True, help="add-remove, or replace: what neighbors do."),
+        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups of at most so many counted rows."),
+    )

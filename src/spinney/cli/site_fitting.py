@@ -1,0 +1,143 @@
+"""From public files and a file of demand to a release of sites. scikit-learn is not needed, and takes long to import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.algorithms.site_registry import SITE_ALGORITHMS
+from spinney.cli.progress import progress
+from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
+from spinney.estimators.validation import check_promise
+from spinney.exceptions import DataError, ParameterError
+from spinney.io.columns import canonical_name
+from spinney.io.networks import find_places, read_demand, read_edges, read_names, read_points
+from spinney.privacy.site_release import SiteRelease
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["OWNER", "PublicFiles", "choose_sites", "site_plan_text"]
+
+#: Whose parameters a message is about.
+OWNER = "spinney"
+#: Where coordinates are unless the user says otherwise.
+AXES = ["x", "y"]
+#: What makes a value of --existing or --candidates a file.
+SUFFIXES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class PublicFiles:
+    """What the user says of the space, as it was typed."""
+
+    graph: Path | None
+    points: Path | None
+    coordinates: Path | None
+    columns: str | None
+    metric: str | None
+    largest_part: bool
+    candidates: tuple[str, ...]
+    existing: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if (self.graph is None) == (self.points is None):
+            raise ParameterError(
+                "The space is missing, or given twice.\n"
+                "Hint: --graph EDGES for travel along a network, or --points TABLE for straight lines."
+            )
+        for option, value, needed, holds in (
+            ("--metric", self.metric, "--points", self.points),
+            ("--coordinates", self.coordinates, "--graph", self.graph),
+            ("--largest-part", self.largest_part, "--graph", self.graph),
+            ("--columns", self.columns, "--points or --coordinates", self.points or self.coordinates),
+        ):
+            if value and not holds:
+                raise ParameterError(f"{option} needs {needed}.\nHint: leave {option} out.")
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether the space can be drawn."""
+        return self.graph is None or self.coordinates is not None
+
+    def read(self) -> tuple[tuple[str, ...], FiniteMetric, NDArray[np.int64]]:
+        """Return what points are called, the space and the existing sites."""
+        axes = [name.strip() for name in self.columns.split(",")] if self.columns else AXES
+        where = str(self.graph or self.points)
+        if self.points is not None:
+            points = read_points(self.points, axes)
+            names = points.names
+        else:
+            assert self.graph is not None
+            edges = read_edges(self.graph, self.largest_part)
+            names = edges.names
+            drawn = None if self.coordinates is None else _drawn(self.coordinates, axes, names)
+        candidates = find_places(_names(self.candidates), names, "--candidates", where) if self.candidates else None
+        if candidates is not None and not len(candidates):
+            raise DataError("--candidates names no point.\nHint: leave it out if sites may be anywhere.")
+        existing = find_places(_names(self.existing), names, "--existing", where)
+        if self.points is not None:
+            metric: Any = self.metric or "euclidean"
+            return names, FiniteMetric.from_points(points.coordinates, metric, candidates), existing
+        return names, FiniteMetric.from_graph(edges.graph, candidates, drawn), existing
+
+
+def _drawn(path: Path, axes: list[str], names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Return where the points of a network are drawn, in their order."""
+    points = read_points(path, axes)
+    places = {name: place for place, name in enumerate(points.names)}
+    missing = next((name for name in names if name not in places), None)
+    if missing is not None:
+        raise DataError(f"{path} has no point {missing!r}.\nHint: give coordinates for every point of the network.")
+    drawn: NDArray[np.float64] = points.coordinates[[places[name] for name in names]]
+    return drawn
+
+
+def _names(values: Iterable[str]) -> list[str]:
+    """Return the names in files, and those that are typed, separated by commas."""
+    found: list[str] = []
+    for value in values:
+        if value.lower().endswith(SUFFIXES):
+            found += read_names(Path(value))
+        else:
+            found += [canonical_name(name) for name in value.split(",") if name.strip()]
+    return found
+
+
+def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> tuple[tuple[str, ...], SiteParameters]:
+    """Return what points are called and what is asked for; what needs no file is checked first."""
+    check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, SITE_ALGORITHMS)
+    with progress(1) as step:
+        step(f"reading {(files.graph or files.points or Path()).name}")
+        names, space, existing = files.read()
+    return names, SiteParameters(space=space, existing_sites=existing, **parameters)
+
+
+def _check_groups(groups: str | None, parameters: dict[str, Any]) -> None:
+    if (groups is None) != (parameters["max_rows_per_group"] is None):
+        raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
+
+
+def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, **parameters: Any) -> str:
+    """Return the plan; no demand is read, so that groups need not be named."""
+    if groups is not None:
+        _check_groups(groups, parameters)
+    _, asked = _read_space(files, parameters["max_rows_per_group"] is not None, parameters)
+    return str(plan_sites(asked, OWNER, n_guess))
+
+
+def choose_sites(
+    files: PublicFiles, demand: Path, demand_column: str, groups: str | None, **parameters: Any
+) -> tuple[SiteRelease, FiniteMetric]:
+    """Read the public files, check everything, read the demand, and return the release and the space."""
+    _check_groups(groups, parameters)
+    names, asked = _read_space(files, groups is not None, parameters)
+    facts = check_sites(asked, OWNER, groups is not None)
+    with progress(1) as step:
+        step(f"reading {demand.name}")
+        read = read_demand(demand, demand_column, names, groups)
+    with progress(len(facts.algorithm.plan(facts.problem))):
+        return fit_demand(facts, read.nonprivate_rows, read.nonprivate_groups, names), facts.problem.space

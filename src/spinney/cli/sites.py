@@ -1,0 +1,91 @@
+"""The ``spinney sites`` command."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney.cli.errors import one_line_errors
+from spinney.cli.files import written_whole
+from spinney.cli.options import FILE, add_options, promise_options
+from spinney.cli.startup import without_scipy
+from spinney.exceptions import ParameterError
+
+__all__ = ["sites"]
+
+
+@click.command()
+@add_options(
+    click.option("--graph", type=FILE, default=None, help="Public network: a table with columns from, to, length."),
+    click.option("--points", type=FILE, default=None, help="Or public points: a table with columns name, x, y."),
+    click.option("--demand", type=FILE, default=None, help="Private demand: a table with the name of a point in each row."),
+    click.option("--demand-column", default="point", show_default=True, help="Column of the demand that names points."),
+)
+@promise_options("sites to choose, existing ones not counted", "auto, cells, hst, local-search or coverage")
+@add_options(
+    click.option("--power", type=click.Choice(["1", "2"]), default="1", show_default=True, help="2 sums squared travel costs."),
+    click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
+    click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
+    click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group."),
+    click.option("--metric", type=click.Choice(["euclidean", "manhattan"]), default=None, help="Distance between --points."),
+    click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
+    click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),
+    click.option("--largest-part", is_flag=True, help="Leave out what is not connected with the network's largest part."),
+    click.option("--plan", "only_plan", is_flag=True, help="Show every question and its charge, read no demand, and stop."),
+    click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
+    click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
+    click.option("--csv", "csv_file", type=FILE, default=None, help="Also write the sites as a table (CSV)."),
+    click.option("--out", type=FILE, default=None, help="Where to write the release (JSON)."),
+)
+def sites(
+    demand: Path | None,
+    demand_column: str,
+    groups: str | None,
+    only_plan: bool,
+    n_guess: int | None,
+    picture: Path | None,
+    csv_file: Path | None,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Choose sites for private demand at the points of a public network (p-median)."""
+    with without_scipy():
+        from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
+        from spinney.report.site_page import FAINT_SITES, is_faint, site_rows
+
+    with one_line_errors(), ExitStack() as stack:
+        files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
+        options["power"] = int(options["power"])
+        if only_plan:
+            click.echo(site_plan_text(files, n_guess, groups, **options))
+            return
+        if demand is None or out is None:
+            missing = "--demand" if demand is None else "--out"
+            raise ParameterError(f"{missing} is missing.\nHint: only --plan needs no {missing}.")
+        if n_guess is not None:
+            raise ParameterError("--n-guess needs --plan.\nHint: leave --n-guess out.")
+        if picture is not None:
+            if not files.has_coordinates:
+                raise ParameterError("--picture needs --coordinates.\nHint: --coordinates TABLE with the columns name, x, y.")
+            import matplotlib  # noqa: F401  (if it is missing, say so before the work)
+        written = [path for path in (out, picture, csv_file) if path is not None]
+        if len({path.resolve() for path in written}) < len(written):
+            raise ParameterError("Two outputs have one name.\nHint: give --out, --picture and --csv a file each.")
+        parts = {path: stack.enter_context(written_whole(path)) for path in written}
+        release, space = choose_sites(files, demand, demand_column, groups, **options)
+        release.to_json(parts[out])
+        if csv_file is not None:
+            with parts[csv_file].open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(site_rows(release))
+        if picture is not None:
+            from spinney.report.map import draw_map
+
+            draw_map(release, parts[picture], space)
+        stack.close()
+        click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
+        if is_faint(release):
+            click.echo(FAINT_SITES, err=True)

@@ -1,0 +1,207 @@
+"""Private k-medoids in a finite metric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.algorithms.plan import Plan
+from spinney.algorithms.sites import SiteAlgorithm, nearest_site
+from spinney.curators.items import FALLBACK, known_points
+from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
+from spinney.estimators.tables import is_list_of_names, numeric_column
+from spinney.exceptions import ParameterError
+from spinney.privacy.site_release import SiteRelease
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["PrivateKMedoids"]
+
+
+class PrivateKMedoids(ClusterMixin, BaseEstimator):
+    """k sites for private demand at points of a public space (p-median); everything it stores may be published.
+
+    Privacy
+    -------
+    Neighbors: add or remove one row of demand (default) or replace one; one group with ``fit(demand, groups=...)``. Statement:
+    the fitted estimator is (epsilon, delta)-differentially private. The space, its candidates and existing sites are public.
+    Proof: the algorithm's page, such as ``proofs/cells.md``. Outside the promise: running time and memory use, and what methods
+    return about the private rows themselves (`fit_predict`, `predict`).
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        The number of sites to choose, existing ones not counted.
+    epsilon : float
+        Required: in [1e-9, inf]. ``math.inf`` switches noise off.
+    delta : float, default 0.0
+        In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
+    space : FiniteMetric
+        Required: the public points, their distances, and which of them are candidates.
+    algorithm : {"auto", "cells", "coverage", "hst", "local-search"} or SiteAlgorithm, default "auto"
+        ``cells``, the default, counts demand in public cells and solves the released weights. For comparison: ``hst``, tree
+        search on noisy counts, ``local-search``, noisy swaps, and ``coverage``, balls that cover demand.
+    power : {1, 2}, default 1
+        1 sums distances, 2 squared distances.
+    existing_sites : array of int, default ()
+        Points where there is a site already; they stay, and serve.
+    adjacency : {"add-remove", "replace"}, default "add-remove"
+        Whether neighbors differ by a row more or less, or by another row in its place.
+    max_rows_per_group : int, optional
+        Needed with ``fit(demand, groups=...)``: at most so many rows of a group count.
+    random_state : int, optional
+        Seeds public randomness (cells, trees, restarts), never privacy noise.
+    noise_seed : int, optional
+        Makes the noise reproducible, for tests and demos: the result is then not private, and says so.
+
+    Attributes
+    ----------
+    medoid_indices_ : array of shape (k,)
+        The chosen sites, as sorted indices of the space's points: public candidates, never private rows.
+    cluster_sizes_ : array of shape (k,)
+        Noisy numbers of rows that each of them serves; `release_.sizes_margin` is their margin of error.
+    release_ : SiteRelease
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spinney import FiniteMetric, PrivateKMedoids
+    >>> corners = FiniteMetric.from_points([[x, y] for x in range(20) for y in range(20)], "manhattan")
+    >>> demand = np.random.default_rng(0).integers(0, 150, 2000)
+    >>> model = PrivateKMedoids(3, epsilon=1.0, space=corners).fit(demand)
+    >>> model.medoid_indices_.shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        space: FiniteMetric | None = None,
+        algorithm: str | SiteAlgorithm = "auto",
+        power: int = 1,
+        existing_sites: ArrayLike = (),
+        adjacency: str = "add-remove",
+        max_rows_per_group: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        noise_seed: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.delta = delta
+        self.space = space
+        self.algorithm = algorithm
+        self.power = power
+        self.existing_sites = existing_sites
+        self.adjacency = adjacency
+        self.max_rows_per_group = max_rows_per_group
+        self.random_state = random_state
+        self.noise_seed = noise_seed
+
+    def _parameters(self) -> SiteParameters:
+        return SiteParameters(**self.get_params(deep=False))
+
+    def plan(self, n_guess: int | None = None) -> Plan:
+        """Return every question with its charge and noise, before any row is read.
+
+        Parameters
+        ----------
+        n_guess : int, optional
+            A public guess of the number of rows: adds the expected noise of sizes.
+        """
+        return plan_sites(self._parameters(), type(self).__name__, n_guess)
+
+    def fit(self, demand: Any, y: Any = None, groups: Any = None) -> Self:
+        """Choose sites for private demand.
+
+        Privacy
+        -------
+        Neighbors: demand that differs by one row added or removed (or replaced, as `adjacency` says); by one group's rows if
+        `groups` is given. Statement: everything stored on the fitted estimator is (epsilon, delta)-differentially private.
+        Proof: the algorithm's page, such as ``proofs/cells.md``, and the pages it names. Outside the promise: running time and
+        memory use.
+
+        Parameters
+        ----------
+        demand : array-like of shape (n,)
+            Private: the point of each row, as an index of the space's points; repeats are allowed. A row that names no point is
+            dropped, or read as point 0 if ``adjacency="replace"``.
+        y : ignored
+        groups : array-like of shape (n,), optional
+            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group.
+
+        Returns
+        -------
+        self
+        """
+        facts = check_sites(self._parameters(), type(self).__name__, groups is not None)  # before anything is asked of the rows
+        rows = numeric_column(demand)
+        if groups is not None and not is_list_of_names(groups, len(rows)):
+            raise ParameterError(
+                "The 'groups' argument of fit must name one group per row.\n"
+                "Hint: pass a column of the same table, for example groups=table['person']."
+            )
+        self._store(fit_demand(facts, rows, groups))
+        return self
+
+    def _store(self, release: SiteRelease) -> None:
+        self.release_ = release
+        self.medoid_indices_ = release.medoids.copy()
+        self.cluster_sizes_ = release.sizes[: len(release.medoids)].copy()
+
+    @classmethod
+    def from_release(cls, release: SiteRelease | str | Path, space: FiniteMetric) -> Self:
+        """Return a fitted estimator made from a release and the public space it is about.
+
+        Parameters
+        ----------
+        release : SiteRelease, str or Path
+            The release, or the file it was written to.
+        space : FiniteMetric
+        """
+        if not isinstance(release, SiteRelease):
+            release = SiteRelease.from_json(release)
+        if not isinstance(space, FiniteMetric) or space.described != release.space:
+            raise ParameterError.wrong(
+                "space", f"{cls.__name__}.from_release", f"the space of the release, {release.space}",
+                getattr(space, "described", type(space).__name__), "make it from the same public files.",
+            )  # fmt: skip
+        estimator = cls(
+            len(release.medoids),
+            epsilon=release.promised_epsilon,
+            delta=release.delta,
+            space=space,
+            algorithm=release.algorithm,
+            power=release.power,
+            existing_sites=release.existing_sites.tolist(),
+            adjacency=release.adjacency,
+            max_rows_per_group=release.max_rows_per_group,
+        )
+        estimator._store(release)
+        return estimator
+
+    def predict(self, points: Any) -> NDArray[np.int64]:
+        """Return the nearest site of each point: free post-processing for points that are not private.
+
+        Sites are numbered as in `release_.sites`: chosen ones from 0 to k - 1, then existing ones. Labels of the private rows are
+        themselves private data; treat them so. What names no point of the space is read as its first point.
+        """
+        check_is_fitted(self)
+        assert self.space is not None
+        rows = numeric_column(points)
+        places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)
+        labels: NDArray[np.int64] = nearest_site(self.space, self.release_.sites)[places]
+        return labels
+
+    def fit_predict(self, demand: Any, y: Any = None, groups: Any = None) -> NDArray[np.int64]:
+        """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
+
+        Parameters are those of `fit`.
+        """
+        return self.fit(demand, groups=groups).predict(demand)

@@ -1,0 +1,159 @@
+"""From checked parameters and demand to a release of sites. Both the estimator and the command line end here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.algorithms.plan import Plan
+from spinney.algorithms.site_registry import SITE_ALGORITHMS, choose_site
+from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
+from spinney.curators.sites import SiteCurator
+from spinney.estimators.fitting import promise_fields
+from spinney.estimators.validation import check_count, check_promise, check_random_state
+from spinney.exceptions import ParameterError
+from spinney.mechanisms.source import noise_source
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.site_release import SiteRelease
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["SiteFacts", "SiteParameters", "check_sites", "fit_demand", "plan_sites"]
+
+
+@dataclass(frozen=True)
+class SiteParameters:
+    """What a user asks for, as it was typed; `PrivateKMedoids` says what each one means."""
+
+    n_clusters: Any
+    epsilon: Any
+    delta: Any
+    space: Any
+    algorithm: Any
+    power: Any
+    existing_sites: Any
+    adjacency: Any
+    max_rows_per_group: Any
+    random_state: Any = None
+    noise_seed: Any = None
+
+
+@dataclass(frozen=True)
+class SiteFacts:
+    """Checked parameters."""
+
+    problem: SiteProblem
+    algorithm: SiteAlgorithm
+    random_state: Any
+    noise_seed: int | None
+
+
+def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
+    """Return the existing sites as different indices of points."""
+    try:
+        places = np.asarray(sites)
+        if places.size == 0:
+            return np.empty(0, dtype=np.int64)
+        known = places.ndim == 1 and places.dtype.kind in "iu" and places.min() >= 0 and places.max() < space.n_points
+    except (TypeError, ValueError):
+        known = False
+    if not known or len(np.unique(places)) < len(places):
+        raise ParameterError.wrong(
+            "existing_sites", owner, f"different indices of points, from 0 to {space.n_points - 1}", sites,
+            "leave it out if there are none.",
+        )  # fmt: skip
+    return places.astype(np.int64)
+
+
+def check_sites(parameters: SiteParameters, owner: str, has_groups: bool) -> SiteFacts:
+    """Return the public facts of a fit, or raise a ParameterError that says what to type.
+
+    Parameters
+    ----------
+    parameters : SiteParameters
+    owner : str
+        Whose parameters they are, for the message.
+    has_groups : bool
+        Whether rows have groups.
+    """
+    p = vars(parameters)
+    budget, unit = check_promise(p, owner, has_groups, SITE_ALGORITHMS)
+    space = p["space"]
+    if not isinstance(space, FiniteMetric):
+        raise ParameterError.wrong(
+            "space", owner, "a FiniteMetric", type(space).__name__,
+            "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
+        )  # fmt: skip
+    if isinstance(p["power"], bool) or p["power"] not in (1, 2):
+        raise ParameterError.wrong("power", owner, "1 or 2", p["power"], "1 sums distances, 2 squared distances.")
+    existing = _existing(p["existing_sites"], space, owner)
+    k, free = int(p["n_clusters"]), int(np.count_nonzero(~np.isin(space.candidates, existing)))
+    if k > free:
+        raise ParameterError.wrong("n_clusters", owner, f"at most {free}, the number of free candidates", k, "ask for fewer.")
+    problem = SiteProblem(k, int(p["power"]), space, existing, budget, unit)
+    return SiteFacts(problem, choose_site(p["algorithm"]), p["random_state"], p["noise_seed"])
+
+
+def plan_sites(parameters: SiteParameters, owner: str, n_guess: int | None = None) -> Plan:
+    """Return every question with its charge and noise, before any row is read.
+
+    Parameters
+    ----------
+    parameters : SiteParameters
+    owner : str
+        Who plans, for messages.
+    n_guess : int, optional
+        A public guess of the number of rows.
+    """
+    grouped = parameters.max_rows_per_group is not None
+    facts = check_sites(parameters, owner, grouped)
+    if n_guess is not None:
+        check_count("n_guess", f"{owner}.plan", n_guess)
+    return Plan(facts.algorithm, facts.problem, n_guess, grouped)
+
+
+def fit_demand(
+    facts: SiteFacts, nonprivate_rows: NDArray[Any], nonprivate_groups: Any = None, names: tuple[str, ...] | None = None
+) -> SiteRelease:
+    """Run the algorithm behind a curator and return what may be published.
+
+    Privacy
+    -------
+    Neighbors, statement and proof are those of `PrivateKMedoids.fit`.
+
+    Parameters
+    ----------
+    facts : SiteFacts
+    nonprivate_rows : array of shape (n,)
+        The point of each row, by its index.
+    nonprivate_groups : sequence of length n, optional
+        Whom each row belongs to; must be given exactly if the facts were checked with groups.
+    names : tuple of str, optional
+        What the space's points are called; public.
+    """
+    problem, algorithm = facts.problem, facts.algorithm
+    space = problem.space
+    charges = algorithm.plan(problem)
+    rng = check_random_state(facts.random_state)
+    ledger = FitLedger(problem.budget, charges)
+    source = noise_source(facts.noise_seed)
+    curator = SiteCurator(nonprivate_rows, space, problem.unit, ledger, source, nonprivate_groups)
+    result = algorithm.run(curator, problem, charges, rng)
+    order = np.argsort(result.medoids)
+    sites = np.concatenate([result.medoids[order], problem.existing])
+    return SiteRelease(
+        **promise_fields(problem.budget, problem.unit, charges, ledger, source, nonprivate_groups is not None),
+        algorithm=algorithm.name,
+        power=problem.power,
+        medoids=result.medoids[order],
+        existing_sites=problem.existing,
+        sizes=np.concatenate([result.private_sizes[order], result.private_sizes[len(order) :]]),
+        sizes_margin=float(result.size_noise.quantile(0.95)),
+        summary_points=result.summary_points,
+        summary_weights=result.summary_weights,
+        space=space.described,
+        coordinates=None if space.coordinates is None else space.coordinates[sites],
+        names=None if names is None else tuple(names[site] for site in sites),
+    )

@@ -1,0 +1,85 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from spinney import ParameterError, ReleaseError
+from spinney.estimators.coverage import CoverRelease, max_coverage
+
+SETS = [[0, 1, 2], [2, 3], [3, 4, 5], [6]]
+ROWS = [0] * 5 + [2] * 4 + [3] * 6 + [4] * 1 + [6] * 2
+
+
+def greedy(rows, sets, choices):
+    left, chosen = list(rows), []
+    for _ in range(choices):
+        gains = [sum(row in one for row in left) for one in sets]
+        chosen.append(int(np.argmax(gains)))
+        left = [row for row in left if row not in sets[chosen[-1]]]
+    return chosen
+
+
+@pytest.mark.parametrize("choices", [1, 2, 3, 5])
+def test_without_noise_it_is_the_greedy_algorithm(choices):
+    assert max_coverage(ROWS, SETS, choices, epsilon=math.inf).chosen.tolist() == greedy(ROWS, SETS, choices)
+
+
+def test_random_families_without_noise():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        members = rng.random((30, 12)) < 0.2
+        rows = rng.integers(0, 30, 200)
+        sets = [np.flatnonzero(column).tolist() for column in members.T]
+        expected = greedy(rows.tolist(), sets, 4)
+        for family in (members, csr_array(members), csr_array(members.astype(float))):
+            assert max_coverage(rows, family, 4, epsilon=math.inf).chosen.tolist() == expected
+
+
+def test_with_noise_the_large_sets_are_found():
+    release = max_coverage([0] * 5000 + [3] * 3000, SETS, 2, epsilon=1.0, delta=1e-6)
+    assert 0 in release.chosen
+    assert release.is_private
+    assert release.statement == "(1.0, 1e-06)-differentially private for adding or removing one row"
+    assert [(c.question, c.amount, float(c.delta)) for c in release.charges] == [("cover", 1, 1e-6)]
+
+
+def test_without_delta_the_release_promises_none():
+    assert max_coverage(ROWS, SETS, 2, epsilon=1.0).delta == 0
+
+
+def test_no_rows_and_unknown_items_are_silent():
+    for rows in ([], [math.nan, -1, 99, "x", None], ROWS):
+        release = max_coverage(rows, SETS, 3, epsilon=0.1, n_items=7)
+        assert len(release.chosen) == 3
+
+
+def test_a_release_survives_its_file(tmp_path):
+    release = max_coverage(ROWS, SETS, 3, epsilon=1.0, delta=1e-6, groups=ROWS, max_rows_per_group=2, adjacency="replace")
+    release.to_json(tmp_path / "cover.json")
+    assert CoverRelease.from_json(tmp_path / "cover.json").to_json() == release.to_json()
+    broken = release.to_dict() | {"chosen": [4, 0, 1]}
+    with pytest.raises(ReleaseError, match="damaged"):
+        CoverRelease.from_dict(broken)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"sets": []}, "sets"),
+        ({"sets": [[0, -1]]}, "sets"),
+        ({"sets": [["a"]]}, "sets"),
+        ({"sets": 3}, "sets"),
+        ({"sets": [[9]], "n_items": 3}, "sets"),
+        ({"n_items": 0}, "n_items"),
+        ({"n_choices": 0}, "n_choices"),
+        ({"epsilon": None}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"adjacency": "other"}, "adjacency"),
+        ({"max_rows_per_group": 2}, "max_rows_per_group"),
+    ],
+)
+def test_wrong_parameters_are_named(changes, name):
+    asked = {"items": ROWS, "sets": SETS, "n_choices": 2, "epsilon": 1.0} | changes
+    with pytest.raises(ParameterError, match=f"'{name}'"):
+        max_coverage(asked.pop("items"), asked.pop("sets"), asked.pop("n_choices"), **asked)

@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+
+from benchmarks import tables
+from experiments import fan_li_li, published
+from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
+from experiments.timing import measure_times, write_times
+from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
+from spinney.algorithms.sites import SiteProblem
+from spinney.privacy.budget import Budget
+from spinney.privacy.pricing import Unit
+from spinney.spaces.metric import FiniteMetric
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [run for repetition in range(2) for run in run_space("graph-r1", repetition, ks=(2,), n=200, demand=20)]
+
+
+def test_a_small_run_fills_the_page(runs, tmp_path, monkeypatch):
+    write_runs(tmp_path / "runs_graph-r1.csv", runs)
+    line = FiniteMetric.from_points(np.arange(60.0)[:, None])
+    write_times(tmp_path / "times.csv", measure_times(iter([("MNIST l2", line)]), ks=(2, 20)))
+    page = (tables.ROOT / fan_li_li.PAGE).read_text()
+    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(page)
+    fan_li_li.write_page(tmp_path, "page.md")
+    text = (tmp_path / "page.md").read_text()
+    assert "graph r=1: 2" in text and "1.4980 together" in text  # noqa: PT018
+    assert {path.name for path in tmp_path.glob("*.png")} == {"costs_graph-r1.png", "iterations.png", "times.png"}
+    assert all(path.stat().st_size < 100_000 for path in tmp_path.glob("*.png"))
+
+
+def test_runs_are_kept_and_replaced(runs, tmp_path):
+    path = tmp_path / "runs.csv"
+    write_runs(path, runs)
+    write_runs(path, [{**runs[0], "final": 7.0}])
+    found = read_runs(path)
+    assert len(found) == len(runs) == 2 * 2 * len(METHODS)
+    same = ("demand", "k", "repetition", "method")
+    assert [run["final"] for run in found if all(run[key] == runs[0][key] for key in same)] == [7.0]
+
+
+def test_what_is_visited_is_recorded(runs):
+    searched = [run for run in runs if run["method"].startswith("DP-")]
+    assert all(run["best"] <= min(run["initial"], run["average"], run["final"]) for run in searched)
+    assert all(5 <= run["iterations"] <= 20 for run in searched)
+
+
+def test_the_printed_search_must_swap():
+    space = FiniteMetric.from_points(np.arange(30.0)[:, None])
+    for stay, curator in ((False, published.PrintedCurator), (True, published.Recorder)):
+        search = published.SearchOnTree("random", published.STEPS, stay)
+        path = published.run(search, space, np.zeros(50, dtype=np.int64), 2, 1.0, 0, curator)
+        assert len(path.visited) == published.STEPS + 1
+        moved = [set(a.tolist()) != set(b.tolist()) for a, b in zip(path.visited, path.visited[1:], strict=False)]
+        assert all(moved) or stay
+
+
+def test_printed_noise_of_a_level_doubles_with_its_depth():
+    space = FiniteMetric.from_points(np.arange(4.0)[:, None])
+    search = published.SearchOnTree("hst")
+    problem = SiteProblem(2, 1, space, np.empty(0, dtype=np.int64), Budget.of(1.0), Unit())
+    charges = search.plan(problem)
+    desk = published.PrintedCurator(
+        np.zeros(5), space, Unit(), published.FitLedger(problem.budget, charges), published.SeededSource(0)
+    )
+    scales = [desk.counts(published.Labels(np.arange(4), 4), charge).noise.scale for charge in charges[:3]]
+    assert scales == [4.0, 8.0, 16.0]
+
+
+def test_printed_shares_add_up_to_almost_twice_as_much():
+    spent = published.printed_epsilon(1.0)
+    assert spent["tree"] == pytest.approx(1 - 2.0**-9)
+    assert spent["together"] == pytest.approx(1.5 - 2.0**-9)
+
+
+def test_steps_to_the_best_moving_average():
+    assert to_optimum(np.arange(20.0)) == 5
+    assert to_optimum(-np.arange(20.0)) == 20
+
+
+def test_verdicts():
+    assert verdict([0.9] * 5, [-3.0] * 5) == "holds"
+    assert verdict([0.9] * 3 + [1.1] * 2, [-3.0] * 3 + [0.5] * 2) == "holds in part"
+    assert verdict([0.9, 1.1], [-3.0, 3.0]) == "does not hold"
+    rows = [
+        {"space": "graph r=1", "demand": "balanced", "k": 2, "repetition": r, "method": m, "final": c + r}
+        for r in range(3)
+        for m, c in (("a", 1.0), ("b", 2.0 + r))
+    ]
+    (found,) = Claim("", "a", "b", "final").compare(rows)
+    assert found[0] == ("graph r=1", "balanced", 2)
+    assert found[1] < 1 and found[2] < -2  # noqa: PT018
+    assert claims_table([]).count("\n") == 1 and len(CLAIMS) > 10  # noqa: PT018
+
+
+def test_times_say_from_which_k():
+    rows = [{"space": "s", "n": 16, "k": k, "tree": 1.0, "search": 0.0, "k-median++": k / 10} for k in (2, 5, 20)]
+    assert "**holds from k = 20**" in time_table(rows)

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from spinney.spaces.metric import FiniteMetric
+from spinney.trees import nested_cells
+from spinney.trees.nested_cells import NestedCells
+
+
+def streets(side, seed=0):
+    """A square of streets of random lengths."""
+    rng = np.random.default_rng(seed)
+    node = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
+    heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
+    return FiniteMetric.from_graph(sp.coo_array((rng.uniform(1, 3, len(tails)), (tails, heads)), shape=(side * side,) * 2))
+
+
+SPACES = {
+    "graph": lambda: streets(12),
+    "euclidean": lambda: FiniteMetric.from_points(np.random.default_rng(5).normal(size=(150, 3))),
+    "matrix": lambda: FiniteMetric.from_matrix(streets(9).distances(np.arange(81)).astype(np.float32)),
+}
+
+
+@pytest.fixture(params=SPACES)
+def space(request):
+    return SPACES[request.param]()
+
+
+def assert_partition(cells, inside, n_points):
+    """Every point inside has a cell, no other has, no cell is empty, and a seed lies in its own cell."""
+    outside = np.setdiff1d(np.arange(n_points), inside)
+    assert (cells.labels[outside] == -1).all()
+    np.testing.assert_array_equal(np.unique(cells.labels[inside]), np.arange(len(cells)))
+    np.testing.assert_array_equal(cells.labels[cells.seeds], np.arange(len(cells)))
+    np.testing.assert_array_equal(cells.sizes, np.bincount(cells.labels[inside]))
+
+
+@pytest.mark.parametrize("n_cells", [1, 2, 7, 30])
+def test_cells_partition_the_points_by_the_nearest_seed(space, n_cells):
+    cells = NestedCells.carve(space, n_cells, np.random.default_rng(1))
+    assert_partition(cells, np.arange(space.n_points), space.n_points)
+    assert len(cells) == n_cells
+    rows = space.distances(cells.seeds)
+    np.testing.assert_allclose(rows[cells.labels, np.arange(space.n_points)], rows.min(axis=0))
+
+
+def test_part_of_the_points_is_carved_alone(space):
+    inside = np.random.default_rng(0).permutation(space.n_points)[:40]
+    cells = NestedCells.carve(space, 6, np.random.default_rng(1), inside)
+    assert_partition(cells, inside, space.n_points)
+    assert len(cells) == 6
+
+
+def test_fine_cells_lie_in_their_coarse_cell(space):
+    coarse = NestedCells.carve(space, 5, np.random.default_rng(1))
+    numbers = np.array([1, 3, 1000, 2, 1])
+    fine = coarse.cut(space, numbers, np.random.default_rng(2))
+    assert_partition(fine, np.arange(space.n_points), space.n_points)
+    owner = coarse.labels[fine.seeds]
+    np.testing.assert_array_equal(owner[fine.labels], coarse.labels)
+    np.testing.assert_array_equal(np.bincount(owner), np.minimum(numbers, coarse.sizes))
+    assert (np.diff(owner) >= 0).all()
+
+
+def test_as_many_cells_as_points_are_single_points_without_randomness(space):
+    rng = np.random.default_rng(3)
+    before = rng.bit_generator.state
+    cells = NestedCells.carve(space, space.n_points, rng)
+    np.testing.assert_array_equal(cells.labels, np.arange(space.n_points))
+    assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("n", [1, 2, 50])
+def test_points_that_coincide_make_one_cell(n):
+    space = FiniteMetric.from_points(np.zeros((n, 2)))
+    cells = NestedCells.carve(space, max(n - 1, 1), np.random.default_rng(0))
+    assert_partition(cells, np.arange(n), n)
+    assert len(cells) == 1
+
+
+def test_distant_twins_are_told_apart_and_near_ones_are_not():
+    space = FiniteMetric.from_points(np.repeat([[0.0], [1e-200], [1e99]], 5, axis=0))
+    cells = NestedCells.carve(space, 6, np.random.default_rng(0))
+    assert_partition(cells, np.arange(15), 15)
+    assert cells.labels[0] != cells.labels[14]
+    assert len(cells) <= 3
+
+
+def test_the_same_randomness_gives_the_same_cells(space):
+    first, second = (NestedCells.carve(space, 9, np.random.default_rng(4)) for _ in range(2))
+    np.testing.assert_array_equal(first.labels, second.labels)
+
+
+def test_moved_seeds_bring_points_nearer(monkeypatch):
+    space = streets(25)
+
+    def cost():
+        runs = [NestedCells.carve(space, 20, np.random.default_rng(seed)) for seed in range(5)]
+        return np.mean([space.distances(cells.seeds).min(axis=0).sum() for cells in runs])
+
+    moved = cost()
+    monkeypatch.setattr(nested_cells, "MOVE_POINTS", 0)
+    assert moved < 0.95 * cost()
+
+
+def test_a_large_network_is_searched_from_few_sources(monkeypatch):
+    space, asked = streets(100), []
+    inner = FiniteMetric.distances_between
+
+    def count(self, sources, targets, *rest, **options):
+        asked.extend(sources)
+        return inner(self, sources, targets, *rest, **options)
+
+    monkeypatch.setattr(FiniteMetric, "distances_between", count)
+    assert space.n_points > nested_cells.MOVE_POINTS
+    cells = NestedCells.carve(space, 40, np.random.default_rng(0))
+    assert len(asked) == len(cells) == 40
