@@ -1,0 +1,101 @@
+"""Rules 3 to 7 at once for sites: the exact law of all answers of a fit, for all small data sets in a tiny space."""
+
+import functools
+
+import numpy as np
+import pytest
+from site_transcripts import Explorer, data_sets, neighbors
+
+import spinney.algorithms.cells
+import spinney.algorithms.coverage
+from spinney.algorithms.cells import Cells
+from spinney.algorithms.coverage import Coverage
+from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.site_hst import SiteHST
+from spinney.algorithms.site_registry import SITE_ALGORITHMS
+from spinney.algorithms.sites import SiteProblem
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.solvers.medoids import solve_medoids
+from spinney.spaces.metric import FiniteMetric
+
+#: Two pairs far apart: the upper levels of any tree have two cells.
+LINE = np.array([[0.0], [0.01], [1.0], [1.02]])
+SPACES = {
+    "all": FiniteMetric.from_points(LINE),
+    "two candidates": FiniteMetric.from_points(LINE, candidates=[1, 3]),
+    "matrix": FiniteMetric.from_matrix(np.abs(LINE - LINE.T)),
+}
+
+#: Each algorithm, small: its space, k, and the charges after which it depends on earlier answers through its next question alone.
+CASES = {
+    "cells": (Cells(), "all", 1, {"coarse"}),  # remembers more; each second question is followed once all the same
+    "hst": (SiteHST(levels=1), "all", 2, set()),
+    "hst, two levels": (SiteHST(levels=2), "matrix", 1, set()),
+    "local-search, random": (LocalSearch(start="random", steps=2), "all", 2, set()),
+    "local-search, random, must swap": (LocalSearch(start="random", steps=3, stay=False), "matrix", 1, set()),
+    "local-search, kmedian++": (LocalSearch(start="kmedian++", steps=2), "matrix", 2, set()),
+    "local-search, hst": (LocalSearch(start="hst", steps=1, levels=1), "two candidates", 1, {"level 1"}),
+    "coverage": (Coverage(growth=0.95), "two candidates", 1, {"cover"}),
+}
+
+
+@functools.cache
+def explored(name, adjacency, epsilon, delta, reach, related=None):
+    """Return the loss of each pair of neighbors, over all answers of a fit at this budget."""
+    algorithm, space, k, forgets = CASES[name]
+    unit = Unit(Adjacency(adjacency))
+    problem = SiteProblem(k, 1, SPACES[space], np.empty(0, dtype=np.int64), Budget.of(epsilon, delta), unit)
+    charges = algorithm.plan(problem)
+    FitLedger(problem.budget, charges)
+
+    def run(curator):
+        return algorithm.run(curator, problem, charges, np.random.default_rng(0))
+
+    data = data_sets(4, 3)
+    explorer = Explorer(run, problem.space, unit, data, neighbors(data, related or adjacency), reach, forgets)
+    return explorer.losses(), charges
+
+
+@pytest.fixture(autouse=True)
+def few_cells(monkeypatch):
+    # So that all counts of cells can be tried; one search is enough for so few points.
+    monkeypatch.setattr(spinney.algorithms.cells, "N_COARSE", 2)
+    monkeypatch.setattr(spinney.algorithms.cells, "FINE", 0.8)
+    for module in (spinney.algorithms.cells, spinney.algorithms.coverage):
+        monkeypatch.setattr(module, "solve_medoids", functools.partial(solve_medoids, restarts=1))
+
+
+def test_every_algorithm_is_enumerated():
+    assert {case[0].name for case in CASES.values()} == set(SITE_ALGORITHMS)
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("name", CASES)
+def test_no_transcript_loses_more_than_epsilon(name, adjacency):
+    # With Laplace noise the loss is constant beyond all exact counts, so a narrow grid of answers shows the worst one.
+    losses, charges = explored(name, adjacency, 2.0, 0.0, 0.4)
+    worst = max(loss.largest for loss in losses.values())
+    assert worst <= 2.0 + 1e-9
+    assert worst > 0.2 * 2.0
+    assert sum(charge.amount for charge in charges) == 2
+
+
+@pytest.mark.parametrize("name", ["cells", "hst", "local-search, random, must swap", "coverage"])
+def test_replaced_rows_at_the_price_of_added_ones_would_be_noticed(name):
+    losses, _ = explored(name, "add-remove", 2.0, 0.0, 0.4, "replace")
+    assert max(loss.largest for loss in losses.values()) > 2.0
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("name", CASES)
+def test_all_transcripts_together_stay_within_epsilon_and_delta(name, adjacency):
+    losses, _ = explored(name, adjacency, 3.0, 0.2, 3.5 if name in ("coverage", "hst", "local-search, hst") else 2.0)
+    cut_off = max(loss.masses[-1] for loss in losses.values())
+    worst = max(loss.delta(3.0) for loss in losses.values())
+    assert cut_off < 0.1
+    assert worst <= 0.2
+    # At a much smaller epsilon the same transcripts do not pass: something is released.
+    assert max(loss.delta(0.1) for loss in losses.values()) - cut_off > 0.05
