@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.exceptions import BudgetError, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
+    from spinney.privacy.ledger_file import Ledger
     from spinney.privacy.release import Release
     from spinney.spaces.box import Ball, Box
 
@@ -21,6 +22,7 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "Ledger",
     "ParameterError",
     "PrivateKMeans",
     "PrivateKMedian",
@@ -35,6 +37,7 @@ _HOMES = {
     "Ball": "spinney.spaces.box",
     "Box": "spinney.spaces.box",
     "BudgetError": "spinney.exceptions",
+    "Ledger": "spinney.privacy.ledger_file",
     "ParameterError": "spinney.exceptions",
     "PrivateKMeans": "spinney.estimators.kmeans",
     "PrivateKMedian": "spinney.estimators.kmedian",

@@ -6,6 +6,7 @@ NAMES = [
     "Ball",
     "Box",
     "BudgetError",
+    "Ledger",
     "ParameterError",
     "PrivateKMeans",
     "PrivateKMedian",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,16 +11,25 @@ from numpy.typing import NDArray
 
 from spinney._version import __version__
 from spinney.algorithms.plan import Plan
+from spinney.curators.base import Curator
 from spinney.curators.memory import MemoryCurator
+from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.estimators.charging import charged
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
-from spinney.mechanisms.source import noise_source
+from spinney.exceptions import ParameterError
+from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.ledger_file import Ledger
+from spinney.privacy.pricing import Unit
 from spinney.privacy.release import Release
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 
-__all__ = ["finite_points", "fit_rows", "plan_fit"]
+__all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit"]
+
+#: Makes a curator over some rows.
+CuratorMaker = Callable[[Domain, Unit, FitLedger, NoiseSource], Curator]
 
 
 def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int, n_guess: int | None = None) -> Plan:
@@ -45,7 +56,47 @@ def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int
 
 
 def fit_rows(
-    facts: Facts, nonprivate_rows: NDArray[Any], nonprivate_groups: Any = None, columns: tuple[str, ...] | None = None
+    facts: Facts,
+    nonprivate_rows: NDArray[Any] | Batches,
+    nonprivate_groups: Any = None,
+    columns: tuple[str, ...] | None = None,
+    account: Ledger | None = None,
+) -> Release:
+    """Run the algorithm behind a curator over rows in memory or on disk and return what may be published.
+
+    Privacy
+    -------
+    Neighbors, statement and proof are those of `PrivateKMeans.fit`.
+
+    Parameters
+    ----------
+    facts : Facts
+    nonprivate_rows : array of shape (n, d), or Batches
+        Batches stay on disk, and bring their own groups and names of columns.
+    nonprivate_groups : sequence of length n, optional
+        Whom each row belongs to; must be given exactly if the facts were checked with groups.
+    columns : tuple of str, optional
+        Names of the columns; public.
+    account : Ledger, optional
+        Charged for the whole plan before anything is asked.
+    """
+    rows = nonprivate_rows
+    if isinstance(rows, Batches):
+        maker: CuratorMaker = partial(ParquetCurator, rows)
+        return fit_behind(facts, maker, "parquet", rows.n_features, rows.has_groups, rows.columns, account)
+    maker = partial(MemoryCurator, rows, groups=nonprivate_groups)
+    return fit_behind(facts, maker, "memory", rows.shape[1], nonprivate_groups is not None, columns, account)
+
+
+def fit_behind(
+    facts: Facts,
+    maker: CuratorMaker,
+    backend: str,
+    n_features: int,
+    has_groups: bool,
+    columns: tuple[str, ...] | None = None,
+    account: Ledger | None = None,
+    model: str = Release.model,
 ) -> Release:
     """Run the algorithm behind a curator and return what may be published.
 
@@ -56,20 +107,34 @@ def fit_rows(
     Parameters
     ----------
     facts : Facts
-    nonprivate_rows : array of shape (n, d)
-    nonprivate_groups : sequence of length n, optional
-        Whom each row belongs to; must be given exactly if the facts were checked with groups.
+    maker : callable
+        ``maker(domain, unit, ledger, source)`` returns the curator.
+    backend : str
+        Its name; the algorithm must run on it.
+    n_features : int
+    has_groups : bool
+        Whether rows have groups; the facts must have been checked with the same.
     columns : tuple of str, optional
         Names of the columns; public.
+    account : Ledger, optional
+        Charged for the whole plan before anything is asked.
+    model : str
+        Who held the rows and who added the noise, for the release.
     """
-    problem = facts.problem(nonprivate_rows.shape[1])
+    problem = facts.problem(n_features)
     algorithm = facts.algorithm_for(problem)
+    backends = getattr(algorithm, "backends", ("memory",))
+    if backend not in backends:
+        raise ParameterError(
+            f"The algorithm {algorithm.name!r} does not run on rows of the kind {backend!r}.\n"
+            f"Hint: it runs on {', '.join(map(repr, backends))}."
+        )
     charges = algorithm.plan(problem)
     rng = check_random_state(facts.random_state)
     ledger = FitLedger(problem.budget, charges)
-    source = noise_source(facts.noise_seed)
-    curator = MemoryCurator(nonprivate_rows, problem.domain, problem.unit, ledger, source, nonprivate_groups)
-    result = algorithm.run(curator, problem, charges, rng)
+    with charged(account, facts, algorithm.name, charges, has_groups):
+        source = noise_source(facts.noise_seed)
+        result = algorithm.run(maker(problem.domain, problem.unit, ledger, source), problem, charges, rng)
     return Release(
         objective=facts.objective,
         algorithm=algorithm.name,
@@ -82,13 +147,14 @@ def fit_rows(
         promised_epsilon=float(problem.budget.epsilon),
         delta=float(problem.budget.delta) if any(charge.measure is Measure.ZCDP for charge in charges) else 0.0,
         adjacency=problem.unit.adjacency.value,
-        max_rows_per_group=None if nonprivate_groups is None else problem.unit.max_rows,
+        max_rows_per_group=problem.unit.max_rows if has_groups else None,
         noise="none: not private" if problem.budget.is_infinite else source.statement,
         charges=ledger.entries,
         domain=domain_to_dict(problem.domain),
         tightened=None if result.box is None else domain_to_dict(result.box),
         feature_names=columns,
         version=__version__,
+        model=model,
     )
 
 
