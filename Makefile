@@ -1,6 +1,6 @@
 # make setup   builds .venv
 # make demo    clusters a public data set at several epsilons; writes demo-output/
-# make test    all tests, slow statistical ones too
+# make test    all tests, slow statistical ones too; those of Spark where Java is found
 # make lint    ruff and mypy
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
@@ -20,7 +20,7 @@ demo: setup
 	$(BIN)/python -m spinney demo --out demo-output
 
 test: setup
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
 lint: setup
 	$(BIN)/ruff check .
@@ -34,7 +34,9 @@ bench: setup
 	$(BIN)/python -m benchmarks.loose
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.tables_csv
+	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.pmedian
+	$(BIN)/python -m benchmarks.scale_spark
 
 clean:
 	rm -rf .venv demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
     from spinney.exceptions import BudgetError, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
+    from spinney.privacy.ledger_file import Ledger
     from spinney.privacy.release import Release
     from spinney.spaces.box import Ball, Box
     from spinney.spaces.metric import FiniteMetric
@@ -24,6 +25,7 @@ __all__ = [
     "Box",
     "BudgetError",
     "FiniteMetric",
+    "Ledger",
     "ParameterError",
     "PrivateKMeans",
     "PrivateKMedian",
@@ -40,6 +42,7 @@ _HOMES = {
     "Box": "spinney.spaces.box",
     "BudgetError": "spinney.exceptions",
     "FiniteMetric": "spinney.spaces.metric",
+    "Ledger": "spinney.privacy.ledger_file",
     "ParameterError": "spinney.exceptions",
     "PrivateKMeans": "spinney.estimators.kmeans",
     "PrivateKMedian": "spinney.estimators.kmedian",

@@ -5,8 +5,8 @@
     Exception
     └── SpinneyError
         ├── ParameterError (also ValueError)   a parameter is missing or wrong; raised before any row is read
-        ├── BudgetError                        a question would spend more than its plan allows
-        ├── DataError (also ValueError)        a file of rows or bounds cannot be read
+        ├── BudgetError                        a question would spend more than its plan allows, or a release more than its ledger
+        ├── DataError (also ValueError)        a file of rows or bounds, or a ledger, cannot be read or written
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
     └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
@@ -33,11 +33,11 @@ class ParameterError(SpinneyError, ValueError):
 
 
 class BudgetError(SpinneyError):
-    """A question would spend what the plan does not hold."""
+    """A question would spend what the plan does not hold, or a release what its ledger does not."""
 
 
 class DataError(SpinneyError, ValueError):
-    """A file of rows or bounds cannot be read."""
+    """A file of rows or bounds, or a ledger, cannot be read or written."""
 
 
 class ReleaseError(SpinneyError, ValueError):

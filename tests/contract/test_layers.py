@@ -139,7 +139,7 @@ def test_guests_stay_in_their_rooms(path):
     assert private == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@pytest.mark.parametrize("path", [p for p in MODULES if name_of(p) != "estimators/spark.py"], ids=name_of)  # classes of Spark ML
 def test_optional_packages_are_not_imported_with_the_module(path):
     top = ast.Module([node for node in parse(path).body if isinstance(node, ast.Import | ast.ImportFrom)], [])
     roots = {name.split(".")[0] for name in imports(top, package_of(path))}

@@ -7,6 +7,7 @@ NAMES = [
     "Box",
     "BudgetError",
     "FiniteMetric",
+    "Ledger",
     "ParameterError",
     "PrivateKMeans",
     "PrivateKMedian",

@@ -73,7 +73,7 @@ class HST(Algorithm):
     rounds: int = 4
 
     name = "hst"
-    backends = ("memory",)
+    backends = ("memory", "parquet", "spark")
 
     def __post_init__(self) -> None:
         given: dict[str, Any] = dict(vars(self))

@@ -35,7 +35,7 @@ class Lloyd(Algorithm):
     """Private Lloyd rounds from public random centers."""
 
     name = "lloyd"
-    backends = ("memory",)
+    backends = ("memory", "parquet", "spark")
 
     def parts(self, problem: Problem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""

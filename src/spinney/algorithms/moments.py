@@ -89,7 +89,7 @@ class Moments(Algorithm):
     """Private moments, a shallow tree, private steps."""
 
     name = "moments"
-    backends = ("memory",)
+    backends = ("memory", "parquet", "spark")
 
     def parts(self, problem: Problem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""

@@ -17,7 +17,7 @@ from spinney.curators.partitions import Rings
 from spinney.privacy.charges import Charge
 from spinney.spaces.box import FloatArray
 
-__all__ = ["RingHistogram", "ask_rings", "polish", "take_step"]
+__all__ = ["RingHistogram", "ask_rings", "polish", "ring_edges", "take_step"]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
 RING_EDGES = 24
@@ -64,9 +64,15 @@ class RingHistogram:
         return radii
 
 
+def ring_edges(problem: Problem) -> FloatArray:
+    """Return the public distances at which clusters are cut into rings."""
+    edges: FloatArray = 2 * problem.domain.half_diagonal * 2.0 ** (-np.arange(RING_EDGES)[::-1] / 2.0)
+    return edges
+
+
 def ask_rings(curator: Curator, problem: Problem, centers: FloatArray, charge: Charge) -> RingHistogram:
     """Ask how many rows lie at which distance from the nearest center."""
-    edges = 2 * problem.domain.half_diagonal * 2.0 ** (-np.arange(RING_EDGES)[::-1] / 2.0)
+    edges = ring_edges(problem)
     answer = curator.counts(Rings(centers, edges), charge)
     return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise.std)
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities
-from spinney.algorithms.polish import ask_rings, polish
+from spinney.algorithms.polish import ask_rings, polish, ring_edges
 from spinney.algorithms.problem import Algorithm, Problem, Result
 from spinney.curators.base import Curator
 from spinney.curators.desk import COUNTING
@@ -93,7 +93,7 @@ class Tree(Algorithm):
     """Private tree, weighted clustering of its leaves, private polish."""
 
     name = "tree"
-    backends = ("memory",)
+    backends = ("memory", "parquet", "spark")
 
     def parts(self, problem: Problem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
@@ -168,7 +168,7 @@ def verified_step(
     fillers = problem.domain.sample(k, rng)
     solution = solve(summary.points, summary.weights, k, power, rng, fillers)
     for name in ("verify 1", "verify 2"):
-        answer = curator.counts(Rings(solution.centers), charge[name])
+        answer = curator.counts(Rings(solution.centers, foreseen=ring_edges(problem)), charge[name])
         labels = nearest(summary.points, solution.centers)[1]
         empty = (answer.private_counts < EMPTY_STDS * answer.noise.std) & summary.is_faint(labels, k)
         if not empty.any():

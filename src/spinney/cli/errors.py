@@ -17,7 +17,8 @@ USAGE, DATA, BUDGET = 2, 3, 4
 
 
 def _stop(error: object, code: int) -> NoReturn:
-    click.echo("error: " + " ".join(str(error).split()), err=True)
+    told = " ".join([str(error), *getattr(error, "__notes__", ())])
+    click.echo("error: " + " ".join(told.split()), err=True)
     sys.exit(code)
 
 
@@ -31,8 +32,10 @@ def one_line_errors() -> Iterator[None]:
     except (DataError, ReleaseError) as error:
         _stop(error, DATA)
     except OSError as error:
-        told = f"{error.filename}: {error.strerror}. Hint: check the path and its permissions." if error.filename else error
-        _stop(told, DATA)
+        if error.filename:
+            notes = " ".join(getattr(error, "__notes__", ()))
+            _stop(f"{error.filename}: {error.strerror}. Hint: check the path and its permissions. {notes}", DATA)
+        _stop(error, DATA)
     except BudgetError as error:
         _stop(error, BUDGET)
     except ModuleNotFoundError as error:

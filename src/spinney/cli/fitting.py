@@ -11,7 +11,9 @@ from spinney.cli.progress import progress
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.validation import Parameters, check_parameters
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.io.tables import read_bounds, read_table
+from spinney.io.batches import Scan
+from spinney.io.tables import open_table, read_bounds, read_table
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.promise import read_json
 from spinney.privacy.release import Release
 from spinney.privacy.site_release import SiteRelease
@@ -24,9 +26,14 @@ __all__ = ["fit_table", "label_table", "plan_text"]
 OWNER = "spinney"
 
 
-def plan_text(objective: str, n_features: int, n_guess: int | None, **parameters: Any) -> str:
-    """Return the plan; bounds do not change it."""
-    return str(plan_fit(Parameters(bounds=(0, 1), **parameters), objective, OWNER, n_features, n_guess))
+def plan_text(objective: str, n_features: int, n_guess: int | None, ledger: Path | None, **parameters: Any) -> str:
+    """Return the plan, and what it would leave in a ledger; bounds do not change it."""
+    asked = Parameters(bounds=(0, 1), **parameters)
+    plan = plan_fit(asked, objective, OWNER, n_features, n_guess)
+    if ledger is None:
+        return str(plan)
+    left = Ledger(ledger).left_after(plan.charges, adjacency=asked.adjacency, max_rows_per_group=asked.max_rows_per_group)
+    return f"{plan}\nAfter it epsilon {left:.6g} would be left in {ledger}."
 
 
 def _columns_and_bounds(
@@ -47,12 +54,13 @@ def _columns_and_bounds(
 
 
 def fit_table(
-    table: Path,
+    table: tuple[Path, ...],
     objective: str,
     bounds: tuple[float, float] | None,
     bounds_file: Path | None,
     columns: str | None,
     groups: str | None,
+    ledger: Ledger | None,
     **parameters: Any,
 ) -> Release:
     """Read a table, fit, and return the release; parameters are checked before rows are read."""
@@ -62,11 +70,13 @@ def fit_table(
         raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
     facts = check_parameters(asked, objective, OWNER, has_groups=groups is not None)
     with progress(1) as step:
-        step(f"reading {table.name}")
-        read = read_table(table, names, groups)
-    problem = facts.problem(read.nonprivate_rows.shape[1])
+        step(f"reading {table[0].name}")
+        found = open_table(table, names, groups)
+    problem = facts.problem(found.n_features if isinstance(found, Scan) else found.nonprivate_rows.shape[1])
     with progress(len(facts.algorithm_for(problem).plan(problem))):
-        return fit_rows(facts, read.nonprivate_rows, read.nonprivate_groups, read.columns)
+        if isinstance(found, Scan):
+            return fit_rows(facts, found, account=ledger)
+        return fit_rows(facts, found.nonprivate_rows, found.nonprivate_groups, found.columns, ledger)
 
 
 def label_table(release: Path, table: Path, out: Path) -> None:

@@ -10,6 +10,7 @@ import click
 from spinney._version import __version__
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
+from spinney.cli.ledgers import ledger
 from spinney.cli.options import FILE, add_options, promise_options
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
@@ -53,6 +54,7 @@ _clustering = add_options(
 @_clustering
 @click.option("--n-features", type=int, required=True, help="Number of columns.")
 @click.option("--n-guess", type=int, default=None, help="A public guess of the number of rows, for the expected errors.")
+@click.option("--ledger", type=FILE, default=None, help="Also say what would be left in this ledger.")
 def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
     """Show every question and its charge, for signing. Needs no data; bounds do not change it."""
     with without_scipy():
@@ -63,7 +65,7 @@ def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
 
 
 @main.command()
-@click.argument("table", type=FILE)
+@click.argument("table", type=FILE, nargs=-1, required=True)
 @_clustering
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
 @click.option(
@@ -72,17 +74,27 @@ def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
 @click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group.")
 @click.option("--out", type=FILE, required=True, help="Where to write the release (JSON).")
-def fit(out: Path, **options: Any) -> None:
-    """Cluster the private rows of a CSV, Parquet or NPY file and write a release."""
+@click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left.")
+def fit(out: Path, ledger: Path | None, **options: Any) -> None:
+    """Cluster the private rows of CSV, Parquet or NPY files and write a release.
+
+    Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
+    """
     with without_scipy():
         from spinney.cli.fitting import fit_table
+        from spinney.estimators.charging import told
+        from spinney.privacy.ledger_file import Ledger
         from spinney.report.page import FAINT, is_faint
 
     with one_line_errors():
+        account = None if ledger is None else Ledger(ledger)
         with written_whole(out) as part:
-            release = fit_table(**options)
-            release.to_json(part)
+            release = fit_table(ledger=account, **options)
+            with told(account):
+                release.to_json(part)
         click.echo(f"Wrote {out}: {release.statement}.")
+        if account is not None:
+            click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
         if is_faint(release):
             click.echo(FAINT, err=True)
 
@@ -157,3 +169,4 @@ def _show_clusters(record: dict[str, Any], curve: bool, max_k: int, picture: Pat
 
 
 main.add_command(sites)
+main.add_command(ledger)

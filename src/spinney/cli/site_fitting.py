@@ -17,6 +17,7 @@ from spinney.estimators.validation import check_promise
 from spinney.exceptions import DataError, ParameterError
 from spinney.io.columns import canonical_name
 from spinney.io.networks import find_places, read_demand, read_edges, read_names, read_points
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.site_release import SiteRelease
 from spinney.spaces.metric import FiniteMetric
 
@@ -130,7 +131,7 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, 
 
 
 def choose_sites(
-    files: PublicFiles, demand: Path, demand_column: str, groups: str | None, **parameters: Any
+    files: PublicFiles, demand: Path, demand_column: str, groups: str | None, ledger: Ledger | None = None, **parameters: Any
 ) -> tuple[SiteRelease, FiniteMetric]:
     """Read the public files, check everything, read the demand, and return the release and the space."""
     _check_groups(groups, parameters)
@@ -140,4 +141,4 @@ def choose_sites(
         step(f"reading {demand.name}")
         read = read_demand(demand, demand_column, names, groups)
     with progress(len(facts.algorithm.plan(facts.problem))):
-        return fit_demand(facts, read.nonprivate_rows, read.nonprivate_groups, names), facts.problem.space
+        return fit_demand(facts, read.nonprivate_rows, read.nonprivate_groups, names, ledger), facts.problem.space

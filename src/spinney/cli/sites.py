@@ -39,6 +39,7 @@ __all__ = ["sites"]
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
     click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
     click.option("--csv", "csv_file", type=FILE, default=None, help="Also write the sites as a table (CSV)."),
+    click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."),
     click.option("--out", type=FILE, default=None, help="Where to write the release (JSON)."),
 )
 def sites(
@@ -50,11 +51,14 @@ def sites(
     picture: Path | None,
     csv_file: Path | None,
     out: Path | None,
+    ledger: Path | None,
     **options: Any,
 ) -> None:
     """Choose sites for private demand at the points of a public network (p-median)."""
     with without_scipy():
         from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
+        from spinney.estimators.charging import told
+        from spinney.privacy.ledger_file import Ledger
         from spinney.report.site_page import FAINT_SITES, is_faint, site_rows
 
     with one_line_errors(), ExitStack() as stack:
@@ -76,16 +80,20 @@ def sites(
         if len({path.resolve() for path in written}) < len(written):
             raise ParameterError("Two outputs have one name.\nHint: give --out, --picture and --csv a file each.")
         parts = {path: stack.enter_context(written_whole(path)) for path in written}
-        release, space = choose_sites(files, demand, demand_column, groups, **options)
-        release.to_json(parts[out])
-        if csv_file is not None:
-            with parts[csv_file].open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows(site_rows(release))
-        if picture is not None:
-            from spinney.report.map import draw_map
+        account = None if ledger is None else Ledger(ledger)
+        release, space = choose_sites(files, demand, demand_column, groups, account, **options)
+        with told(account):
+            release.to_json(parts[out])
+            if csv_file is not None:
+                with parts[csv_file].open("w", encoding="utf-8", newline="") as file:
+                    csv.writer(file, lineterminator="\n").writerows(site_rows(release))
+            if picture is not None:
+                from spinney.report.map import draw_map
 
-            draw_map(release, parts[picture], space)
-        stack.close()
+                draw_map(release, parts[picture], space)
+            stack.close()
         click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
+        if account is not None:
+            click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
         if is_faint(release):
             click.echo(FAINT_SITES, err=True)

@@ -175,7 +175,7 @@ class Curator(Desk, ABC):
         def decide(cells: Cells, depth: int) -> NDArray[np.bool_]:
             if depth == splits.depth:
                 return np.full(len(cells), False)
-            return rule.decide(self._exact_counts(cells), depth - start, self._source)
+            return rule.decide(self._exact_counts(cells, splits.depth - depth), depth - start, self._source)
 
         return Quadtree.visit(splits, start, decide)
 
@@ -202,7 +202,7 @@ class Curator(Desk, ABC):
         private_counts: list[IntArray] = []
 
         def decide(cells: Cells, level: int) -> NDArray[np.bool_]:
-            private = privatize(self._exact_counts(cells), noise, self._source)
+            private = privatize(self._exact_counts(cells, depth - level), noise, self._source)
             private_counts.append(private)
             return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
 
@@ -259,10 +259,10 @@ class Curator(Desk, ABC):
         noise = calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), self.unit.value_price(charge))
         return CostAnswer(float(privatize(total, noise, self._source)[0]) * step, noise.std * step)
 
-    def _exact_counts(self, partition: Partition) -> IntArray:
-        """Return exact counts: for questions of this class only."""
+    def _exact_counts(self, partition: Partition, levels_below: int = 0) -> IntArray:
+        """Return exact counts: for questions of this class only. Cells of so many levels below may be asked about next."""
         if isinstance(partition, Cells):
-            return self._exact_cell_counts(partition)
+            return self._exact_cell_counts(partition, levels_below)
         if isinstance(partition, Columns):
             return self._map(count_columns)[0]
         if isinstance(partition, Whole):
@@ -270,8 +270,8 @@ class Curator(Desk, ABC):
         (counts,) = self._map_nearest(partition.centers, count_rings, partition.centers, partition.edges**2)
         return counts if partition.edges.size else counts[:, 0]
 
-    def _exact_cell_counts(self, cells: Cells) -> IntArray:
-        """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way."""
+    def _exact_cell_counts(self, cells: Cells, levels_below: int = 0) -> IntArray:
+        """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way, or look ahead."""
         words = -(-int(cells.depths.max(initial=1)) // WORD)
         codes = np.ascontiguousarray(cells.codes[:, :words])
         (counts,) = self._map(count_cells, cells.splits.route, codes, cells.depths)

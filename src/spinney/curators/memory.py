@@ -21,6 +21,7 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import Lens, lens
 from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.grid import as_floats
 from spinney.trees.quadtree import WORD, Cells, CodeArray, Splits
 
 __all__ = ["MemoryCurator"]
@@ -69,13 +70,7 @@ class MemoryCurator(Curator):
 
     def _chunk(self, start: int) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
         """Return a chunk of rows as C-ordered floats, its mask and its start."""
-        rows = self._rows[start : start + CHUNK]
-        if rows.dtype not in (np.float32, np.float64) or not rows.flags.c_contiguous:
-            with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
-                rows = np.ascontiguousarray(rows, dtype=np.float64)
-        rows = rows.view()
-        rows.setflags(write=False)  # one kind of array, so that each kernel is compiled once a number type
-        return rows, self._mask[start : start + CHUNK], start
+        return as_floats(self._rows[start : start + CHUNK]), self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -115,7 +110,7 @@ class MemoryCurator(Curator):
             totals = [total + part for total, part in zip(totals, more, strict=True)]
         return totals
 
-    def _exact_cell_counts(self, cells: Cells) -> IntArray:
+    def _exact_cell_counts(self, cells: Cells, levels_below: int = 0) -> IntArray:
         """Count by binary search in sorted path codes, first word first."""
         deep = cells.depths > WORD
         counts = np.empty(len(cells), dtype=np.int64)

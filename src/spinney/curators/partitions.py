@@ -20,10 +20,14 @@ class Whole:
 
 @dataclass(frozen=True)
 class Rings:
-    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells."""
+    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells.
+
+    ``foreseen`` are the public edges of rings that may be asked about next: a curator may count both in one pass over its rows.
+    """
 
     centers: FloatArray
     edges: FloatArray = field(default_factory=lambda: np.empty(0))
+    foreseen: FloatArray = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)

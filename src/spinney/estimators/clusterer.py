@@ -13,10 +13,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
+from spinney.curators.parquet import Batches
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
+from spinney.estimators.frames import fit_frame, is_spark_frame
 from spinney.estimators.tables import is_list_of_names, numeric_array
 from spinney.estimators.validation import POWERS, Parameters, check_parameters
 from spinney.exceptions import ParameterError
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.release import Release
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
@@ -84,7 +87,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """
         return plan_fit(self._parameters(), self._objective, type(self).__name__, n_features, n_guess)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
         """Cluster private rows.
 
         Privacy
@@ -96,18 +99,24 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n, d)
+        X : array-like or DataFrame of shape (n, d), a table on disk, or a Spark DataFrame
             Private. Values outside the bounds are clipped; a row with a missing value is dropped, or read as the middle of
-            the domain if ``adjacency="replace"``.
+            the domain if ``adjacency="replace"``. ``spinney.io.tables.scan`` makes a table that stays on disk.
         y : ignored
         groups : array-like of shape (n,), optional
             Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group, so at most the cap of
             them count.
+        ledger : Ledger, optional
+            Charged for the whole plan before anything is asked; a fit that would exceed its ceiling is refused.
 
         Returns
         -------
         self
         """
+        if issubclass(type(X), Batches):  # asks nothing of X
+            return self._fit_batches(X, groups, ledger)
+        if is_spark_frame(X):
+            return self._fit_frame(X, groups, ledger)
         # All before anything is asked of X.
         facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
         array = self._array(X, reset=True)
@@ -117,11 +126,49 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
                 "Hint: pass a column of the same table, for example groups=table['person']."
             )
         names = getattr(self, "feature_names_in_", None)
-        self._store(fit_rows(facts, array, groups, None if names is None else tuple(map(str, names))))
+        self._store(fit_rows(facts, array, groups, None if names is None else tuple(map(str, names)), ledger))
         return self
+
+    def _fit_batches(self, batches: Batches, groups: Any, ledger: Ledger | None) -> Self:
+        """Cluster rows that stay on disk."""
+        if groups is not None:
+            raise ParameterError(
+                "A table on disk brings its own groups.\nHint: name their column, as in scan('stays.parquet', groups='person')."
+            )
+        facts = check_parameters(self._parameters(), self._objective, type(self).__name__, batches.has_groups)
+        self._remember(fit_rows(facts, batches, account=ledger))
+        return self
+
+    def _fit_frame(self, frame: Any, groups: Any, ledger: Ledger | None) -> Self:
+        """Cluster rows that stay on a Spark cluster."""
+        facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
+        if groups is not None:
+            raise ParameterError(
+                "Groups are not supported on Spark yet.\n"
+                "Hint: write the table to a Parquet file and fit scan('stays.parquet', groups='person')."
+            )
+        self._remember(fit_frame(facts, frame, ledger))
+        return self
+
+    def _remember(self, release: Release) -> None:
+        """Store a release of rows that were never here, with the columns it names."""
+        self.n_features_in_ = release.centers.shape[1]
+        if release.feature_names is not None:
+            self.feature_names_in_ = np.array(release.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._store(release)
+
+    def _refuse_spark(self, X: Any) -> None:
+        if is_spark_frame(X):
+            raise ParameterError(
+                "Only fit takes a Spark DataFrame.\n"
+                "Hint: spinney.estimators.spark has a model whose transform adds a column of predictions."
+            )
 
     def _array(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
+        self._refuse_spark(X)
         array = check_array(
             numeric_array(X), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
         )
@@ -191,12 +238,17 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         points = self._points(X)
         return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
 
-    def fit_predict(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.int32]:
+    def fit_predict(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
         Parameters are those of `fit`.
         """
-        return self.fit(X, groups=groups).predict(X)
+        if isinstance(X, Batches):  # before anything is spent
+            raise ParameterError(
+                "The rows of a table on disk are not labeled.\nHint: fit it, then predict(rows) for rows in memory."
+            )
+        self._refuse_spark(X)  # before anything is spent
+        return self.fit(X, groups=groups, ledger=ledger).predict(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.items import ItemCurator
 from spinney.curators.options import Family
+from spinney.estimators.charging import charged
 from spinney.estimators.fitting import promise_fields
 from spinney.estimators.tables import is_list_of_names, numeric_column
 from spinney.estimators.validation import check_count, check_promise
@@ -17,6 +18,7 @@ from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.promise import Promise
 from spinney.privacy.release import frozen_array
 
@@ -92,6 +94,7 @@ def max_coverage(
     groups: Any = None,
     max_rows_per_group: int | None = None,
     noise_seed: int | None = None,
+    ledger: Ledger | None = None,
 ) -> CoverRelease:
     """Choose public sets that together cover many private rows, one after another; rows that are covered leave.
 
@@ -115,7 +118,7 @@ def max_coverage(
         With a delta, such as 1e-6, all choices share one price; without, each pays for itself.
     n_items : int, optional
         The number of items; by default as many as the sets speak of.
-    adjacency, groups, max_rows_per_group, noise_seed
+    adjacency, groups, max_rows_per_group, noise_seed, ledger
         As for `PrivateKMedoids`.
 
     Examples
@@ -135,14 +138,16 @@ def max_coverage(
     budget, unit = check_promise(typed, OWNER, groups is not None, ())
     family = Family(_members(sets, n_items), (int(n_choices),))
     charges = (Charge("cover", "cover", Measure.PURE, budget.epsilon, budget.delta),)
-    ledger, source = FitLedger(budget, charges), noise_source(noise_seed)
     rows = numeric_column(items)
     if groups is not None and not is_list_of_names(groups, len(rows)):
         raise ParameterError.wrong("groups", OWNER, "one name per row", type(groups).__name__, "pass a column of the same table.")
-    curator = ItemCurator(rows, family.members.shape[0], unit, ledger, source, groups)
-    chosen = curator.cover(family, charges[0])
+    spent = FitLedger(budget, charges)
+    with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage"):
+        source = noise_source(noise_seed)
+        curator = ItemCurator(rows, family.members.shape[0], unit, spent, source, groups)
+        chosen = curator.cover(family, charges[0])
     return CoverRelease(
-        **promise_fields(budget, unit, charges, ledger, source, groups is not None),
+        **promise_fields(budget, unit, charges, spent, source, groups is not None),
         chosen=chosen,
         n_sets=family.n_sets,
         n_items=int(family.members.shape[0]),

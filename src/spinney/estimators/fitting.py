@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,17 +11,25 @@ from numpy.typing import NDArray
 
 from spinney._version import __version__
 from spinney.algorithms.plan import Plan
+from spinney.curators.base import Curator
 from spinney.curators.memory import MemoryCurator
+from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.estimators.charging import charged
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
+from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.release import Release
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 
-__all__ = ["finite_points", "fit_rows", "plan_fit", "promise_fields"]
+__all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit", "promise_fields"]
+
+#: Makes a curator over some rows.
+CuratorMaker = Callable[[Domain, Unit, FitLedger, NoiseSource], Curator]
 
 
 def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int, n_guess: int | None = None) -> Plan:
@@ -46,7 +56,47 @@ def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int
 
 
 def fit_rows(
-    facts: Facts, nonprivate_rows: NDArray[Any], nonprivate_groups: Any = None, columns: tuple[str, ...] | None = None
+    facts: Facts,
+    nonprivate_rows: NDArray[Any] | Batches,
+    nonprivate_groups: Any = None,
+    columns: tuple[str, ...] | None = None,
+    account: Ledger | None = None,
+) -> Release:
+    """Run the algorithm behind a curator over rows in memory or on disk and return what may be published.
+
+    Privacy
+    -------
+    Neighbors, statement and proof are those of `PrivateKMeans.fit`.
+
+    Parameters
+    ----------
+    facts : Facts
+    nonprivate_rows : array of shape (n, d), or Batches
+        Batches stay on disk, and bring their own groups and names of columns.
+    nonprivate_groups : sequence of length n, optional
+        Whom each row belongs to; must be given exactly if the facts were checked with groups.
+    columns : tuple of str, optional
+        Names of the columns; public.
+    account : Ledger, optional
+        Charged for the whole plan before anything is asked.
+    """
+    rows = nonprivate_rows
+    if isinstance(rows, Batches):
+        maker: CuratorMaker = partial(ParquetCurator, rows)
+        return fit_behind(facts, maker, "parquet", rows.n_features, rows.has_groups, rows.columns, account)
+    maker = partial(MemoryCurator, rows, groups=nonprivate_groups)
+    return fit_behind(facts, maker, "memory", rows.shape[1], nonprivate_groups is not None, columns, account)
+
+
+def fit_behind(
+    facts: Facts,
+    maker: CuratorMaker,
+    backend: str,
+    n_features: int,
+    has_groups: bool,
+    columns: tuple[str, ...] | None = None,
+    account: Ledger | None = None,
+    model: str = Release.model,
 ) -> Release:
     """Run the algorithm behind a curator and return what may be published.
 
@@ -57,20 +107,35 @@ def fit_rows(
     Parameters
     ----------
     facts : Facts
-    nonprivate_rows : array of shape (n, d)
-    nonprivate_groups : sequence of length n, optional
-        Whom each row belongs to; must be given exactly if the facts were checked with groups.
+    maker : callable
+        ``maker(domain, unit, ledger, source)`` returns the curator.
+    backend : str
+        Its name; the algorithm must run on it.
+    n_features : int
+    has_groups : bool
+        Whether rows have groups; the facts must have been checked with the same.
     columns : tuple of str, optional
         Names of the columns; public.
+    account : Ledger, optional
+        Charged for the whole plan before anything is asked.
+    model : str
+        Who held the rows and who added the noise, for the release.
     """
-    problem = facts.problem(nonprivate_rows.shape[1])
+    problem = facts.problem(n_features)
     algorithm = facts.algorithm_for(problem)
+    backends = getattr(algorithm, "backends", ("memory",))
+    if backend not in backends:
+        raise ParameterError(
+            f"The algorithm {algorithm.name!r} does not run on rows of the kind {backend!r}.\n"
+            f"Hint: it runs on {', '.join(map(repr, backends))}."
+        )
     charges = algorithm.plan(problem)
     rng = check_random_state(facts.random_state)
-    ledger = FitLedger(problem.budget, charges)
-    source = noise_source(facts.noise_seed)
-    curator = MemoryCurator(nonprivate_rows, problem.domain, problem.unit, ledger, source, nonprivate_groups)
-    result = algorithm.run(curator, problem, charges, rng)
+    budget, unit, seed = problem.budget, problem.unit, facts.noise_seed
+    ledger = FitLedger(budget, charges)
+    with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name):
+        source = noise_source(seed)
+        result = algorithm.run(maker(problem.domain, unit, ledger, source), problem, charges, rng)
     return Release(
         objective=facts.objective,
         algorithm=algorithm.name,
@@ -79,10 +144,11 @@ def fit_rows(
         sizes_margin=float(result.size_noise.quantile(0.95)),
         summary_points=result.summary_points,
         summary_weights=result.summary_weights,
-        **promise_fields(problem.budget, problem.unit, charges, ledger, source, nonprivate_groups is not None),
+        **promise_fields(budget, unit, charges, ledger, source, has_groups),
         domain=domain_to_dict(problem.domain),
         tightened=None if result.box is None else domain_to_dict(result.box),
         feature_names=columns,
+        model=model,
     )
 
 

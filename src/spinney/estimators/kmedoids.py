@@ -16,6 +16,7 @@ from spinney.curators.items import FALLBACK, known_points
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.tables import is_list_of_names, numeric_column
 from spinney.exceptions import ParameterError
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.site_release import SiteRelease
 from spinney.spaces.metric import FiniteMetric
 
@@ -117,7 +118,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         return plan_sites(self._parameters(), type(self).__name__, n_guess)
 
-    def fit(self, demand: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
         """Choose sites for private demand.
 
         Privacy
@@ -135,6 +136,8 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         y : ignored
         groups : array-like of shape (n,), optional
             Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group.
+        ledger : Ledger, optional
+            Charged for the whole plan before anything is asked; a fit that would pass its ceiling is refused.
 
         Returns
         -------
@@ -147,7 +150,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
                 "The 'groups' argument of fit must name one group per row.\n"
                 "Hint: pass a column of the same table, for example groups=table['person']."
             )
-        self._store(fit_demand(facts, rows, groups))
+        self._store(fit_demand(facts, rows, groups, account=ledger))
         return self
 
     def _store(self, release: SiteRelease) -> None:
@@ -199,9 +202,9 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         labels: NDArray[np.int64] = nearest_site(self.space, self.release_.sites)[places]
         return labels
 
-    def fit_predict(self, demand: Any, y: Any = None, groups: Any = None) -> NDArray[np.int64]:
+    def fit_predict(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int64]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
         Parameters are those of `fit`.
         """
-        return self.fit(demand, groups=groups).predict(demand)
+        return self.fit(demand, groups=groups, ledger=ledger).predict(demand)

@@ -12,11 +12,13 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.site_registry import SITE_ALGORITHMS, choose_site
 from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
 from spinney.curators.sites import SiteCurator
+from spinney.estimators.charging import charged
 from spinney.estimators.fitting import promise_fields
 from spinney.estimators.validation import check_count, check_promise, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.site_release import SiteRelease
 from spinney.spaces.metric import FiniteMetric
 
@@ -115,7 +117,11 @@ def plan_sites(parameters: SiteParameters, owner: str, n_guess: int | None = Non
 
 
 def fit_demand(
-    facts: SiteFacts, nonprivate_rows: NDArray[Any], nonprivate_groups: Any = None, names: tuple[str, ...] | None = None
+    facts: SiteFacts,
+    nonprivate_rows: NDArray[Any],
+    nonprivate_groups: Any = None,
+    names: tuple[str, ...] | None = None,
+    account: Ledger | None = None,
 ) -> SiteRelease:
     """Run the algorithm behind a curator and return what may be published.
 
@@ -132,19 +138,22 @@ def fit_demand(
         Whom each row belongs to; must be given exactly if the facts were checked with groups.
     names : tuple of str, optional
         What the space's points are called; public.
+    account : Ledger, optional
+        Charged for the whole plan before anything is asked.
     """
-    problem, algorithm = facts.problem, facts.algorithm
-    space = problem.space
+    problem, algorithm, has_groups = facts.problem, facts.algorithm, nonprivate_groups is not None
+    space, budget, unit = problem.space, problem.budget, problem.unit
     charges = algorithm.plan(problem)
     rng = check_random_state(facts.random_state)
-    ledger = FitLedger(problem.budget, charges)
-    source = noise_source(facts.noise_seed)
-    curator = SiteCurator(nonprivate_rows, space, problem.unit, ledger, source, nonprivate_groups)
-    result = algorithm.run(curator, problem, charges, rng)
+    ledger = FitLedger(budget, charges)
+    with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name):
+        source = noise_source(facts.noise_seed)
+        curator = SiteCurator(nonprivate_rows, space, unit, ledger, source, nonprivate_groups)
+        result = algorithm.run(curator, problem, charges, rng)
     order = np.argsort(result.medoids)
     sites = np.concatenate([result.medoids[order], problem.existing])
     return SiteRelease(
-        **promise_fields(problem.budget, problem.unit, charges, ledger, source, nonprivate_groups is not None),
+        **promise_fields(budget, unit, charges, ledger, source, has_groups),
         algorithm=algorithm.name,
         power=problem.power,
         medoids=result.medoids[order],

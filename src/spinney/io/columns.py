@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
 from spinney.io.records import as_names, as_numbers, read_header, read_records
-from spinney.io.tables import check_names
+from spinney.io.schema import check_names
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,17 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Header", "as_names", "as_numbers", "read_header", "read_records"]
+__all__ = ["Header", "as_names", "as_numbers", "has_quotes", "read_header", "read_records", "stream_records"]
 
 #: Records with quotes that are held as Python texts at a time.
 BATCH = 2**15
+#: Bytes of a file without quotes that are read at a time when it is streamed.
+BLOCK = 2**22
 #: Python's reader refuses longer cells; the default limit is far lower.
 LONGEST_CELL = 2**31 - 1
 
@@ -70,6 +71,13 @@ def as_names(text: pl.Expr) -> pl.Expr:
     return pl.when(name != "").then(name)
 
 
+def has_quotes(path: Path, header: Header) -> bool:
+    """Whether there is a quote below the header."""
+    with path.open("rb") as file:
+        file.seek(header.size)
+        return any(b'"' in block for block in iter(lambda: file.read(BLOCK), b""))
+
+
 def read_records(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return some columns as numbers, and some as texts, in which an empty cell is missing.
 
@@ -81,19 +89,48 @@ def read_records(path: Path, header: Header, numbers: list[str], texts: list[str
     numbers, texts : list of str
         Names of columns.
     """
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        has_quotes = content.find(b'"', header.size) >= 0
-    return (_read_quoted if has_quotes else _read_plain)(path, header, numbers, texts)
+    return (_read_quoted if has_quotes(path, header) else _read_plain)(path, header, numbers, texts)
+
+
+def stream_records(
+    path: Path, header: Header, quoted: bool, numbers: list[str], texts: list[str]
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield what `read_records` returns, piece by piece; `quoted` is what `has_quotes` says."""
+    return (_quoted_parts if quoted else _plain_parts)(path, header, numbers, texts)
+
+
+def _place_names(header: Header) -> bytes:
+    """Return a header line with as many names, which polars cuts where it cuts the lines below."""
+    return b",".join(b"c%d" % i for i in range(len(header.names))) + b"\n"  # not blank: blank lines are skipped before a header
 
 
 def _read_plain(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read lines without quotes; polars reads most numbers right away, and the few it does not as text."""
-    import polars as pl
+    """Read all lines of a file without quotes."""
+    if header.is_plain:
+        return _parse_plain(path, header, numbers, texts)
+    return _parse_plain(_place_names(header) + path.read_bytes()[header.size :], header, numbers, texts)
 
-    source: Any = path
-    if not header.is_plain:  # polars shall cut the names where it cuts the lines below
-        places = b",".join(b"c%d" % i for i in range(len(header.names)))  # not blank: blank lines are skipped before a header
-        source = places + b"\n" + path.read_bytes()[header.size :]
+
+def _plain_parts(path: Path, header: Header, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Read the lines of a file without quotes, so many at a time as fit a block."""
+    names = _place_names(header)
+    with path.open("rb") as file:
+        file.seek(header.size)
+        pieces: list[bytes] = []
+        while block := file.read(BLOCK):
+            end = block.rfind(b"\n") + 1
+            pieces.append(block[:end])
+            if end:
+                yield _parse_plain(names + b"".join(pieces), header, numbers, texts)
+                pieces = []
+            pieces.append(block[end:])
+        if any(pieces):
+            yield _parse_plain(names + b"".join(pieces), header, numbers, texts)
+
+
+def _parse_plain(source: Any, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read lines without quotes below a header; polars reads most numbers right away, and the few it does not as text."""
+    import polars as pl
 
     def scan(floats: set[str]) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -120,22 +157,32 @@ def _read_plain(path: Path, header: Header, numbers: list[str], texts: list[str]
 
 
 def _read_quoted(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read all records of a file with quotes."""
+    import polars as pl
+
+    parts = list(_quoted_parts(path, header, numbers, texts))
+    return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
+
+
+def _quoted_parts(
+    path: Path, header: Header, numbers: list[str], texts: list[str]
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Read records that may have quotes, which may hold commas and line ends."""
     import polars as pl
 
     places = {name: header.names.index(name) for name in numbers + texts}
-    parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
-    with path.open("rb") as file, _long_cells():
+    with path.open("rb") as file:
         file.seek(header.size)
         lines = (line.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", " ") for line in file)
         reader = csv.reader(lines)
         while True:
-            batch = list(islice(reader, BATCH))
+            with _long_cells():
+                batch = list(islice(reader, BATCH))
             columns = {name: [record[i] if i < len(record) else None for record in batch] for name, i in places.items()}
             frame = pl.DataFrame(columns, schema=dict.fromkeys(places, pl.String))
-            parts.append((frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))))
+            yield frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))
             if len(batch) < BATCH:
-                return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
+                return
 
 
 @contextmanager

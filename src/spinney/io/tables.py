@@ -5,9 +5,7 @@ Names and types of columns are schema, and public; a cell that is not a number i
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError
-from spinney.io.records import as_numbers, read_header, read_records
+from spinney.io.batches import Scan, memory_bytes, open_npy, scan
+from spinney.io.records import read_records
+from spinney.io.schema import (
+    Paths,
+    check_groups,
+    chosen_columns,
+    csv_header,
+    parquet_cell,
+    parquet_schema,
+    same_groups,
+    table_files,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Table", "check_names", "read_bounds", "read_table"]
+__all__ = ["LARGE_SHARE", "Table", "open_table", "read_bounds", "read_table", "scan"]
+
+#: A table is left on disk if its numbers, at eight bytes each, would take more than this share of the memory.
+LARGE_SHARE = 1 / 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,42 +46,44 @@ class Table:
     nonprivate_groups: Any = None
 
 
-def _unreadable(path: Path, why: str) -> DataError:
-    return DataError(f"{path} {why}\nHint: give a .csv (with a header line), .parquet or .npy file.")
+def open_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table | Scan:
+    """Return the rows of files: in memory, or left on disk if they would take a large share of it.
 
-
-def read_table(path: Path, columns: list[str] | None = None, groups: str | None = None) -> Table:
-    """Return the rows of a file.
+    What is released does not depend on this choice, only time and memory do.
 
     Parameters
     ----------
-    path : Path
+    paths, columns, groups
+        As for `read_table`.
+    """
+    found = scan(paths, columns, groups)
+    return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups)
+
+
+def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table:
+    """Return the rows of a file, or of several that have the same columns, in their order.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        Files of one kind, or folders of them.
     columns : list of str, optional
-        Which columns, in this order; all but `groups` by default. Not for NPY, whose columns have no names.
+        Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
     groups : str, optional
         The column that names the group of each row.
     """
-    readers = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}
-    if not path.is_file():
-        raise _unreadable(path, "is not a file.")
-    if path.suffix.lower() not in readers:
-        raise _unreadable(path, "is of a kind that cannot be read.")
-    return readers[path.suffix.lower()](path, columns, groups)
-
-
-def _chosen(path: Path, known: Iterable[str], columns: list[str] | None, groups: str | None) -> list[str]:
-    """Return the columns to cluster, or raise if one is not there; names of columns are public."""
-    known = list(known)
-    chosen = [name for name in known if name != groups] if columns is None else columns
-    missing = [name for name in (*chosen, groups) if name is not None and name not in known]
-    if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}.\nHint: it has {', '.join(map(repr, known))}.")
-    if not chosen:
-        raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
-    repeated = [name for name in chosen if chosen.count(name) > 1]
-    if repeated:
-        raise DataError(f"The column {repeated[0]!r} is asked for twice.\nHint: name it once.")
-    return chosen
+    files = table_files(paths)
+    read = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}[files[0].suffix.lower()]
+    tables = [read(files[0], columns, groups)]
+    names = tables[0].columns
+    tables += [read(file, columns if names is None else list(names), groups) for file in files[1:]]
+    if len(tables) == 1:
+        return tables[0]
+    for file, table in zip(files, tables, strict=True):
+        if table.nonprivate_rows.shape[1] != tables[0].nonprivate_rows.shape[1]:
+            raise unreadable(file, "has another number of columns than the file before it.")
+    rows = np.concatenate([table.nonprivate_rows for table in tables])
+    return Table(rows, names, None if groups is None else same_groups(files, [table.nonprivate_groups for table in tables]))
 
 
 def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
@@ -76,70 +91,31 @@ def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
 
 
 def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Table:
-    try:
-        header = read_header(path)
-    except (OSError, csv.Error):
-        raise _unreadable(path, "cannot be read.") from None
-    check_names(path, header.names)
-    chosen = _chosen(path, header.names, columns, groups)
+    header = csv_header(path)
+    chosen = chosen_columns(path, header.names, columns, groups)
     numbers, names = read_records(path, header, chosen, [] if groups is None else [groups])
     return _table(numbers, None if groups is None else names[groups])
-
-
-def check_names(path: Path, names: tuple[str, ...]) -> None:
-    """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
-    for name in names:
-        try:
-            float(name)
-        except ValueError:
-            continue
-        raise DataError(
-            f"{path} has a number where the name of a column should be.\n"
-            "Hint: its first line must name the columns, each with a letter in it, such as age,bmi,y2020."
-        )
 
 
 def _read_parquet(path: Path, columns: list[str] | None, groups: str | None) -> Table:
     import polars as pl
 
+    schema = parquet_schema(path)
+    chosen = chosen_columns(path, schema, columns, groups)
+    cells = [parquet_cell(path, name, schema[name]) for name in chosen]
+    if groups is not None:
+        check_groups(path, groups, schema[groups])
     try:
         frame = pl.scan_parquet(path, glob=False)
-        schema = dict(frame.collect_schema())
-        chosen = _chosen(path, schema, columns, groups)
-        cells = [_parquet_cell(path, name, schema[name]) for name in chosen]
-        if groups is not None and (schema[groups].is_temporal() or schema[groups].is_nested()):
-            raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
         numbers = frame.select(cells).collect()
         return _table(numbers, None if groups is None else frame.select(groups).collect()[groups])
     except (pl.exceptions.PolarsError, OSError):
-        raise _unreadable(path, "cannot be read.") from None
-
-
-def _parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
-    """Return how a column is read, which depends on its type alone."""
-    import polars as pl
-
-    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
-        return as_numbers(pl.col(name).cast(pl.String))
-    if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
-        raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: leave it out with --columns.")
-    return pl.col(name).cast(pl.Float64, strict=False)
+        raise unreadable(path, "cannot be read.") from None
 
 
 def _read_npy(path: Path, columns: list[str] | None, groups: str | None) -> Table:
     """Open an array; it stays on disk."""
-    if columns or groups:
-        hint = "give --bounds LO HI alone, without --bounds-file, --columns or --groups, or use CSV or Parquet."
-        raise DataError(f"{path} has no column names.\nHint: {hint}")
-    try:
-        rows = np.lib.format.open_memmap(path, mode="r")
-    except (OSError, ValueError):
-        raise _unreadable(path, "cannot be read.") from None
-    if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind not in "fiub":
-        raise _unreadable(path, "does not hold a two-dimensional array of numbers.")
-    return Table(rows)
+    return Table(open_npy(path, columns, groups))
 
 
 def read_bounds(path: Path) -> dict[str, tuple[float, float]]:

@@ -106,7 +106,12 @@ def squared_distance(block, i, centers, j):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def load_block(points, start, count, block):  # type: ignore[no-untyped-def]
-    """Copy points given as rows into the columns of a block."""
+    """Copy points given as rows into the columns of a block; points may be kept column by column, too."""
+    if points.strides[0] < points.strides[1]:
+        for t in range(points.shape[1]):
+            for i in range(count):
+                block[t, i] = points[start + i, t]
+        return
     for i in range(count):
         for t in range(points.shape[1]):
             block[t, i] = points[start + i, t]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["GRID_BITS", "Door", "door"]
+__all__ = ["GRID_BITS", "Door", "as_floats", "door"]
 
 #: Each column of the bounding box is cut into 2**31 steps.
 GRID_BITS = 31
@@ -32,3 +33,15 @@ def door(domain: Domain, nan_to_center: bool) -> Door:
     with np.errstate(over="ignore"):
         inverse = np.minimum(2.0**GRID_BITS / (domain.upper - domain.lower), np.finfo(np.float64).max)
     return Door(domain.lower, domain.upper, inverse, step, domain.center, float(domain.radius), nan_to_center)
+
+
+def as_floats(rows: NDArray[Any], *, by_column: bool = False) -> NDArray[Any]:
+    """Return a batch of rows as the kernels take it: C- or F-ordered 32- or 64-bit floats that cannot be written to."""
+    is_ordered = rows.flags.f_contiguous if by_column else rows.flags.c_contiguous
+    if rows.dtype not in (np.float32, np.float64) or not is_ordered:
+        with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
+            dtype = np.float32 if rows.dtype == np.float32 and by_column else np.float64
+            rows = np.asarray(rows, dtype=dtype, order="F" if by_column else "C")
+    rows = rows.view()
+    rows.setflags(write=False)  # one kind of array, so that each kernel is compiled once a number type
+    return rows

@@ -1,0 +1,46 @@
+"""Opening and showing ledgers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spinney.cli.errors import one_line_errors
+
+__all__ = ["ledger"]
+
+FILE = click.Path(path_type=Path)
+
+
+@click.group()
+def ledger() -> None:
+    """Add up releases under a ceiling.
+
+    Open a ledger, charge releases to it with 'spinney fit --ledger', and show it.
+    """
+
+
+@ledger.command("open")
+@click.argument("path", type=FILE)
+@click.option("--epsilon", type=float, required=True, help="What all releases together may spend.")
+@click.option("--delta", type=float, default=None, help="0 by default: pure noise only. Some ten times that of a release.")
+@click.option("--adjacency", default=None, help="add-remove (default), or replace: as all its releases will have it.")
+@click.option("--max-rows-per-group", type=int, default=None, help="Protect groups, of at most so many counted rows.")
+def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str | None, max_rows_per_group: int | None) -> None:
+    """Make a new ledger; one that is there with the same ceiling is left as it is."""
+    with one_line_errors():
+        from spinney.privacy.ledger_file import Ledger
+
+        click.echo(Ledger(path, epsilon, delta, adjacency=adjacency, max_rows_per_group=max_rows_per_group).table(0))
+
+
+@ledger.command()
+@click.argument("path", type=FILE)
+@click.option("--last", type=click.IntRange(0), default=20, show_default=True, help="So many releases, the last ones.")
+def show(path: Path, last: int) -> None:
+    """Print the releases of a ledger, their total, and what is left."""
+    with one_line_errors():
+        from spinney.privacy.ledger_file import Ledger
+
+        click.echo(Ledger(path).table(last))

@@ -1,0 +1,76 @@
+"""Charging a fit to a ledger before it asks anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from spinney.exceptions import ParameterError
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge
+from spinney.privacy.filter import Tally
+from spinney.privacy.ledger_file import Ledger
+from spinney.privacy.pricing import Unit
+
+__all__ = ["charged", "told"]
+
+
+@contextmanager
+def charged(
+    ledger: Ledger | None,
+    charges: tuple[Charge, ...],
+    budget: Budget,
+    unit: Unit,
+    grouped: bool,
+    noise_seed: int | None,
+    objective: str,
+    algorithm: str,
+) -> Iterator[None]:
+    """Charge all planned charges to the ledger, if there is one, and then let the fit ask.
+
+    The charge stays whatever happens, for an answer may have been seen; an error says so.
+
+    Parameters
+    ----------
+    ledger : Ledger or None
+    charges : tuple of Charge
+        The whole plan.
+    budget : Budget
+    unit : Unit
+    grouped : bool
+        Whether rows have groups.
+    noise_seed : int or None
+        A fit without noise, or with noise that can be repeated, is refused.
+    objective, algorithm : str
+        Their names, for the entry.
+    """
+    if ledger is None:
+        yield
+        return
+    if not isinstance(ledger, Ledger):
+        raise ParameterError.wrong("ledger", "fit", "a Ledger or None", ledger, "ledger=spinney.Ledger('ledger.jsonl').")
+    if budget.is_infinite or noise_seed is not None:
+        raise ParameterError(
+            "A release that is not private has no place in a ledger.\nHint: give a finite epsilon, and leave noise_seed out."
+        )
+    ledger.spend(
+        charges,
+        adjacency=unit.adjacency.value,
+        max_rows_per_group=unit.max_rows if grouped else None,
+        promised=Budget(budget.epsilon, budget.delta * (not Tally(charges).is_pure)),
+        objective=objective,
+        algorithm=algorithm,
+    )
+    with told(ledger):
+        yield
+
+
+@contextmanager
+def told(ledger: Ledger | None) -> Iterator[None]:
+    """Let an error after the charge say that the charge stays."""
+    try:
+        yield
+    except BaseException as error:
+        if ledger is not None:
+            error.add_note("The ledger was charged for this release and keeps the charge.")
+        raise

@@ -1,0 +1,195 @@
+"""An append-only file of checked lines that several processes share and that a crash cannot spoil.
+
+A line is text, a blank and a check, which covers all lines before it as well. A line is appended under an exclusive lock of the
+file by one write that ends in a newline, and counts once it is safe on disk. Whatever a crash leaves behind the last newline was
+never acknowledged, and the next writer cuts it off. Anything else that does not check is damage, and is refused.
+
+Proof: ``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from spinney.exceptions import DataError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  (not a Unix system)
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Journal", "OpenJournal"]
+
+#: Letters of the check at the end of a line.
+CHECK = 32
+
+
+def _check(before: str, text: str) -> str:
+    return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()[:CHECK]
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far a journal was read."""
+
+    size: int = 0
+    lines: int = 0
+    check: str = ""
+
+
+class Journal:
+    """The path of a journal and how far it was read.
+
+    Parameters
+    ----------
+    path : Path
+        Symbolic links are followed once.
+    first : str
+        How the first line of every such journal begins.
+    """
+
+    def __init__(self, path: Path, first: str) -> None:
+        self.path = Path(os.path.realpath(path))
+        self.first = first.encode()
+        self.at = Position()
+        self.folder_is_safe = False
+
+    def damaged(self, what: str) -> DataError:
+        """Return the error that refuses the file."""
+        return DataError(
+            f"{self.path} is damaged: {what}.\nHint: restore it from a copy. What was spent is not known, so nothing is charged."
+        )
+
+    @contextmanager
+    def open(self, *, write: bool, create: bool = False) -> Iterator[OpenJournal]:
+        """Open and lock the file: for one writer alone, or for readers."""
+        if fcntl is None:  # pragma: no cover
+            raise DataError("A ledger needs the file locks of a Unix system.\nHint: keep it there.")
+        descriptor = -1
+        try:
+            try:
+                descriptor = self._locked(write, create)
+            except OSError as error:
+                raise self._unusable(error, "opened") from error
+            yield OpenJournal(self, descriptor)
+        finally:
+            if descriptor >= 0:
+                with suppress(OSError):  # all that matters is on disk by now
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+                with suppress(OSError):
+                    os.close(descriptor)
+
+    def _locked(self, write: bool, create: bool) -> int:
+        flags = (os.O_RDWR if write else os.O_RDONLY) | (os.O_CREAT if create else 0) | os.O_CLOEXEC
+        while True:
+            descriptor = os.open(self.path, flags, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
+                if os.path.samestat(os.fstat(descriptor), os.stat(self.path)):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)  # another file took its place meanwhile
+
+    def _unusable(self, error: OSError, what: str) -> DataError:
+        hint = "the path names a file in a folder that exists and may be written to."
+        if error.errno == errno.ENOENT and self.path.parent.is_dir():
+            hint = "Ledger(path, epsilon=...) or 'spinney ledger open' makes one."
+        return DataError(f"The ledger {self.path} cannot be {what}: {error.strerror or error}.\nHint: {hint}")
+
+
+class OpenJournal:
+    """A locked journal."""
+
+    def __init__(self, journal: Journal, descriptor: int) -> None:
+        self._journal = journal
+        self._file = descriptor
+        self._torn = False
+
+    def read(self) -> list[str]:
+        """Return the lines that were not read before, all checked; what a crash cut short is left out."""
+        journal, at = self._journal, self._journal.at
+        try:
+            content = self._bytes_from(at.size)
+        except OSError as error:
+            raise journal._unusable(error, "read") from error
+        whole = content.rfind(b"\n") + 1
+        self._torn = whole < len(content)
+        if at.size + whole == 0:
+            content = content.rstrip(b"\0")[: len(journal.first)]  # blocks that were never written read as zeros
+        if at.size == 0 and not (content.startswith(journal.first) or (whole == 0 and journal.first.startswith(content))):
+            raise DataError(f"{journal.path} is not a ledger.\nHint: name another file; this one was left as it is.")
+        texts, check = [], at.check
+        for i, line in enumerate(content[:whole].split(b"\n")[:-1], start=at.lines + 1):
+            try:
+                text, _, stated = line.decode().rpartition(" ")
+            except UnicodeDecodeError:
+                raise journal.damaged(f"line {i} is not text") from None
+            check = _check(check, text)
+            if stated != check:
+                raise journal.damaged(f"line {i} does not check")
+            texts.append(text)
+        journal.at = Position(at.size + whole, at.lines + len(texts), check)
+        return texts
+
+    def _bytes_from(self, start: int) -> bytes:
+        size = os.fstat(self._file).st_size
+        if size < start:
+            raise self._journal.damaged("lines that were there are gone")
+        pieces = []
+        while piece := os.pread(self._file, 2**24, start):
+            pieces.append(piece)
+            start += len(piece)
+        return b"".join(pieces)
+
+    def append(self, text: str) -> None:
+        """Add a line after all others, which must have been read, and return when it is safe on disk; it is yet to be read.
+
+        After an error the line is taken back, if that can be done; it may stand if it cannot.
+        """
+        journal, at = self._journal, self._journal.at
+        line = f"{text} {_check(at.check, text)}\n".encode()
+        try:
+            if self._torn:
+                os.ftruncate(self._file, at.size)
+                os.fsync(self._file)
+                self._torn = False
+            if os.fstat(self._file).st_size != at.size:
+                raise journal.damaged("lines were added that were not read")
+            try:
+                written = 0
+                while written < len(line):
+                    written += os.pwrite(self._file, line[written:], at.size + written)
+                self._sync()
+            except BaseException:
+                with suppress(OSError):
+                    os.ftruncate(self._file, at.size)
+                    os.fsync(self._file)
+                raise
+        except OSError as error:
+            raise journal._unusable(error, "written") from error
+
+    def sync(self) -> None:
+        """Return when all lines are safe on disk, whoever wrote them."""
+        try:
+            self._sync()
+        except OSError as error:
+            raise self._journal._unusable(error, "written") from error
+
+    def _sync(self) -> None:
+        os.fsync(self._file)
+        if self._journal.folder_is_safe:
+            return
+        folder = os.open(self._journal.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        self._journal.folder_is_safe = True

@@ -1,0 +1,118 @@
+"""The same algorithm gives the same release wherever the rows are, in however many batches they come.
+
+A backend is a function: it fits rows that lie in its own place. Add one to `BACKENDS` under the name that algorithms declare.
+"""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.curators import parquet
+from spinney.io.tables import scan
+
+
+def fit_memory(model, frame, groups, folder, monkeypatch):
+    names = None if groups is None else frame[groups]
+    return model.fit(frame.drop(groups or []), groups=names)
+
+
+def fit_parquet(model, frame, groups, folder, monkeypatch, batch=1000):
+    monkeypatch.setattr(parquet, "MOST_ROWS", batch)
+    frame.write_parquet(folder / "rows.parquet", row_group_size=170)
+    return model.fit(scan(folder / "rows.parquet", groups=groups))
+
+
+BACKENDS = {"memory": fit_memory, "parquet": fit_parquet}
+
+#: What can be asked for, and of how many columns: each algorithm, the tree's form for many columns, and a private box.
+CASES = {name: ({"algorithm": name}, 3) for name in sorted(ALGORITHMS)} | {
+    "many columns": ({"algorithm": "tree"}, 12),
+    "tightened": ({"algorithm": "tree", "tighten": True}, 3),
+    "tightened hst": ({"algorithm": "hst", "tighten": True}, 2),
+}
+
+
+def frame_of(d, n=700):
+    """Three clusters, and rows that are missing, infinite, far outside and equal."""
+    rng = np.random.default_rng(5)
+    centers = rng.uniform(-0.8, 0.8, (3, d))
+    rows = centers[rng.integers(0, 3, n)] + rng.normal(0, 0.05, (n, d))
+    rows[::50, 0], rows[7::90, -1], rows[3::80] = np.nan, np.inf, 40.0
+    rows[11::20] = centers[0]
+    frame = pl.DataFrame({f"c{t}": rows[:, t] for t in range(d)}).with_columns(pl.col("c0").fill_nan(None))
+    return frame.with_columns(person=pl.Series([f"p{i % 311}" for i in range(n)]))
+
+
+def releases(model, frame, groups, folder, monkeypatch):
+    declared = ALGORITHMS[model.algorithm].backends
+    for name in sorted(set(declared) & set(BACKENDS)):
+        yield name, BACKENDS[name](model, frame, groups, folder, monkeypatch).release_.to_json()
+
+
+def test_every_algorithm_declares_backends_that_are_known():
+    assert all({"memory", "parquet"} <= set(algorithm.backends) for algorithm in ALGORITHMS.values())
+
+
+@pytest.mark.parametrize("groups", [None, "person"])
+@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6), ("add-remove", 1e-6), ("replace", 0.0)])
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("case", CASES)
+def test_all_backends_give_the_same_release(case, estimator, adjacency, delta, groups, tmp_path, monkeypatch):
+    asked, d = CASES[case]
+    frame = frame_of(d) if groups else frame_of(d).drop("person")
+    model = estimator(
+        3,
+        epsilon=2.0,
+        delta=delta,
+        bounds=(-1, 30 if "tighten" in asked else 1),
+        adjacency=adjacency,
+        max_rows_per_group=2 if groups else None,
+        random_state=0,
+        noise_seed=1,
+        **asked,
+    )
+    found = dict(releases(model, frame, groups, tmp_path, monkeypatch))
+    assert len(found) >= 2
+    assert {name for name, release in found.items() if release != found["memory"]} == set()
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.parametrize("case", CASES)
+def test_the_number_of_batches_does_not_change_a_bit(case, batch, tmp_path, monkeypatch):
+    asked, d = CASES[case]
+    frame = frame_of(d, 210)
+    model = PrivateKMeans(3, epsilon=5.0, bounds=(-1, 1), max_rows_per_group=1, random_state=0, noise_seed=1, **asked)
+    expected = fit_memory(model, frame, "person", tmp_path, monkeypatch).release_.to_json()
+    assert fit_parquet(model, frame, "person", tmp_path, monkeypatch, batch).release_.to_json() == expected
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("n", [0, 1])
+def test_hardly_any_rows_give_the_same_release(case, n, tmp_path, monkeypatch):
+    asked, d = CASES[case]
+    frame = frame_of(d, 40).drop("person")[-n:] if n else frame_of(d).drop("person").clear()
+    for bounds in ((-1, 1), Ball(1.0, center=np.zeros(d))):
+        model = PrivateKMedian(3, epsilon=1.0, bounds=bounds, random_state=0, noise_seed=1, **asked)
+        found = dict(releases(model, frame, None, tmp_path, monkeypatch))
+        assert len(set(found.values())) == 1
+
+
+@pytest.mark.parametrize("case", ["hst", "lloyd", "tree"])
+def test_without_noise_backends_agree_down_to_the_last_level(case, tmp_path, monkeypatch):
+    model = PrivateKMeans(3, epsilon=np.inf, bounds=(-1, 1), random_state=0, noise_seed=1, **CASES[case][0])
+    found = dict(releases(model, frame_of(2, 300).drop("person"), None, tmp_path, monkeypatch))
+    assert len(set(found.values())) == 1
+
+
+def test_an_algorithm_is_refused_where_it_does_not_run(tmp_path):
+    class Local(type(ALGORITHMS["lloyd"])):
+        backends = ("memory",)
+
+    frame = frame_of(2).drop("person")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), algorithm=Local())
+    model.fit(frame)
+    with pytest.raises(ParameterError, match="does not run on rows of the kind 'parquet'"):
+        model.fit(scan(tmp_path / "rows.parquet"))

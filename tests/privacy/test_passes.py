@@ -1,0 +1,108 @@
+"""Rule 16 for curators that read their rows anew: which passes are made depends on the rows through answers alone."""
+
+import numpy as np
+import pytest
+
+from spinney import PrivateKMeans, PrivateKMedian
+from spinney.curators import base
+from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.mechanisms import splitting
+
+
+class Counted(Batches):
+    columns, has_groups = None, False
+
+    def __init__(self, rows):
+        self.rows, self.n_features = rows, rows.shape[1]
+
+    def read(self):
+        yield from (self.rows[start : start + 100] for start in range(0, len(self.rows), 100))
+
+    def read_groups(self):
+        raise NotImplementedError
+
+
+def rows_of(d):
+    rng = np.random.default_rng(2)
+    return np.concatenate([rng.normal(-0.5, 0.2, (400, d)), rng.normal(0.6, 0.1, (150, d)), np.full((300, d), 0.3)])
+
+
+def others(rows):
+    far = np.resize([1.0, -1.0], (1, rows.shape[1]))
+    return [
+        rows[:-1],
+        np.concatenate([rows, far]),
+        rows[:0],
+        np.random.default_rng(3).uniform(-1, 1, (1000, rows.shape[1])),
+        np.full((5000, rows.shape[1]), 0.3),
+    ]
+
+
+class Recorder:
+    """Records every pass with its public arguments, and every noisy value, or plays the noisy values back for other rows."""
+
+    def __init__(self, monkeypatch):
+        self.passes, self.values, self.frozen = [], [], None
+        for name in ("_map", "_map_nearest", "_tally"):
+            monkeypatch.setattr(ParquetCurator, name, self._pass(name, getattr(ParquetCurator, name)))
+        privatize, decide = base.privatize, splitting.SplitRule.decide
+        monkeypatch.setattr(base, "privatize", lambda *arguments: self._value(privatize, *arguments))
+        monkeypatch.setattr(splitting.SplitRule, "decide", lambda *arguments: self._value(decide, *arguments))
+
+    def _pass(self, name, made):
+        def record(curator, *arguments):
+            self.passes.append((name, self._public(curator._door), *map(self._public, arguments)))
+            return made(curator, *arguments)
+
+        return record
+
+    def _public(self, value):
+        if isinstance(value, np.ndarray):
+            return value.shape, value.dtype.str, np.ascontiguousarray(value).tobytes()
+        if isinstance(value, tuple):
+            return tuple(map(self._public, value))
+        return getattr(value, "__name__", value)
+
+    def _value(self, make, *arguments):
+        if self.frozen is not None:
+            return self.frozen.pop(0).copy()
+        value = make(*arguments)
+        self.values.append(value.copy())
+        return value
+
+    def rewind(self):
+        passes, self.passes = self.passes, []
+        self.frozen = list(self.values)
+        return passes
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_passes_follow_from_released_values(case, estimator, adjacency, monkeypatch):
+    recorder = Recorder(monkeypatch)
+    bounds = (-1, 40 if case.tighten else 1)
+    model = estimator(4, epsilon=2.0, bounds=bounds, adjacency=adjacency, random_state=0, noise_seed=0, **case.asked)
+    first = rows_of(case.n_features)
+    release = model.fit(Counted(first)).release_.to_json()
+    passes = recorder.rewind()
+    assert 5 <= len(passes) <= 16
+    for rows in others(first):
+        assert model.fit(Counted(rows)).release_.to_json() == release
+        assert recorder.frozen == []
+        assert recorder.rewind() == passes
+
+
+def test_a_pass_that_follows_the_rows_would_be_noticed(monkeypatch):
+    recorder = Recorder(monkeypatch)
+    ahead = ParquetCurator._count_ahead
+
+    def peek(self, cells, levels_below):
+        return ahead(self, cells, min(levels_below, 3 + len(self._batches.rows) % 2))
+
+    monkeypatch.setattr(ParquetCurator, "_count_ahead", peek)
+    model = PrivateKMeans(4, epsilon=2.0, bounds=(-1, 1), random_state=0, noise_seed=0)
+    rows = rows_of(2)
+    model.fit(Counted(rows))
+    passes = recorder.rewind()
+    model.fit(Counted(rows[:-1]))
+    assert recorder.rewind() != passes

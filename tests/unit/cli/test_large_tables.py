@@ -1,0 +1,119 @@
+"""Tables of several files, and tables that stay on disk: the same release, the same errors."""
+
+import json
+import os
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from spinney.cli import fitting
+from spinney.cli.main import main
+from spinney.curators.parquet import ParquetCurator
+from spinney.estimators import fitting as estimators_fitting
+from spinney.io import tables
+from spinney.mechanisms.source import SeededSource
+
+RNG = np.random.default_rng(0)
+ROWS = np.repeat([[1.0, 20.0], [9.0, 80.0]], 1500, axis=0) + RNG.normal(0, 0.5, (3000, 2))
+FRAME = pl.DataFrame({"dose": ROWS[:, 0], "age": ROWS[:, 1], "patient": [f"p{i // 3}" for i in range(3000)]})
+FILES = {
+    "csv": ("one.csv", "two.csv"),
+    "parquet": ("one.parquet", "two.parquet"),
+    "npy": ("one.npy", "two.npy"),
+    "folder": ("parts",),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "parts").mkdir()
+    for name, frame in (("one", FRAME[:1000]), ("two", FRAME[1000:])):
+        frame.write_csv(tmp_path / f"{name}.csv")
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        frame.write_parquet(tmp_path / "parts" / f"{name}.parquet")
+        np.save(tmp_path / f"{name}.npy", frame[["dose", "age"]].to_numpy())
+    (tmp_path / "bounds.json").write_text(json.dumps({"dose": [0, 100], "age": [0, 100]}))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(0))
+    monkeypatch.setattr(fitting, "Parameters", lambda **given: estimators_fitting.Parameters(**given, random_state=0))
+    return tmp_path
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Make every table large, and remember that curators of tables on disk were made."""
+    made = []
+    open_parquet = ParquetCurator.__init__
+
+    def remember(self, *arguments):
+        made.append(1)
+        open_parquet(self, *arguments)
+
+    monkeypatch.setattr(ParquetCurator, "__init__", remember)
+    monkeypatch.setattr(tables, "LARGE_SHARE", 0)
+    return made
+
+
+def fit(*arguments, bounds=("--bounds-file", "bounds.json")):
+    more = ["--k", "2", "--epsilon", "5", "--out", "release.json", *bounds]
+    return CliRunner().invoke(main, ["fit", *map(str, arguments), *more], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_large_tables_give_the_same_release(folder, kind, request):
+    bounds = ("--bounds", "0", "100") if kind == "npy" else ("--bounds-file", "bounds.json")
+    assert fit(*FILES[kind], bounds=bounds).exit_code == 0
+    expected = (folder / "release.json").read_text()
+    made = request.getfixturevalue("large")
+    assert fit(*FILES[kind], bounds=bounds).exit_code == 0
+    assert made == [1]
+    assert (folder / "release.json").read_text() == expected
+
+
+def test_large_tables_with_groups_give_the_same_release(folder, request):
+    options = ("--groups", "patient", "--max-rows-per-group", "2")
+    releases = []
+    for kind in ("csv", "parquet"):
+        assert fit(*FILES[kind], *options).exit_code == 0
+        releases.append((folder / "release.json").read_text())
+    request.getfixturevalue("large")
+    for kind in ("csv", "parquet"):
+        assert fit(*FILES[kind], *options).exit_code == 0
+        releases.append((folder / "release.json").read_text())
+    assert len(set(releases)) == 1
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_a_broken_file_is_exit_code_3_and_nothing_is_written(folder, size, request):
+    if size == "large":
+        request.getfixturevalue("large")
+    path = folder / "broken.parquet"
+    broken = pa.table({"dose": RNG.normal(size=100_000), "age": RNG.normal(size=100_000)})
+    pq.write_table(broken, path, compression="zstd")
+    content = bytearray(path.read_bytes())
+    middle = slice(len(content) // 10, len(content) * 9 // 10)  # with the heads of pages
+    content[middle] = b"7" * len(content[middle])
+    path.write_bytes(content)
+    for files in ((path,), ("one.parquet", path)):
+        before = set(os.listdir(folder))
+        result = fit(*files)
+        assert result.exit_code == 3
+        assert result.output.startswith(f"error: {path} cannot be read. Hint: give a .csv")
+        assert len(result.output.splitlines()) == 1
+        assert set(os.listdir(folder)) == before
+
+
+def test_wrong_files_are_exit_code_3(folder, large):
+    for files, told in (
+        (("one.csv", "one.parquet"), "must be of one kind"),
+        ((folder,), "must be of one kind"),
+        (("none.csv",), "is not a file"),
+    ):
+        result = fit(*files)
+        assert (result.exit_code, told in result.output) == (3, True)
+    assert fit().exit_code == 2
+    assert large == []

@@ -1,0 +1,178 @@
+"""Counting ahead: the same exact counts, by few passes, whose number depends on released decisions alone."""
+
+import math
+
+import numpy as np
+import pytest
+
+from spinney import Box, PrivateKMeans, PrivateKMedian
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.curators import lookahead
+from spinney.curators.base import Curator
+from spinney.curators.memory import MemoryCurator
+from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.budget import Budget
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.trees.quadtree import Cells, Splits
+
+CUBE = Box(0, 1).domain(3)  # 93 levels: two words
+PLANE = Box([0, 0], [1, 4]).domain(2)  # 62 levels: one word
+FIVE = Box(0, 1).domain(5)  # 128 levels
+
+
+class ArrayBatches(Batches):
+    """Rows of an array, and how often they were read."""
+
+    columns, has_groups = None, False
+
+    def __init__(self, rows, size=64):
+        self.rows, self.size, self.n_features, self.passes = rows, size, rows.shape[1], 0
+
+    def read(self):
+        self.passes += 1
+        yield from (self.rows[start : start + self.size] for start in range(0, len(self.rows), self.size))
+
+    def read_groups(self):
+        raise NotImplementedError
+
+
+def open_both(rows, domain):
+    ledger = FitLedger(Budget.of(math.inf), ())
+    batches = ArrayBatches(rows)
+    common = (domain, Unit(), ledger, SeededSource(0))
+    return ParquetCurator(batches, *common), MemoryCurator(rows, *common), batches
+
+
+def rows_in(domain, n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(domain.lower, domain.upper, (n, domain.n_features))
+    rows[n // 3 :] = rows[0] + rng.normal(0, 1e-7, (n - n // 3, domain.n_features))  # a chain of cells far down
+    rows[-20:] = rows[0]
+    return rows
+
+
+def all_splits(domain):
+    return {"halving": Splits.of(domain), "random": Splits.random(domain, 128, np.random.default_rng(0))}
+
+
+@pytest.mark.parametrize("most", [1, 20, 2**10, 2**18])
+@pytest.mark.parametrize("kind", ["halving", "random"])
+@pytest.mark.parametrize("domain", [PLANE, CUBE, FIVE], ids=["plane", "cube", "five columns"])
+def test_counts_ahead_are_the_counts(domain, kind, most, monkeypatch):
+    monkeypatch.setattr(lookahead, "MOST_CELLS", most)
+    splits = all_splits(domain)[kind]
+    rows = rows_in(domain)
+    ahead, memory, batches = open_both(rows, domain)
+    cells, levels = Cells.grid(splits, 3), 0
+    visited = []
+    while True:
+        below = splits.depth - int(cells.depths[0])
+        expected = memory._exact_cell_counts(cells)
+        found = ahead._exact_cell_counts(cells, below)
+        assert found.tolist() == expected.tolist()
+        assert found.tolist() == Curator._exact_cell_counts(memory, cells).tolist()
+        levels += 1
+        chosen = (expected > 4) & (below > 0)
+        visited.append(cells.take(np.flatnonzero(~chosen)))
+        if not chosen.any():
+            break
+        cells = cells.children(chosen)
+    assert levels > 20
+    assert batches.passes == levels if most == 1 else batches.passes < levels
+    # Leaves of all levels together need no pass, the deepest included.
+    passes = batches.passes
+    codes = np.concatenate([leaves.codes for leaves in visited])
+    order = np.lexsort(codes.T[::-1])
+    leaves = Cells(splits, codes[order], np.concatenate([leaves.depths for leaves in visited])[order])
+    counts = ahead._exact_cell_counts(leaves)
+    assert counts.tolist() == memory._exact_cell_counts(leaves).tolist()
+    assert counts.sum() == len(rows)
+    assert batches.passes == passes + (most == 1)  # counters for the last level are known only if they were counted ahead
+
+
+def test_cells_that_are_not_known_are_counted_by_one_pass():
+    splits = Splits.of(CUBE)
+    ahead, memory, batches = open_both(rows_in(CUBE), CUBE)
+    cells = Cells.grid(splits, 6)
+    some = Cells(splits, np.concatenate([cells.codes[:5], cells.codes[8:12]]), np.full(9, 6))
+    for asked in (cells, some):
+        before = batches.passes
+        assert ahead._exact_cell_counts(asked).tolist() == memory._exact_cell_counts(asked).tolist()
+        assert batches.passes == before + 1
+    ahead._exact_cell_counts(cells, 10)
+    before = batches.passes
+    mixed = Cells(splits, cells.codes[:3], np.array([6, 6, 6]))
+    assert ahead._exact_cell_counts(mixed).tolist() == memory._exact_cell_counts(mixed).tolist()
+    assert batches.passes == before
+
+
+def test_another_order_of_splits_and_another_box_start_anew():
+    rows = rows_in(PLANE)
+    ahead, memory, batches = open_both(rows, PLANE)
+    for splits in all_splits(PLANE).values():
+        cells = Cells.grid(splits, 4)
+        assert ahead._exact_cell_counts(cells, 8).tolist() == memory._exact_cell_counts(cells).tolist()
+    box = Box([0.2, 0.5], [0.7, 2.0]).domain(2)
+    inner, expected = ahead.within(box), memory.within(box)
+    for partition in (Columns(), Whole(), Cells.grid(Splits.of(box), 5)):
+        assert np.array_equal(inner._exact_counts(partition, 3), expected._exact_counts(partition, 3))
+    assert ahead._exact_counts(Columns()).tolist() == memory._exact_counts(Columns()).tolist()
+    assert batches.passes == 5
+
+
+def test_the_number_of_rows_and_their_columns_take_one_pass():
+    rows = rows_in(CUBE)
+    rows[::9, 1] = np.nan
+    ahead, memory, batches = open_both(rows, CUBE)
+    for partition in (Whole(), Columns(), Whole()):
+        assert ahead._exact_counts(partition).tolist() == memory._exact_counts(partition).tolist()
+    assert batches.passes == 1
+
+
+def test_rings_that_were_foreseen_take_no_pass_of_their_own():
+    rows, rng = rows_in(CUBE), np.random.default_rng(1)
+    ahead, memory, batches = open_both(rows, CUBE)
+    centers, edges = rng.uniform(0, 1, (5, 3)), np.array([0.1, 0.3, 0.6])
+    foreseen = Rings(centers, foreseen=edges)
+    for rings, passes in ((foreseen, 1), (Rings(centers, edges), 1), (Rings(centers + 1e-9, edges), 2), (Rings(centers), 3)):
+        assert ahead._exact_counts(rings).tolist() == memory._exact_counts(rings).tolist()
+        assert batches.passes == passes
+
+
+def tables():
+    """Rows that make a tree deep, wide or neither."""
+    rng = np.random.default_rng(2)
+    points = rng.uniform(-1, 1, (600, 10))
+    yield "blobs", points[rng.integers(0, 20, 60_000)] + rng.normal(0, 0.1, (60_000, 10))
+    yield "even", rng.uniform(-1, 1, (60_000, 10))
+    yield "one point", np.zeros((60_000, 10))
+    yield "tight blobs", points[rng.integers(0, 20, 60_000)] + rng.normal(0, 1e-4, (60_000, 10))
+    yield "many equal rows", points[rng.integers(0, 600, 60_000)]
+    yield "no rows", np.empty((0, 10))
+
+
+TABLES = dict(tables())
+#: Passes of each algorithm, at most, whatever the rows are; sixteen is what a fit on a cluster may take.
+MOST_PASSES = {"tree": 16, "hst": 14, "moments": 9, "lloyd": 8}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_a_fit_takes_few_passes(algorithm, estimator, table):
+    batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
+    estimator(20, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
+    assert 5 <= batches.passes <= MOST_PASSES[algorithm]
+
+
+def test_the_number_of_passes_does_not_grow_with_the_rows():
+    rng = np.random.default_rng(3)
+    passes = []
+    for n in (5_000, 500_000):
+        batches = ArrayBatches(rng.normal(0, 0.3, (n, 2)).astype(np.float32), 2**16)
+        PrivateKMeans(5, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=0).fit(batches)
+        passes.append(batches.passes)
+    assert max(passes) <= min(passes) + 2
