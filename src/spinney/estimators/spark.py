@@ -1,0 +1,173 @@
+"""An estimator and a model for pipelines of Spark ML.
+
+`SparkPrivateKMeans` and `SparkPrivateKMedian` fit as `PrivateKMeans` and `PrivateKMedian` do; the model adds a column of
+predictions. Both can be saved and loaded. The model holds a release and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark import keyword_only
+from pyspark.ml import Estimator, Model
+from pyspark.ml.param import Param, Params, TypeConverters
+from pyspark.ml.param.shared import HasInputCols, HasPredictionCol
+from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.functions import arrow_udf
+
+from spinney.estimators.clusterer import PrivateClusterer
+from spinney.estimators.fitting import finite_points
+from spinney.estimators.frames import number_columns, read_columns
+from spinney.estimators.kmeans import PrivateKMeans
+from spinney.estimators.kmedian import PrivateKMedian
+from spinney.exceptions import ParameterError
+from spinney.privacy.release import Release
+from spinney.solvers.nearest import nearest
+from spinney.spaces.box import domain_from_dict
+
+__all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
+
+
+def _param(name: str, text: str, convert: Any) -> Any:
+    return Param(Params._dummy(), name, text, typeConverter=convert)
+
+
+def _bounds(value: Any) -> list[Any]:
+    """Return bounds as lists, which can be saved."""
+    try:
+        lower, upper = value if isinstance(value, list | tuple) else (value.lower, value.upper)
+    except (AttributeError, TypeError, ValueError):
+        raise TypeError("bounds must be (lower, upper) or a Box") from None
+    return [np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()]
+
+
+class _Columns(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
+    """The columns that are read and written."""
+
+    def _names(self, frame: DataFrame) -> list[str]:
+        return self.getInputCols() if self.isDefined(self.inputCols) else list(frame.columns)
+
+
+class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
+    """What the two estimators share: parameters, and a fit by the estimator of the same objective."""
+
+    _estimator: type[PrivateClusterer]
+
+    n_clusters = _param("n_clusters", "number of clusters", TypeConverters.toInt)
+    epsilon = _param("epsilon", "what the release may spend; required", TypeConverters.toFloat)
+    delta = _param("delta", "0 promises pure differential privacy", TypeConverters.toFloat)
+    bounds = _param("bounds", "public lower and upper bounds of the columns; required", _bounds)
+    algorithm = _param("algorithm", "name of the algorithm", TypeConverters.toString)
+    adjacency = _param("adjacency", "add-remove or replace", TypeConverters.toString)
+    tighten = _param("tighten", "whether to look for a private box first", TypeConverters.toBoolean)
+    random_state = _param("random_state", "seeds public randomness, never noise", TypeConverters.toInt)
+    noise_seed = _param("noise_seed", "for tests and demos: with it the result is not private", TypeConverters.toInt)
+
+    @keyword_only
+    def __init__(
+        self,
+        *,
+        n_clusters: int = 8,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        bounds: Any = None,
+        algorithm: str = "auto",
+        adjacency: str = "add-remove",
+        tighten: bool = False,
+        random_state: int | None = None,
+        noise_seed: int | None = None,
+        inputCols: list[str] | None = None,
+        predictionCol: str = "prediction",
+    ) -> None:
+        super().__init__()
+        self._setDefault(n_clusters=8, delta=0.0, algorithm="auto", adjacency="add-remove", tighten=False)
+        self._set(**self._input_kwargs)  # type: ignore[attr-defined]  # keyword_only puts them there
+
+    def _fit(self, dataset: DataFrame) -> SparkClusterModel:
+        names = self._names(dataset)
+        given = {param.name: self.getOrDefault(param) for param in self.params if self.isDefined(param)}
+        given = {name: value for name, value in given.items() if name not in ("inputCols", "predictionCol")}
+        if "bounds" in given:
+            given["bounds"] = tuple(given["bounds"])
+        columns = dataset.select([dataset[f"`{name.replace('`', '``')}`"] for name in names])
+        release = self._estimator(**given).fit(columns).release_
+        return SparkClusterModel(release, names, self.getPredictionCol())
+
+
+class SparkPrivateKMeans(_SparkClusterer):
+    """Private k-means for pipelines of Spark ML.
+
+    Privacy
+    -------
+    Neighbors, statement and proof are those of `PrivateKMeans`: the model may be published. Its predictions of private rows are
+    private data. The driver and the executors are one trusted side; the noise is added on the driver.
+
+    Parameters
+    ----------
+    n_clusters, epsilon, delta, algorithm, adjacency, tighten, random_state, noise_seed
+        As for `PrivateKMeans`; an algorithm goes by its name.
+    bounds : (lower, upper) or Box
+    inputCols : list of str, optional
+        The columns to cluster; all by default.
+    predictionCol : str, default "prediction"
+        The column that the model adds.
+    """
+
+    _estimator = PrivateKMeans
+
+
+class SparkPrivateKMedian(_SparkClusterer):
+    """Private k-median for pipelines of Spark ML; all else is as in `SparkPrivateKMeans`."""
+
+    _estimator = PrivateKMedian
+
+
+class SparkClusterModel(_Columns, Model):
+    """A release that adds a column of predictions.
+
+    Parameters
+    ----------
+    release : Release
+    inputCols : list of str
+        The columns of a point, in the order of the release's.
+    predictionCol : str, default "prediction"
+        The column that `transform` adds: the index of the nearest center.
+    """
+
+    release_json = _param("release_json", "the release", TypeConverters.toString)
+
+    def __init__(
+        self,
+        release: Release | None = None,
+        inputCols: list[str] | None = None,
+        predictionCol: str = "prediction",
+    ) -> None:
+        super().__init__()
+        if release is not None:  # else the loader sets what was saved
+            self._set(release_json=release.to_json(), inputCols=inputCols, predictionCol=predictionCol)
+
+    @property
+    def release(self) -> Release:
+        """What was released; it may be published."""
+        return Release.from_dict(json.loads(self.getOrDefault(self.release_json)))
+
+    def clusterCenters(self) -> list[Any]:  # noqa: N802  (as Spark's own models call it)
+        """Return the released centers."""
+        return list(self.release.centers)
+
+    def _transform(self, dataset: DataFrame) -> DataFrame:
+        release = self.release
+        names = self._names(dataset)
+        if len(names) != release.centers.shape[1]:
+            raise ParameterError(f"The release has {release.centers.shape[1]} columns.\nHint: name as many in inputCols.")
+        centers, domain = release.centers, domain_from_dict(release.domain)
+
+        def predict(*columns: pa.Array) -> pa.Array:
+            return pa.array(nearest(finite_points(read_columns(columns), domain), centers)[1])
+
+        added = arrow_udf(predict, "int")  # type: ignore[call-overload]  # Spark's stubs know no `*columns`
+        return dataset.withColumn(self.getPredictionCol(), added(*number_columns(dataset, names)))

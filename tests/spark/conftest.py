@@ -1,0 +1,77 @@
+"""One Spark session for all tests here. Without Java they are skipped, and say so."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spinney.curators import lookahead
+
+HERE = Path(__file__).parent
+HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("spark"))  # one worker of pytest-xdist, so one session
+            item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"))
+            item.add_marker(pytest.mark.skipif(not HAS_JAVA, reason="no Java found: Spark is not tested"))
+
+
+@pytest.fixture(scope="session")
+def spark():
+    from pyspark.sql import SparkSession
+
+    paths = [str(HERE.parents[1] / "src"), str(HERE.parent)]
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
+    session = (
+        SparkSession.builder.master("local[2,4]")  # two threads; a task may fail three times
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.memory", "2g")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", os.devnull)
+        .config("spark.log.level", "OFF")  # tasks fail here on purpose
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(autouse=True)
+def few_cells(monkeypatch):
+    """Messages of 32 MiB are for large tables."""
+    monkeypatch.setattr(lookahead, "MOST_CELLS", 2**14)
+
+
+@pytest.fixture
+def frame_of(spark):
+    """Return a function that puts rows on the cluster, in so many partitions."""
+    import pyarrow as pa
+
+    def make(rows, partitions=3, names=None):
+        rows = np.asarray(rows)
+        names = names or [str(i) for i in range(rows.shape[1])]
+        table = pa.table([pa.array(column) for column in rows.T], names=names)  # NaN stays NaN
+        return spark.createDataFrame(table).repartition(partitions)
+
+    return make
+
+
+def rows_of(d, n=3000):
+    rng = np.random.default_rng(7)
+    centers = rng.uniform(-0.8, 0.8, (4, d))
+    return centers[rng.integers(0, 4, n)] + rng.normal(0, 0.05, (n, d))
+
+
+def plain(release):
+    """A release without what it says about who held the rows."""
+    return release.to_dict() | {"model": None}

@@ -1,0 +1,59 @@
+"""Tasks that fail are tried again, and a fit that cannot go on says what it spent, and nothing about rows."""
+
+import math
+import traceback
+
+import pytest
+
+from spark import faulty
+from spark.conftest import plain, rows_of
+from spinney import Ledger, PrivateKMeans
+from spinney.curators import base
+from spinney.exceptions import DataError
+
+MODEL = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
+
+
+def test_a_task_that_fails_once_changes_nothing(frame_of, monkeypatch):
+    rows = rows_of(2, 800)
+    frame = frame_of(rows, 3, ["x", "y"])
+    release = MODEL.fit(frame).release_
+    lossy = frame.mapInArrow(faulty.lost_once, frame.schema)
+    monkeypatch.setattr(base, "sum_offsets", faulty.sum_offsets)
+    assert plain(MODEL.fit(lossy).release_) == plain(release)
+
+
+def test_a_lost_worker_changes_nothing(frame_of, monkeypatch):
+    frame = frame_of(rows_of(2, 800), 2, ["x", "y"])
+    release = MODEL.fit(frame).release_
+    monkeypatch.setattr(base, "count_rings", faulty.count_rings)
+    assert plain(MODEL.fit(frame).release_) == plain(release)
+
+
+def test_a_fit_that_fails_says_what_it_spent_and_nothing_of_the_rows(frame_of, tmp_path):
+    frame = frame_of(rows_of(2, 50), 2, ["x", "y"])
+    ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0, adjacency="add-remove")
+    model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1))
+    with pytest.raises(DataError, match=r"question 'rows'.* epsilon 0.01 of 1") as failure:
+        model.fit(frame.mapInArrow(faulty.lost_for_good, frame.schema), ledger=ledger)
+    told = "".join(traceback.format_exception(failure.value))
+    assert faulty.SECRET not in told
+    assert "keeps the charge" in told
+    assert not hasattr(model, "release_")
+    assert math.isclose(ledger.spent, 1.0)
+
+
+def test_a_table_that_cannot_be_computed_tells_nothing(frame_of):
+    frame = frame_of(rows_of(2, 50), 2, ["x", "y"])
+    with pytest.raises(DataError, match="Nothing was charged") as failure:
+        MODEL.fit(frame.mapInArrow(faulty.lost_for_good, frame.schema).repartition(2))
+    assert faulty.SECRET not in "".join(traceback.format_exception(failure.value))
+
+
+def test_a_kernel_that_fails_tells_nothing(frame_of, monkeypatch):
+    monkeypatch.setattr(base, "count_columns", faulty.count_columns)
+    rows = rows_of(2, 50)
+    with pytest.raises(DataError) as failure:
+        MODEL.fit(frame_of(rows, 2, ["x", "y"]))
+    told = "".join(traceback.format_exception(failure.value))
+    assert not any(str(number) in told for number in rows.ravel())

@@ -1,0 +1,83 @@
+"""What a Spark DataFrame may hold, and what is refused: by its schema alone."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spinney import ParameterError, PrivateKMeans
+from spinney.estimators.frames import is_spark_frame
+
+MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
+
+
+def test_dates_are_refused_as_in_memory(spark):
+    table = pd.DataFrame({"x": [1.0], "day": pd.to_datetime(["2020-01-01"])})
+    with pytest.raises(ParameterError) as here:
+        MODEL.fit(table)
+    for kind in ("date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month"):
+        with pytest.raises(ParameterError) as there:
+            MODEL.fit(spark.createDataFrame([], f"x double, day {kind}"))
+        assert str(there.value) == str(here.value)
+
+
+@pytest.mark.parametrize("kind", ["array<double>", "map<string,double>", "struct<a:double>", "binary"])
+def test_types_without_numbers_are_refused(spark, kind):
+    with pytest.raises(ParameterError, match="must hold numbers"):
+        MODEL.fit(spark.createDataFrame([], f"x double, y {kind}"))
+
+
+def test_no_columns_are_refused_as_in_memory(spark):
+    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
+        MODEL.fit(spark.createDataFrame([], "x double").drop("x"))
+
+
+def test_names_that_repeat_are_not_released(spark):
+    from pyspark.sql.functions import lit
+
+    frame = spark.range(200).select((lit(0.5) * 1).alias("x"), lit(0.25).alias("x"))
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame)
+    assert model.release_.feature_names is None
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_groups_are_refused(spark):
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2)
+    with pytest.raises(ParameterError, match="not supported on Spark"):
+        model.fit(spark.createDataFrame([], "x double, person string"), groups="person")
+
+
+def test_parameters_are_checked_first(spark):
+    with pytest.raises(ParameterError, match="epsilon"):
+        PrivateKMeans(2, bounds=(-1, 1)).fit(spark.createDataFrame([], "x date"))
+
+
+def test_an_unknown_storage_level_is_refused(spark):
+    spark.conf.set("spark.spinney.storageLevel", "CLOUD")
+    try:
+        with pytest.raises(ParameterError, match="storage level"):
+            MODEL.fit(spark.createDataFrame([], "x double"))
+    finally:
+        spark.conf.unset("spark.spinney.storageLevel")
+
+
+def test_a_fitted_estimator_predicts_rows_in_memory_only(spark, frame_of):
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame_of(np.zeros((50, 1)), 1, ["x"]))
+    assert model.predict(pd.DataFrame({"x": [0.5]})).shape == (1,)
+    for method in (model.predict, model.transform, model.score, MODEL.fit_predict):
+        with pytest.raises(ParameterError, match="Only fit takes a Spark DataFrame"):
+            method(spark.createDataFrame([], "x double"))
+    assert not hasattr(MODEL, "release_")
+
+
+def test_nothing_is_a_spark_frame_before_pyspark_is_imported():
+    code = (
+        "import sys, numpy as np\n"
+        "from spinney import PrivateKMeans\n"
+        "PrivateKMeans(1, epsilon=1.0, bounds=(-1, 1)).fit(np.zeros((10, 1)))\n"
+        "assert 'pyspark' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert not is_spark_frame(np.zeros((2, 2)))

@@ -1,0 +1,145 @@
+"""Rules 8, 10, 15 and 16 on Spark: what leaves the executors, and when, is decided by public facts and released answers."""
+
+import numpy as np
+import pytest
+from pyspark.core.rdd import RDD
+from pyspark.sql.classic.dataframe import DataFrame
+
+from spark.conftest import rows_of
+from spinney import PrivateKMeans
+from spinney.curators import base, lookahead
+from spinney.curators import spark as spark_curator
+from spinney.curators.spark import DENSE, FEW_TASKS, SparkCurator
+from spinney.mechanisms.splitting import SplitRule
+
+MODEL = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Record the jobs of a fit and every message to the driver; no row may be fetched in another way."""
+    jobs, messages = [], []
+    run, collect = SparkCurator._run, RDD.collect
+
+    def watch(curator, task):
+        jobs.append((task.kernel, task.length, repr(task)))
+        return run(curator, task)
+
+    def listen(rdd):
+        found = collect(rdd)
+        messages.append(found)
+        return found
+
+    monkeypatch.setattr(SparkCurator, "_run", watch)
+    monkeypatch.setattr(RDD, "collect", listen)
+    for name in (
+        "collect",
+        "toPandas",
+        "toArrow",
+        "take",
+        "head",
+        "first",
+        "tail",
+        "toLocalIterator",
+        "count",
+        "show",
+        "foreach",
+    ):
+        monkeypatch.setattr(DataFrame, name, None)
+    for name in ("take", "first", "top", "toLocalIterator", "count", "collectAsMap", "reduce", "fold", "aggregate"):
+        monkeypatch.setattr(RDD, name, None)
+    return jobs, messages
+
+
+@pytest.fixture
+def frozen(monkeypatch):
+    """Freeze the noisy answers of the first fit, and give them to all later ones."""
+    answers, place = [], [None]
+    privatize, decide = base.privatize, SplitRule.decide
+
+    def replay(ask):
+        def answer(*arguments):
+            if place[0] is None:
+                answers.append(ask(*arguments))
+                return answers[-1]
+            place[0] += 1
+            return answers[place[0] - 1]
+
+        return answer
+
+    def rewind():
+        assert place[0] in (None, len(answers))
+        place[0] = 0
+
+    monkeypatch.setattr(base, "privatize", replay(privatize))
+    monkeypatch.setattr(SplitRule, "decide", replay(decide))
+    return rewind
+
+
+def test_jobs_and_messages_follow_from_released_answers(frame_of, watched, frozen):
+    jobs, messages = watched
+    rows = rows_of(3)
+    far = np.ones((1, 3))
+    MODEL.fit(frame_of(rows, 6))
+    frozen()
+    first, sizes = jobs.copy(), [[len(message) for _, message in found] for found in messages]
+    assert len(first) >= 6
+    for other in (rows[:-1], np.concatenate([np.resize(rows, (20_000, 3)), far]), far * np.nan):
+        jobs.clear()
+        messages.clear()
+        MODEL.fit(frame_of(other, 6))
+        frozen()
+        assert jobs == first
+        assert [[len(message) for _, message in found] for found in messages] == sizes
+
+
+@pytest.mark.parametrize("partitions", [FEW_TASKS, FEW_TASKS + 1])
+def test_the_driver_gets_sums_only(frame_of, watched, partitions):
+    jobs, messages = watched
+    rows = rows_of(2, 500)
+    MODEL.fit(frame_of(rows, partitions))
+    assert len(messages) == len(jobs)
+    for found, (_, length, _) in zip(messages, jobs, strict=True):
+        assert len(found) == (partitions if partitions <= FEW_TASKS else 1)
+        for index, message in found:
+            assert isinstance(index, int)
+            assert message[:1] == DENSE
+            assert len(message) == 1 + 8 * length
+    numbers = rows.tobytes()
+    seen = b"".join(message for found in messages for _, message in found)
+    assert not any(numbers[i : i + 8] in seen for i in range(0, len(numbers), 8))
+
+
+@pytest.mark.parametrize(("algorithm", "most"), [("tree", 10), ("hst", 13), ("moments", 9), ("lloyd", 6)])
+def test_a_fit_needs_few_jobs_and_leaves_nothing_behind(spark, frame_of, algorithm, most, monkeypatch):
+    monkeypatch.setattr(lookahead, "MOST_CELLS", 2**22)
+    context = spark.sparkContext
+    frame = frame_of(rows_of(3), 2).cache()
+    frame.count()
+    kept = context._jsc.getPersistentRDDs().size()
+    context.setJobGroup(algorithm, "")
+    PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=1).fit(frame)
+    assert 0 < len(context.statusTracker().getJobIdsForGroup(algorithm)) <= most
+    context.setJobGroup("other", "")
+    assert context._jsc.getPersistentRDDs().size() == kept
+    frame.unpersist()
+
+
+def test_words_hold_sums_beyond_64_bits():
+    rng = np.random.default_rng(0)
+    numbers = [rng.integers(-(2**63), 2**63 - 1, 50, endpoint=True) for _ in range(300)]
+    numbers += [np.full(50, -(2**63)), np.full(50, 2**63 - 1)]
+    words = spark_curator.carry(sum(spark_curator.split(part) for part in numbers))
+    assert spark_curator.join(words).tolist() == sum(part.astype(object) for part in numbers).tolist()
+
+
+def test_messages_come_back_as_they_were():
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.01, 0.9):
+        totals = rng.integers(-(2**62), 2**62, 1000) * (rng.random(1000) < share)
+        for is_last in (False, True):
+            message = spark_curator.write_message(totals, is_last)
+            again = np.ones(1000, dtype=np.int64)
+            spark_curator.add_message(again, message)
+            assert (again - 1 == totals).all()
+            assert len(message) == 8001 if is_last or share == 0.9 else len(message) < 200

@@ -1,0 +1,55 @@
+"""The estimator and the model in a pipeline of Spark ML."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spark.conftest import plain, rows_of
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+
+SETTINGS = {"n_clusters": 3, "epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
+
+
+def test_a_pipeline_fits_saves_loads_and_predicts(frame_of, tmp_path):
+    from pyspark.ml import Pipeline, PipelineModel
+
+    from spinney.estimators.spark import SparkPrivateKMeans
+
+    rows = rows_of(3, 500)
+    rows[0, 1] = np.nan
+    frame = frame_of(rows, 2, ["x", "y", "skipped"])
+    pipeline = Pipeline(stages=[SparkPrivateKMeans(**SETTINGS, inputCols=["x", "y"], predictionCol="cluster")])
+    pipeline.write().overwrite().save(str(tmp_path / "pipeline"))
+    fitted = Pipeline.load(str(tmp_path / "pipeline")).fit(frame)
+    fitted.write().overwrite().save(str(tmp_path / "model"))
+    again = PipelineModel.load(str(tmp_path / "model"))
+    (stage,) = again.stages
+
+    here = PrivateKMeans(**SETTINGS).fit(pd.DataFrame(rows[:, :2], columns=["x", "y"]))
+    assert plain(stage.release) == plain(here.release_)
+    assert np.array_equal(stage.clusterCenters(), here.cluster_centers_)
+    predicted = again.transform(frame)
+    assert predicted.columns == ["x", "y", "skipped", "cluster"]
+    there = pd.DataFrame(predicted.collect(), columns=predicted.columns)
+    assert there["cluster"].tolist() == here.predict(there[["x", "y"]]).tolist()
+
+
+def test_k_median_and_the_default_columns(frame_of):
+    from spinney.estimators.spark import SparkPrivateKMedian
+
+    rows = rows_of(2, 300)
+    frame = frame_of(rows, 2, ["x", "y"])
+    model = SparkPrivateKMedian(**SETTINGS).fit(frame)
+    assert plain(model.release) == plain(PrivateKMedian(**SETTINGS).fit(pd.DataFrame(rows, columns=["x", "y"])).release_)
+    assert model.transform(frame).columns == ["x", "y", "prediction"]
+    with pytest.raises(ParameterError, match="2 columns"):
+        model.copy({model.inputCols: ["x"]}).transform(frame)
+
+
+def test_missing_parameters_are_refused(frame_of):
+    from spinney.estimators.spark import SparkPrivateKMeans
+
+    with pytest.raises(ParameterError, match="epsilon"):
+        SparkPrivateKMeans(bounds=(-1, 1)).fit(frame_of(rows_of(2, 20), 1))
+    with pytest.raises(TypeError, match="bounds"):
+        SparkPrivateKMeans(bounds=3)

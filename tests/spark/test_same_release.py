@@ -1,0 +1,107 @@
+"""The same release, bit for bit, as from rows in memory, however the rows are spread."""
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spark.conftest import plain, rows_of
+from spinney import Ball, PrivateKMeans, PrivateKMedian
+
+SETTINGS = {"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
+
+
+def same(estimator, table, frame):
+    here, there = estimator.fit(table).release_, estimator.fit(frame).release_
+    assert plain(there) == plain(here)
+    assert there.model != here.model
+    assert "trusted" in there.model
+    return there
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    return PrivateKMeans(4, **SETTINGS).fit(pd.DataFrame(rows_of(3), columns=["x", "y", "a.b"])).release_
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7, 64])
+def test_partitions_do_not_matter(frame_of, in_memory, partitions):
+    frame = frame_of(rows_of(3), partitions, ["x", "y", "a.b"])
+    release = PrivateKMeans(4, **SETTINGS).fit(frame).release_
+    assert plain(release) == plain(in_memory)
+    assert release.feature_names == ("x", "y", "a.b")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "d", "asked"),
+    [
+        (PrivateKMedian, 3, {"adjacency": "replace"}),
+        (PrivateKMeans, 12, {"delta": 1e-6}),
+        (PrivateKMeans, 5, {"algorithm": "moments", "delta": 1e-6, "adjacency": "replace"}),
+        (PrivateKMedian, 5, {"algorithm": "moments"}),
+        (PrivateKMeans, 2, {"algorithm": "hst"}),
+        (PrivateKMedian, 2, {"algorithm": "hst", "adjacency": "replace"}),
+        (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace"}),
+        (PrivateKMedian, 2, {"algorithm": "lloyd", "bounds": Ball(1.5, [0, 0])}),
+        (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30)}),
+    ],
+)
+def test_every_algorithm_gives_the_same(frame_of, estimator, d, asked):
+    rows = pd.DataFrame(rows_of(d))
+    same(estimator(4, **(SETTINGS | asked)), rows.rename(columns=str), frame_of(rows, 7 if d == 12 else 3))
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_missing_infinite_and_far_values_are_read_alike(frame_of, adjacency):
+    rows = rows_of(2, 600)
+    rows[::7, 0], rows[::11, 1], rows[::13, 1], rows[::17, 0] = np.nan, np.inf, 1e300, -5.0
+    same(PrivateKMeans(3, **SETTINGS, adjacency=adjacency), pd.DataFrame(rows, columns=["0", "1"]), frame_of(rows))
+
+
+def test_numbers_of_all_types_are_read_alike(spark):
+    rng = np.random.default_rng(0)
+    n = 400
+    table = pd.DataFrame({
+        "whole": pd.array(rng.integers(-(2**62), 2**62, n), dtype="Int64"),
+        "short": rng.integers(-3, 4, n).astype(np.int16),
+        "single": rng.normal(0, 1, n).astype(np.float32),
+        "money": [decimal.Decimal(int(i)).scaleb(-3) for i in rng.integers(-(10**17), 10**17, n)],
+        "flag": rng.integers(0, 2, n).astype(bool),
+        "text": [("0.25", " 1e-1 ", "no number", None, "nan", "1_0", "1d")[i % 7] for i in range(n)],
+    })  # fmt: skip
+    table.loc[::5, "whole"] = pd.NA
+    types = "whole long, short short, single float, money decimal(38,3), flag boolean, text string"
+    rows = [
+        [None if cell is pd.NA else cell.item() if isinstance(cell, np.generic) else cell for cell in row]
+        for row in table.itertuples(index=False)
+    ]
+    bounds = ([-(2.0**62), -4, -4, -1e14, 0, -1], [2.0**62, 4, 4, 1e14, 1, 20])
+    same(PrivateKMeans(3, **(SETTINGS | {"bounds": bounds})), table, spark.createDataFrame(rows, types).repartition(3))
+
+
+def test_singles_are_kept_as_singles(spark, frame_of):
+    rows = pd.DataFrame(rows_of(3, 500).astype(np.float32), columns=["x", "y", "z"])
+    same(PrivateKMeans(3, **SETTINGS), rows, frame_of(rows, 2, ["x", "y", "z"]))
+
+
+def test_no_rows_and_no_partitions(spark):
+    nobody = pd.DataFrame({"x": np.empty(0), "y": np.empty(0)})
+    release = same(PrivateKMeans(2, **SETTINGS), nobody, spark.createDataFrame([], "x double, y double"))
+    assert release.feature_names == ("x", "y")
+    same(PrivateKMeans(2, **SETTINGS), nobody, spark.createDataFrame(spark.sparkContext.emptyRDD(), "x double, y double"))
+
+
+def test_without_a_copy_of_the_rows_it_is_the_same(spark, frame_of, in_memory):
+    spark.conf.set("spark.spinney.storageLevel", "NONE")
+    try:
+        release = PrivateKMeans(4, **SETTINGS).fit(frame_of(rows_of(3), 2, ["x", "y", "a.b"])).release_
+    finally:
+        spark.conf.unset("spark.spinney.storageLevel")
+    assert plain(release) == plain(in_memory)
+
+
+def test_with_full_messages_it_is_the_same(frame_of, in_memory, monkeypatch):
+    monkeypatch.undo()
+    release = PrivateKMeans(4, **SETTINGS).fit(frame_of(rows_of(3), 5, ["x", "y", "a.b"])).release_
+    assert plain(release) == plain(in_memory)
