@@ -2,12 +2,13 @@
 # make demo    clusters a public data set at several epsilons; writes demo-output/
 # make test    all tests, slow statistical ones too; those of Spark where Java is found
 # make lint    ruff and mypy
+# make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench experiments clean
 
 setup: .venv/.done
 
@@ -37,6 +38,10 @@ bench: setup
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.pmedian
 	$(BIN)/python -m benchmarks.scale_spark
+	$(BIN)/python -m benchmarks.sites
+
+experiments: setup
+	$(BIN)/python -m experiments.fan_li_li
 
 clean:
 	rm -rf .venv demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

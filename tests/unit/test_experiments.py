@@ -81,18 +81,25 @@ def test_steps_to_the_best_moving_average():
 
 
 def test_verdicts():
-    assert verdict([0.9] * 5, [-3.0] * 5) == "holds"
-    assert verdict([0.9] * 3 + [1.1] * 2, [-3.0] * 3 + [0.5] * 2) == "holds in part"
-    assert verdict([0.9, 1.1], [-3.0, 3.0]) == "does not hold"
+    assert verdict([0.9] * 5, [-1] * 5) == "holds"
+    assert verdict([0.9] * 3 + [1.1] * 2, [-1] * 3 + [0] * 2) == "holds in part"
+    assert verdict([0.9, 1.1], [-1, 1]) == "does not show"
+    assert verdict([0.9] * 30, [-1] + [0] * 29) == "does not show"
+    assert verdict([0.9] * 30, [-1] + [None] * 29) == "holds"
+    assert verdict([0.9] * 3, [None] * 3) == "does not show"
+    assert verdict([1.2] * 5, [1] * 5) == "the opposite holds"
+
+
+def test_cells_are_compared_by_repetition():
     rows = [
-        {"space": "graph r=1", "demand": "balanced", "k": 2, "repetition": r, "method": m, "final": c + r}
-        for r in range(3)
-        for m, c in (("a", 1.0), ("b", 2.0 + r))
+        {"space": "graph r=1", "demand": "balanced", "k": 2, "repetition": r, "method": m, "final": c}
+        for r in range(5)
+        for m, c in (("a", 1.0 + 5 * r), ("b", 2.0 + 5 * r + r / 10))
     ]
-    (found,) = Claim("", "a", "b", "final").compare(rows)
-    assert found[0] == ("graph r=1", "balanced", 2)
-    assert found[1] < 1 and found[2] < -2  # noqa: PT018
-    assert claims_table([]).count("\n") == 1 and len(CLAIMS) > 10  # noqa: PT018
+    assert list(Claim("", "a", "b", "final").compare(rows[:-1])) == [(("graph r=1", "balanced", 2), pytest.approx(34 / 38.6), -1)]
+    assert [c[2] for c in Claim("", "a", "b", "final").compare(rows[:2])] == [None]
+    assert claims_table([]).count("\n") == 1
+    assert len(CLAIMS) > 10
 
 
 def test_times_say_from_which_k():
