@@ -27,6 +27,8 @@ K, ROWS, SEEDS = 10, 500, 3
 EPSILONS = (1.0, 0.25)
 #: method -> runs with each seed: the default first, the others for comparison
 METHODS = {"cells": 10, "coverage": 4, "local-search": 4, "hst": 4}
+#: The control: sites for all points of the network alike, which reads no row.
+BLIND = "no rows read"
 SPACES = ("graph r=1", "graph r=100", "road Oldenburg", "road Rome")
 #: (graph or road, epsilon) -> the largest mean ratio that is good enough, for the default
 BARS = {("graph", 1.0): 1.07, ("road", 1.0): 1.12, ("graph", 0.25): 1.12, ("road", 0.25): 1.30}
@@ -65,11 +67,12 @@ def measure(name: str, seeds: int = SEEDS, methods: dict[str, int] = METHODS) ->
     """Run methods on one kind of network; ratios by method and epsilon, one list per seed."""
     from spinney import PrivateKMedoids
 
-    ratios: dict[str, list[list[float]]] = {f"{m} {epsilon:g}": [] for m in methods for epsilon in EPSILONS}
+    ratios: dict[str, list[list[float]]] = {BLIND: []} | {f"{m} {epsilon:g}": [] for m in methods for epsilon in EPSILONS}
     for seed, (space, rows) in enumerate(tasks(name, seeds)):
         weights = np.bincount(rows, minlength=space.n_points).astype(float)
         service = Service.of(space, weights)
         plain = solve_medoids(space, weights, K, restarts=PLAIN).cost
+        ratios[BLIND].append([round(service.cost(solve_medoids(space, np.ones(space.n_points), K).points) / plain, 4)])
         for method, epsilon in itertools.product(methods, EPSILONS):
             begun = time.process_time()
             models = [
@@ -111,9 +114,10 @@ def table(results: dict[str, dict[str, list[list[float]]]], size: dict[str, floa
         runs = [sum(map(len, ratios[f"{method} {epsilon:g}"])) for method in METHODS]
         counts = f"{runs[0]} ({min(runs[1:])})"
         lines.append([name, f"{epsilon:g}", counts, f"{bar:.2f}", f"**{means[0]:.3f}**", *(f"{mean:.2f}" for mean in means[1:])])
+        lines[-1].append(f"{np.mean(ratios[BLIND]):.2f}")
         if means[0] > bar:
             missed.append(f"{name}, epsilon {epsilon:g}: {means[0]:.3f}, at most {bar:.2f}")
-    text = markdown(["network", "epsilon", "runs", "at most", *(f'`"{method}"`' for method in METHODS)], lines)
+    text = markdown(["network", "epsilon", "runs", "at most", *(f'`"{method}"`' for method in METHODS), BLIND], lines)
     if not size:
         return text, missed
     text += (

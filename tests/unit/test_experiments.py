@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+
 from benchmarks import tables
 from experiments import fan_li_li, published
 from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
 from experiments.timing import measure_times, write_times
 from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
-
 from spinney.algorithms.sites import SiteProblem
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit

@@ -159,7 +159,10 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             del self.feature_names_in_
         self._store(release)
 
-    def _refuse_spark(self, X: Any) -> None:
+    def _refuse_elsewhere(self, X: Any) -> None:
+        """Raise if rows are not in memory; asks nothing of X."""
+        if issubclass(type(X), Batches):
+            raise ParameterError("Only fit takes a table on disk.\nHint: fit it, then predict(rows) for rows in memory.")
         if is_spark_frame(X):
             raise ParameterError(
                 "Only fit takes a Spark DataFrame.\n"
@@ -168,7 +171,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     def _array(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
-        self._refuse_spark(X)
+        self._refuse_elsewhere(X)
         array = check_array(
             numeric_array(X), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
         )
@@ -243,12 +246,16 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
         Parameters are those of `fit`.
         """
-        if isinstance(X, Batches):  # before anything is spent
-            raise ParameterError(
-                "The rows of a table on disk are not labeled.\nHint: fit it, then predict(rows) for rows in memory."
-            )
-        self._refuse_spark(X)  # before anything is spent
+        self._refuse_elsewhere(X)  # before anything is spent
         return self.fit(X, groups=groups, ledger=ledger).predict(X)
+
+    def fit_transform(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.float64]:
+        """NOT PRIVATE: fit, and return the distances of the private rows to their holder. Nothing of them is stored.
+
+        Parameters are those of `fit`.
+        """
+        self._refuse_elsewhere(X)  # before anything is spent
+        return self.fit(X, groups=groups, ledger=ledger).transform(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""

@@ -58,12 +58,13 @@ class CoverRelease(Promise):
 
 def _members(sets: Any, n_items: int | None) -> Any:
     """Return a family of sets as a sparse matrix, items x sets, by rows."""
-    from scipy.sparse import csr_array, issparse  # type: ignore[import-untyped]
+    from scipy.sparse import coo_array, csr_array, issparse  # type: ignore[import-untyped]
 
     if issparse(sets) or (isinstance(sets, np.ndarray) and sets.ndim == 2):
-        members = csr_array(sets)
-        if n_items in (None, members.shape[0]):
-            return members
+        found = coo_array(sets)
+        if n_items in (None, found.shape[0]):
+            held = found.data != 0
+            return csr_array((np.ones(held.sum(), dtype=np.int64), (found.row[held], found.col[held])), shape=found.shape)
     else:
         try:
             lists = [np.unique(np.asarray(list(one), dtype=np.int64)) for one in sets]
@@ -75,7 +76,7 @@ def _members(sets: Any, n_items: int | None) -> Any:
         if lists and least >= 0 and 0 <= largest < n:
             items = np.concatenate(lists)
             owners = np.repeat(np.arange(len(lists)), [one.size for one in lists])
-            return csr_array((np.ones(items.size, dtype=np.int8), (items, owners)), shape=(n, len(lists)))
+            return csr_array((np.ones(items.size, dtype=np.int64), (items, owners)), shape=(n, len(lists)))
     raise ParameterError.wrong(
         "sets", OWNER, "lists of indices of items, or a matrix of shape (n_items, sets)", type(sets).__name__,
         "for example sets=[[0, 1], [1, 2, 3]], n_items=4.",

@@ -124,8 +124,7 @@ def _column_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     column = np.empty(len(rows), dtype=object)
     for place, row in enumerate(rows):
         column[place] = _cell(row)
-    wide = bool(rows) and all(isinstance(cell, list | tuple) for cell in column)
-    return np.empty((len(rows), 2)) if wide else column  # rows of several cells, all of them: a table of another width
+    return column
 
 
 def numeric_column(column: Any) -> NDArray[Any]:

@@ -26,6 +26,8 @@ except ImportError:  # pragma: no cover  (not a Unix system)
 
 __all__ = ["Journal", "OpenJournal"]
 
+#: A file that was made and never written may read as so many zeros.
+BLOCK = 4096
 #: Letters of the check at the end of a line.
 CHECK = 32
 
@@ -77,7 +79,7 @@ class Journal:
                 descriptor = self._locked(write, create)
             except OSError as error:
                 raise self._unusable(error, "opened") from error
-            yield OpenJournal(self, descriptor)
+            yield OpenJournal(self, descriptor, write)
         finally:
             if descriptor >= 0:
                 with suppress(OSError):  # all that matters is on disk by now
@@ -108,13 +110,17 @@ class Journal:
 class OpenJournal:
     """A locked journal."""
 
-    def __init__(self, journal: Journal, descriptor: int) -> None:
+    def __init__(self, journal: Journal, descriptor: int, write: bool) -> None:
         self._journal = journal
         self._file = descriptor
+        self._may_write = write
         self._torn = False
 
     def read(self) -> list[str]:
-        """Return the lines that were not read before, all checked; what a crash cut short is left out."""
+        """Return the lines that were not read before, all checked; what a crash cut short is left out.
+
+        A last line that lacks its end alone is whole: a writer adds the end.
+        """
         journal, at = self._journal, self._journal.at
         try:
             content = self._bytes_from(at.size)
@@ -122,7 +128,7 @@ class OpenJournal:
             raise journal._unusable(error, "read") from error
         whole = content.rfind(b"\n") + 1
         self._torn = whole < len(content)
-        if at.size + whole == 0:
+        if at.size + whole == 0 and len(content) <= BLOCK:
             content = content.rstrip(b"\0")[: len(journal.first)]  # blocks that were never written read as zeros
         if at.size == 0 and not (content.startswith(journal.first) or (whole == 0 and journal.first.startswith(content))):
             raise DataError(f"{journal.path} is not a ledger.\nHint: name another file; this one was left as it is.")
@@ -136,8 +142,21 @@ class OpenJournal:
             if stated != check:
                 raise journal.damaged(f"line {i} does not check")
             texts.append(text)
+        last = content[whole:].decode(errors="replace").rpartition(" ")
+        if self._may_write and last[2] == _check(check, last[0]):
+            self._end_line(at.size + len(content))
+            texts.append(last[0])
+            check, whole = last[2], len(content) + 1
         journal.at = Position(at.size + whole, at.lines + len(texts), check)
         return texts
+
+    def _end_line(self, size: int) -> None:
+        try:
+            os.pwrite(self._file, b"\n", size)
+            self._sync()
+        except OSError as error:
+            raise self._journal._unusable(error, "written") from error
+        self._torn = False
 
     def _bytes_from(self, start: int) -> bytes:
         size = os.fstat(self._file).st_size

@@ -281,7 +281,7 @@ class Ledger:
         if header["format"] != FORMAT:
             raise ValueError("another format")
         ceiling = Budget(Fraction(header["epsilon"]), Fraction(header["delta"]))
-        ways = tuple(Way(Fraction(order), Fraction(delta)) for order, delta in header["ways"])
+        ways = tuple(Way(Fraction(float(order)), Fraction(delta)) for order, delta in header["ways"])
         if 2 * sum((way.delta for way in ways), start=Fraction(0)) > ceiling.delta:
             raise ValueError("the ways use too much of delta")
         self._account = Account.empty(ceiling, ways)
@@ -298,7 +298,7 @@ class Ledger:
             if entry.way == "open":
                 together.extend(entry.charges)
             else:
-                order = None if entry.way == "pure" else Fraction(entry.way)
+                order = None if entry.way == "pure" else Fraction(float(entry.way))
                 account, together = account.plus(together).locked(entry.charges, order), []
         self._account, self._entries = account.plus(together) if together else account, known
 

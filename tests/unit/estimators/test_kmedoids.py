@@ -170,7 +170,7 @@ def test_how_a_row_is_read_does_not_depend_on_the_others(cell):
 
 
 @pytest.mark.parametrize(
-    "column", [[[1, 2], [3, 4]], np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}]
+    "column", [np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}]
 )
 def test_what_is_no_column_is_refused(column):
     with pytest.raises(ParameterError, match="one column"):

@@ -429,3 +429,21 @@ def test_a_ledger_loads_nothing_heavy():
     code = "import sys; from spinney import Ledger; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {"numpy", "numba", "sklearn", "scipy"}.isdisjoint(name.split(".")[0] for name in done.stdout.split())
+
+
+def test_a_last_line_that_lost_only_its_end_still_counts(path):
+    Ledger(path, 1).spend(pure(0.5))
+    Ledger(path).spend(pure(0.25))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(BudgetError):
+        Ledger(path).spend(pure(0.5))
+    Ledger(path).spend(pure(0.25))
+    assert Ledger(path).spent == 1
+    assert len(Ledger(path).entries) == 3
+
+
+def test_a_long_file_of_zeros_is_not_overwritten(path):
+    path.write_bytes(bytes(100_000))
+    with pytest.raises(DataError, match="is not a ledger"):
+        Ledger(path, 1)
+    assert path.read_bytes() == bytes(100_000)
