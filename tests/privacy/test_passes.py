@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.curators import base
+from spinney.curators import base, desk
 from spinney.curators.parquet import Batches, ParquetCurator
 from spinney.mechanisms import splitting
 
@@ -46,7 +46,8 @@ class Recorder:
         for name in ("_map", "_map_nearest", "_tally"):
             monkeypatch.setattr(ParquetCurator, name, self._pass(name, getattr(ParquetCurator, name)))
         privatize, decide = base.privatize, splitting.SplitRule.decide
-        monkeypatch.setattr(base, "privatize", lambda *arguments: self._value(privatize, *arguments))
+        for module in (base, desk):
+            monkeypatch.setattr(module, "privatize", lambda *arguments: self._value(privatize, *arguments))
         monkeypatch.setattr(splitting.SplitRule, "decide", lambda *arguments: self._value(decide, *arguments))
 
     def _pass(self, name, made):

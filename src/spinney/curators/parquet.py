@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
+from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
@@ -140,6 +141,9 @@ class ParquetCurator(LookAhead):
         with ThreadPoolExecutor(self._workers) as pool:
             for batch in self._batches.read():
                 rows = as_floats(batch, by_column=True)
+                if self._batches.has_groups and start + len(rows) > self._mask.size:  # an empty mask would mean that all count
+                    hint = "Hint: fit again when nothing writes to it any more."
+                    raise DataError(f"The table has changed while it was in use.\n{hint}")
                 waiting.append(pool.submit(task, rows, self._mask[start : start + len(rows)]))
                 start += len(rows)
                 if len(waiting) > self._workers:

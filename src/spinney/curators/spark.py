@@ -11,7 +11,9 @@ driver, by the questions of `Curator`; only what they answer may leave.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -30,7 +32,7 @@ from spinney.solvers.nearest import Lens, lens
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats
 
-__all__ = ["MODEL", "SparkCurator"]
+__all__ = ["MODEL", "SparkCurator", "quiet"]
 
 #: What a release says about who held the rows.
 MODEL = (
@@ -44,6 +46,28 @@ HALF = 32
 #: A message starts with its kind: all numbers, or the numbers that are not zero and their places.
 DENSE, SPARSE = b"d", b"s"
 NO_MASK = np.empty(0, np.uint8)
+#: Loggers of PySpark that write to the driver what an expression said about a cell.
+LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep cells that a failed job quotes out of the driver's output: PySpark's loggers say nothing about this thread's jobs."""
+    from pyspark.logger import PySparkLogger
+
+    here = threading.get_ident()
+
+    def is_elsewhere(record: Any) -> bool:
+        return bool(record.thread != here)
+
+    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]  # made by PySpark, which gives them more than names
+    for logger in loggers:
+        logger.addFilter(is_elsewhere)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_elsewhere)
 
 
 @dataclass(frozen=True)
@@ -204,6 +228,7 @@ class SparkCurator(LookAhead):
         """Run one Spark job and return the sum of its messages."""
         totals = np.zeros(task.length, dtype=np.int64)
         shared = self._blocks.context.broadcast(task)
+        is_done = False
         try:
             count = self._blocks.getNumPartitions()
             is_last = count <= FEW_TASKS
@@ -213,13 +238,17 @@ class SparkCurator(LookAhead):
                 is_last = count == 1
                 merger = Merger(totals.size, not task.size, is_last)
                 messages = messages.partitionBy(count, int).mapPartitionsWithIndex(merger)
-            for _, message in messages.collect():
+            with quiet():
+                found = messages.collect()
+            for _, message in found:
                 add_message(totals, message)
+            is_done = True
         except Exception:
-            # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log.
-            raise DataError(self._failure()) from None
+            pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
         finally:
             shared.destroy()
+        if not is_done:
+            raise DataError(self._failure())  # not above, where Spark's error would become its context
         return totals
 
     def _failure(self) -> str:

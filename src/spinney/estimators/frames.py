@@ -59,12 +59,14 @@ def number_columns(frame: Any, names: Iterable[str]) -> list[Any]:
 
 
 def read_columns(columns: Iterable[Any], dtype: str = "<f8") -> NDArray[Any]:
-    """Return Arrow columns as an F-ordered array of rows; a cell that is not a number is missing."""
+    """Return Arrow columns as an F-ordered array of rows; a cell that is not a number, or not even UTF-8, is missing."""
     with np.errstate(all="ignore"):
         arrays = [
             column.to_numpy(zero_copy_only=False)
             if str(column.type) not in ("string", "large_string", "string_view")
-            else _numbers(column.to_pylist())
+            else _numbers(
+                [None if cell is None else cell.decode("utf-8", "replace") for cell in column.cast("large_binary").to_pylist()]
+            )
             for column in columns
         ]
         rows = np.empty((len(arrays), len(arrays[0])), dtype=dtype)
@@ -134,7 +136,7 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
     account : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
-    from spinney.curators.spark import MODEL, SparkCurator
+    from spinney.curators.spark import MODEL, SparkCurator, quiet
     from spinney.estimators.fitting import fit_behind
 
     if not hasattr(frame, "_jdf"):
@@ -149,11 +151,14 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
     columns = names if len(set(names)) == len(names) else None
     level = frame.sparkSession.conf.get(LEVEL_SETTING, LEVEL)
     packed = numbers.mapInArrow(Packer(dtype, len(names)), "block binary")
+    rows = None
     try:
-        rows = packed.rdd  # computes what comes before a shuffle, if there is one
+        with quiet():
+            rows = packed.rdd  # computes what comes before a shuffle, if there is one
     except Exception:
-        # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log.
-        raise DataError("Spark could not compute the table. Nothing was charged.\nHint: Spark's log says why.") from None
+        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
+    if rows is None:
+        raise DataError("Spark could not compute the table. Nothing was charged.\nHint: Spark's log says why.")
     with _kept(rows, level) as blocks:
         maker = partial(SparkCurator, blocks, dtype)
         return fit_behind(facts, maker, "spark", len(names), False, columns, account, MODEL)

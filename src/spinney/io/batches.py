@@ -22,10 +22,16 @@ from spinney.io.schema import (
     check_groups,
     chosen_columns,
     csv_header,
+    is_text,
+    open_parquet,
     parquet_cell,
     parquet_schema,
+    read_parquet,
+    reader_errors,
     same_groups,
+    shielded,
     table_files,
+    text_cells,
     unreadable,
 )
 
@@ -34,8 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Scan", "memory_bytes", "open_npy", "scan"]
 
-#: Bytes of a Parquet column that are read at a time; a whole row group of a column would be too much.
-BUFFER = 2**18
 #: Where a container says how much memory it may use.
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 #: What a system that does not tell is taken to have.
@@ -148,24 +152,30 @@ class Scan(Batches):
         """Yield all rows in batches."""
         for file in self._files:
             file.check()
+            is_whole = False
             try:
                 yield from file.read(batch_rows(self.n_features))
-            except Exception:  # whatever a reader makes of a broken file, its message may hold cells
-                file.check()
-                raise unreadable(file.path, "cannot be read.") from None
+                is_whole = True
+            except reader_errors():
+                pass  # whatever a reader makes of a broken file, its message may hold cells: nothing below refers to it
             file.check()
+            if not is_whole:
+                raise unreadable(file.path, "cannot be read.")
 
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
         groups = []
         for file in self._files:
             file.check()
+            is_whole = False
             try:
                 groups.append(file.read_groups())
-            except Exception:  # as above
-                file.check()
-                raise unreadable(file.path, "cannot be read.") from None
+                is_whole = True
+            except reader_errors():
+                pass  # as above
             file.check()
+            if not is_whole:
+                raise unreadable(file.path, "cannot be read.")
         return same_groups([file.path for file in self._files], groups)
 
 
@@ -173,37 +183,38 @@ class _ParquetFile(_File):
     def _open(self, columns: list[str] | None) -> None:
         import polars as pl
 
-        schema = parquet_schema(self.path)
+        self._schema = schema = parquet_schema(self.path)
         self.columns = tuple(chosen_columns(self.path, schema, columns, self.groups))
         self.n_features = len(self.columns)
         self._cells = [parquet_cell(self.path, name, schema[name]) for name in self.columns]
+        self._is_text = [is_text(schema[name]) for name in self.columns]
         self._is_plain = [schema[name] in (pl.Float32, pl.Float64) for name in self.columns]
         self._dtype = np.float32 if all(schema[name] == pl.Float32 for name in self.columns) else np.float64
         if self.groups is not None:
             check_groups(self.path, self.groups, schema[self.groups])
-        n_rows = pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item()  # from the file's last bytes
-        self.nbytes = 8 * n_rows * self.n_features
+        with open_parquet(self.path) as file:
+            self.nbytes = 8 * file.metadata.num_rows * self.n_features
 
     def read(self, size: int) -> Iterator[NDArray[Any]]:
         import polars as pl
-        import pyarrow.parquet as pq
 
         names = list(self.columns or ())
-        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True) as file:
+        with open_parquet(self.path) as file:
             for batch in file.iter_batches(size, columns=names, use_threads=False):
                 rows = np.empty((len(batch), len(names)), dtype=self._dtype, order="F")
-                for i, (name, cell, is_plain) in enumerate(zip(names, self._cells, self._is_plain, strict=True)):
+                for i, name in enumerate(names):
                     column = batch.column(name)
-                    if is_plain:
+                    if self._is_plain[i]:
                         rows[:, i] = column.to_numpy(zero_copy_only=False)
                     else:
-                        rows[:, i] = pl.DataFrame({name: pl.from_arrow(column)}).select(cell).to_series().to_numpy()
+                        cells = text_cells(column) if self._is_text[i] else pl.from_arrow(column)
+                        rows[:, i] = pl.DataFrame({name: cells}).select(self._cells[i]).to_series().to_numpy()
                 yield rows
 
     def read_groups(self) -> pl.Series:
         import polars as pl
 
-        return pl.scan_parquet(self.path, glob=False).select(self.groups).collect().to_series()
+        return read_parquet(self.path, self._schema, {str(self.groups): pl.col(str(self.groups))}).to_series()
 
 
 class _CsvFile(_File):
@@ -266,10 +277,7 @@ def open_npy(path: Path, columns: list[str] | None, groups: str | None) -> NDArr
     if columns or groups:
         hint = "give --bounds LO HI alone, without --bounds-file, --columns or --groups, or use CSV or Parquet."
         raise DataError(f"{path} has no column names.\nHint: {hint}")
-    try:
-        rows = np.lib.format.open_memmap(path, mode="r")
-    except (OSError, ValueError):
-        raise unreadable(path, "cannot be read.") from None
+    rows = shielded(lambda: np.lib.format.open_memmap(path, mode="r"), unreadable(path, "cannot be read."))
     if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind not in "fiub":
         raise unreadable(path, "does not hold a two-dimensional array of numbers.")
     return rows

@@ -6,7 +6,6 @@ name, and ``012`` is another. How a cell is read depends on that cell and on its
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
 from spinney.io.records import as_names, as_numbers, read_header, read_records
-from spinney.io.schema import check_names
+from spinney.io.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +25,7 @@ WHOLE = r"^(0|-?[1-9][0-9]*)\.0+$"
 #: Floats are whole numbers up to here.
 LARGEST_WHOLE = 2**53
 
-_FORMATS = "Hint: give a .csv (with a header line) or .parquet file."
+_FORMATS = "give a .csv (with a header line) or .parquet file."
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +53,10 @@ def read_columns(
         Whether messages must not repeat the header, which is a private row if the file has none.
     """
     if not path.is_file():
-        raise DataError(f"{path} is not a file.\n{_FORMATS}")
+        raise unreadable(path, "is not a file.", _FORMATS)
     readers = {".csv": _read_csv, ".parquet": _read_parquet}
     if path.suffix.lower() not in readers:
-        raise DataError(f"{path} is of a kind that cannot be read.\n{_FORMATS}")
+        raise unreadable(path, "is of a kind that cannot be read.", _FORMATS)
     return readers[path.suffix.lower()](path, names, numbers, groups, header_is_secret)
 
 
@@ -85,42 +84,31 @@ def _canonical(name: pl.Expr) -> pl.Expr:
 def _read_csv(path: Path, names: list[str], numbers: list[str], groups: str | None, header_is_secret: bool) -> Columns:
     import polars as pl
 
-    try:
-        header = read_header(path)
-    except (OSError, csv.Error):
-        raise DataError(f"{path} cannot be read.\n{_FORMATS}") from None
+    error = unreadable(path, "cannot be read.", _FORMATS)
+    header = shielded(lambda: read_header(path), error)
     check_names(path, header.names)
     _check_columns(path, list(header.names), [*names, *numbers, groups], header_is_secret)
     texts = list(dict.fromkeys([*names, *([] if groups is None else [groups])]))
-    measured, named = read_records(path, header, numbers, texts)
+    measured, named = shielded(lambda: read_records(path, header, numbers, texts), error)
     return Columns(named.select(_canonical(pl.col(names))), measured, None if groups is None else named[groups])
 
 
 def _read_parquet(path: Path, names: list[str], numbers: list[str], groups: str | None, header_is_secret: bool) -> Columns:
     import polars as pl
 
-    try:
-        frame = pl.scan_parquet(path, glob=False)
-        schema = dict(frame.collect_schema())
-        _check_columns(path, list(schema), [*names, *numbers, groups], header_is_secret)
-        named = [_name_cell(path, name, schema[name]) for name in names]
-        measured = [_number_cell(path, name, schema[name]) for name in numbers]
-        if groups is not None and (schema[groups].is_temporal() or schema[groups].is_nested()):
-            raise _no_names(path, groups)
-        read = [frame.select(cells).collect() for cells in (named, measured, [] if groups is None else [groups])]
-        return Columns(read[0], read[1], None if groups is None else read[2][groups])
-    except (pl.exceptions.PolarsError, OSError):
-        raise DataError(f"{path} cannot be read.\n{_FORMATS}") from None
+    schema = parquet_schema(path, _FORMATS)
+    _check_columns(path, list(schema), [*names, *numbers, groups], header_is_secret)
+    named = {name: _name_cell(path, name, schema[name]) for name in names}
+    measured = {name: _number_cell(path, name, schema[name]) for name in numbers}
+    if groups is not None:
+        check_groups(path, groups, schema[groups])
+    grouped = {} if groups is None else {groups: pl.col(groups)}
+    read = [read_parquet(path, schema, cells, _FORMATS) for cells in (named, measured, grouped)]
+    return Columns(read[0], read[1], None if groups is None else read[2][groups])
 
 
 def _no_names(path: Path, column: str) -> DataError:
     return DataError(f"{path}: column {column!r} does not hold names.\nHint: name a column of texts or whole numbers.")
-
-
-def _is_text(dtype: Any) -> bool:
-    import polars as pl
-
-    return bool(dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum)
 
 
 def _name_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
@@ -128,7 +116,7 @@ def _name_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
     import polars as pl
 
     cell = pl.col(name)
-    if _is_text(dtype):
+    if is_text(dtype):
         return _canonical(as_names(cell.cast(pl.String)))
     if dtype.is_float():
         wide = cell.cast(pl.Float64)
@@ -144,7 +132,7 @@ def _number_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
     """Return how a column of numbers is read, which depends on its type alone."""
     import polars as pl
 
-    if _is_text(dtype):
+    if is_text(dtype):
         return as_numbers(pl.col(name).cast(pl.String))
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: write it as numbers.")

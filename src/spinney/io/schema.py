@@ -1,11 +1,13 @@
-"""Which files make up a table, and what their columns are. Names and types of columns are schema, and public."""
+"""Which files make up a table, what their columns are, and how a Parquet column is read.
+
+Names and types of columns are schema, and public. A text is read as in a CSV file: bytes that are no UTF-8 are replaced.
+"""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.exceptions import DataError
 from spinney.io.records import Header, as_numbers, read_header
@@ -14,28 +16,59 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "FORMATS",
     "KINDS",
     "Paths",
     "check_groups",
     "check_names",
     "chosen_columns",
     "csv_header",
+    "is_text",
+    "open_parquet",
     "parquet_cell",
     "parquet_schema",
+    "read_parquet",
+    "reader_errors",
     "same_groups",
+    "shielded",
     "table_files",
+    "text_cells",
     "unreadable",
 ]
 
 #: The kinds of files that hold tables.
 KINDS = (".csv", ".npy", ".parquet")
 
+#: What to give instead of a file that cannot be read.
+FORMATS = "give a .csv (with a header line), .parquet or .npy file."
+#: Bytes of a Parquet column that are read at a time; a whole row group of a column would be too much.
+BUFFER = 2**18
+#: Texts of a Parquet column that are read at a time.
+TEXTS = 2**16
+
 Paths = str | Path | Sequence[str | Path]
+Found = TypeVar("Found")
 
 
-def unreadable(path: Path, why: str) -> DataError:
+def unreadable(path: Path, why: str, hint: str = FORMATS) -> DataError:
     """Return an error about a file."""
-    return DataError(f"{path} {why}\nHint: give a .csv (with a header line), .parquet or .npy file.")
+    return DataError(f"{path} {why}\nHint: {hint}")
+
+
+def reader_errors() -> tuple[type[BaseException], ...]:
+    """Return the kinds of errors of a reader; a panic of polars is no `Exception`."""
+    import polars as pl
+
+    return (Exception, pl.exceptions.PanicException)
+
+
+def shielded(read: Callable[[], Found], error: DataError) -> Found:
+    """Return what `read` gives, or raise `error`; a reader's own error may quote cells, so nothing refers to it."""
+    try:
+        return read()
+    except reader_errors():
+        pass
+    raise error  # not above, where the reader's error would become its context
 
 
 def table_files(paths: Paths) -> list[Path]:
@@ -77,10 +110,7 @@ def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, 
 
 def csv_header(path: Path) -> Header:
     """Return the header of a CSV file, or raise if the first line does not look like names."""
-    try:
-        header = read_header(path)
-    except (OSError, csv.Error):
-        raise unreadable(path, "cannot be read.") from None
+    header = shielded(lambda: read_header(path), unreadable(path, "cannot be read."))
     check_names(path, header.names)
     return header
 
@@ -100,19 +130,103 @@ def check_names(path: Path, names: tuple[str, ...]) -> None:
         )
 
 
-def parquet_schema(path: Path) -> dict[str, Any]:
-    """Return the types of a Parquet file's columns by name."""
+def open_parquet(path: Path) -> Any:
+    """Open a Parquet file for reading in batches."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True)
+
+
+def parquet_schema(path: Path, hint: str = FORMATS) -> dict[str, Any]:
+    """Return the types of a Parquet file's columns by name; a type that no cell can be read of is unknown."""
     import polars as pl
 
+    def arrow_columns() -> dict[str, Any]:
+        with open_parquet(path) as file:
+            table = file.schema_arrow.empty_table()
+        return dict(zip(table.column_names, table.columns, strict=True))
+
+    schema = shielded(lambda: dict(pl.scan_parquet(path, glob=False).collect_schema()), unreadable(path, "cannot be read.", hint))
+    empty = shielded(arrow_columns, unreadable(path, "has a column of a type that cannot be read.", "write numbers of 64 bits."))
+    return {name: dtype if name in empty and _can_be_read(empty[name]) else pl.Unknown() for name, dtype in schema.items()}
+
+
+def _can_be_read(empty: Any) -> bool:
+    """Whether polars takes an Arrow column of this type, which is tried without cells; decimals of 256 bits make it panic."""
+    import polars as pl
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(empty.type):
+        return False
     try:
-        return dict(pl.scan_parquet(path, glob=False).collect_schema())
-    except (pl.exceptions.PolarsError, OSError):
-        raise unreadable(path, "cannot be read.") from None
+        pl.from_arrow(empty)
+    except reader_errors():
+        return False
+    return True
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether a Parquet column holds texts."""
+    import polars as pl
+
+    return bool(dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum)
+
+
+def text_cells(column: Any) -> pl.Series:
+    """Return an Arrow array of texts, or of a dictionary of texts; bytes that are no UTF-8 are replaced, in each cell alike."""
+    import polars as pl
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return text_cells(column.dictionary).gather(pl.Series(pl.from_arrow(column.indices)))
+    cells = column.cast(pa.large_binary())
+    try:
+        return pl.Series(pl.from_arrow(cells.cast(pa.large_string())))  # all of them are checked
+    except pa.ArrowInvalid:
+        return pl.Series(
+            [None if cell is None else cell.decode("utf-8", "replace") for cell in cells.to_pylist()], dtype=pl.String
+        )
+
+
+def _read_texts(path: Path, name: str) -> pl.Series:
+    import polars as pl
+
+    with open_parquet(path) as file:
+        batches = file.iter_batches(TEXTS, columns=[name], use_threads=False)
+        return pl.concat([pl.Series(name, [], pl.String), *(text_cells(batch.column(name)).alias(name) for batch in batches)])
+
+
+def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], hint: str = FORMATS) -> pl.DataFrame:
+    """Return columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    schema : dict
+        What `parquet_schema` gave for this file.
+    cells : dict
+        How each column is read, such as `parquet_cell` says.
+    hint : str
+        What to do if the file cannot be read.
+    """
+    import polars as pl
+
+    def read() -> pl.DataFrame:
+        others = pl.scan_parquet(path, glob=False).select(cells[name] for name in cells if not is_text(schema[name])).collect()
+        found = {column.name: column for column in others}
+        for name in cells:
+            if is_text(schema[name]):
+                found[name] = pl.DataFrame({name: _read_texts(path, name)}).select(cells[name]).to_series()
+        return pl.DataFrame([found[name] for name in cells])
+
+    return shielded(read, unreadable(path, "cannot be read.", hint))
 
 
 def check_groups(path: Path, groups: str, dtype: Any) -> None:
     """Raise if a Parquet column cannot name groups, by its type alone."""
-    if dtype.is_temporal() or dtype.is_nested():
+    import polars as pl
+
+    if not (is_text(dtype) or dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null or dtype == pl.Binary):
         raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
 
 
@@ -130,7 +244,7 @@ def parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
     """Return how a column is read, which depends on its type alone."""
     import polars as pl
 
-    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
+    if is_text(dtype):
         return as_numbers(pl.col(name).cast(pl.String))
     if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
         raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: leave it out with --columns.")

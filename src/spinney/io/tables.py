@@ -23,7 +23,9 @@ from spinney.io.schema import (
     csv_header,
     parquet_cell,
     parquet_schema,
+    read_parquet,
     same_groups,
+    shielded,
     table_files,
     unreadable,
 )
@@ -93,7 +95,8 @@ def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
 def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Table:
     header = csv_header(path)
     chosen = chosen_columns(path, header.names, columns, groups)
-    numbers, names = read_records(path, header, chosen, [] if groups is None else [groups])
+    texts = [] if groups is None else [groups]
+    numbers, names = shielded(lambda: read_records(path, header, chosen, texts), unreadable(path, "cannot be read."))
     return _table(numbers, None if groups is None else names[groups])
 
 
@@ -102,15 +105,11 @@ def _read_parquet(path: Path, columns: list[str] | None, groups: str | None) -> 
 
     schema = parquet_schema(path)
     chosen = chosen_columns(path, schema, columns, groups)
-    cells = [parquet_cell(path, name, schema[name]) for name in chosen]
+    cells = {name: parquet_cell(path, name, schema[name]) for name in chosen}
     if groups is not None:
         check_groups(path, groups, schema[groups])
-    try:
-        frame = pl.scan_parquet(path, glob=False)
-        numbers = frame.select(cells).collect()
-        return _table(numbers, None if groups is None else frame.select(groups).collect()[groups])
-    except (pl.exceptions.PolarsError, OSError):
-        raise unreadable(path, "cannot be read.") from None
+    numbers = read_parquet(path, schema, cells)
+    return _table(numbers, None if groups is None else read_parquet(path, schema, {groups: pl.col(groups)})[groups])
 
 
 def _read_npy(path: Path, columns: list[str] | None, groups: str | None) -> Table:
@@ -121,13 +120,13 @@ def _read_npy(path: Path, columns: list[str] | None, groups: str | None) -> Tabl
 def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
     """Return public bounds by column from a JSON file such as ``{"age": [0, 110], "bmi": [10, 60]}``."""
     hint = 'Hint: write JSON such as {"age": [0, 110], "bmi": [10, 60]}.'
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        bounds = {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
-    except OSError:
-        raise DataError(f"{path} cannot be read.\n{hint}") from None
-    except (ValueError, TypeError, AttributeError):
-        raise DataError(f"{path} does not hold bounds.\n{hint}") from None
+
+    def parse(content: bytes) -> dict[str, tuple[float, float]]:
+        record = json.loads(content.decode("utf-8"))
+        return {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
+
+    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
+    bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.\n{hint}"))
     for name, (low, high) in bounds.items():
         if not low < high:
             raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{hint}")

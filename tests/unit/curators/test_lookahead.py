@@ -12,6 +12,7 @@ from spinney.curators.base import Curator
 from spinney.curators.memory import MemoryCurator
 from spinney.curators.parquet import Batches, ParquetCurator
 from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.ledger import FitLedger
@@ -44,6 +45,23 @@ def open_both(rows, domain):
     batches = ArrayBatches(rows)
     common = (domain, Unit(), ledger, SeededSource(0))
     return ParquetCurator(batches, *common), MemoryCurator(rows, *common), batches
+
+
+class GroupedBatches(ArrayBatches):
+    """Rows of an array that have fewer names of groups than there are rows."""
+
+    has_groups = True
+
+    def read_groups(self):
+        return list(range(len(self.rows) - 1))
+
+
+@pytest.mark.parametrize("size", [1, 64, 400])
+def test_rows_without_a_name_of_a_group_are_an_error(size):
+    batches = GroupedBatches(rows_in(PLANE, 128), size)
+    curator = ParquetCurator(batches, PLANE, Unit(), FitLedger(Budget.of(math.inf), ()), SeededSource(0))
+    with pytest.raises(DataError, match=r"has changed while it was in use\.\nHint: "):
+        list(curator._each_batch(lambda rows, mask: len(rows)))
 
 
 def rows_in(domain, n=400, seed=0):

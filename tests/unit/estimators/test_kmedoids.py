@@ -169,9 +169,7 @@ def test_how_a_row_is_read_does_not_depend_on_the_others(cell):
         assert np.array_equal(numeric_column([cell, 7, other])[0], alone, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    "column", [np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}]
-)
+@pytest.mark.parametrize("column", [np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}])
 def test_what_is_no_column_is_refused(column):
     with pytest.raises(ParameterError, match="one column"):
         numeric_column(column)

@@ -171,7 +171,8 @@ def test_bounds_are_read(tmp_path, record):
 def test_what_are_not_bounds_is_refused(tmp_path, text):
     path = tmp_path / "bounds.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=r"does not hold bounds\.\nHint: write JSON"):
+    with pytest.raises(DataError, match=r"does not hold bounds\.\nHint: write JSON") as caught:
         read_bounds(path)
+    assert caught.value.__context__ is None  # a file given by mistake may be the private one
     with pytest.raises(DataError, match=r"cannot be read\.\nHint: write JSON"):
         read_bounds(tmp_path / "nothing.json")
