@@ -483,3 +483,14 @@ def test_sites_needs_no_scikit_learn_and_points_no_scipy(folder):
         loaded = {name.split(".")[0] for name in done.stdout.split()}
         assert "numba" in loaded
         assert loaded.isdisjoint({"matplotlib", "pandas"} | idle)
+
+
+def test_sites_are_charged_to_a_ledger_and_refused_past_its_ceiling(folder):
+    assert run("ledger", "open", "sites.ledger", "--epsilon", "6").exit_code == 0
+    done = sites("--graph", "edges.csv", "--ledger", "sites.ledger")
+    assert done.exit_code == 0
+    assert "Charged to sites.ledger: epsilon 5 is spent and 1 left." in done.output
+    (folder / "release.json").unlink()
+    refused = sites("--graph", "edges.csv", "--ledger", "sites.ledger")
+    assert refused.exit_code == 4
+    assert "release.json" not in files(folder)
