@@ -75,6 +75,8 @@ class SiteCurator(ItemCurator):
         The cost of one row differs between options by at most a public range: that of the second-nearest center for swaps, the
         largest difference between two sets for sets.
         """
+        if isinstance(options, Swaps) and options.space is not self.space:
+            raise ValueError("swaps must be of the curator's own space")
         self._open("choose", charge)
         costs, span = self._swap_costs(options) if isinstance(options, Swaps) else self._set_costs(options)
         return choose(-costs, max(span, 1), self.unit.value_price(charge), self._source)

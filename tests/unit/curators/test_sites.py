@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -154,3 +155,13 @@ def test_counts_are_cut_off_at_a_public_number(monkeypatch):
     monkeypatch.setattr(spinney.curators.items, "LARGEST_COUNT", 6)
     assert ItemCurator(np.array([0, 0, 0, 1]), 2, Unit(), None, SeededSource(0))._counts.tolist() == [3, 1]
     assert ItemCurator(np.array([0, 0, 0, 0]), 2, Unit(), None, SeededSource(0))._counts.tolist() == [3, 0]
+
+
+def test_swaps_of_another_space_are_refused_before_anything_is_charged():
+    here, there = (FiniteMetric.from_points(np.arange(float(n))[:, None]) for n in (4, 6))
+    charge = Charge("swap 1", "choose", Measure.PURE, Fraction(1))
+    ledger = FitLedger(Budget.of(1.0), (charge,))
+    curator = SiteCurator(np.array([0, 1]), here, Unit(), ledger, SeededSource(0))
+    with pytest.raises(ValueError, match="own space"):
+        curator.choose(Swaps(there, np.array([0]), np.empty(0, dtype=np.int64)), charge)
+    assert ledger.entries == ()
