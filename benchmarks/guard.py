@@ -1,8 +1,8 @@
 """The guard: digests of seeded releases, to see that a change of the code changes no release.
 
-``python -m benchmarks.guard`` prints a digest of every release of the matrix: estimator x algorithm x backend x adjacency x delta x
-groups x tighten, all with `random_state` and `noise_seed`. ``--before COMMIT`` runs the same matrix on another commit, on this
-machine, and lists what differs. ``--spark`` adds the Spark backend, and ``--sample N`` takes every Nth release.
+``python -m benchmarks.guard`` prints a digest of every release of the matrix: estimator x algorithm x backend x adjacency x delta
+x groups x tighten, all with `random_state` and `noise_seed`. ``--before COMMIT`` runs the same matrix on another commit, on
+this machine, and lists what differs. ``--spark`` adds the Spark backend, and ``--sample N`` takes every Nth release.
 
 A digest leaves out what may differ between two runs: date, ledger, entry, version, and fields that only one of the commits has.
 """
@@ -63,6 +63,7 @@ def stored(folder: Path, backend: str, rows: np.ndarray, names: np.ndarray | Non
 
 
 def release_of(model: Any, X: Any, groups: Any = None) -> Any:
+    """Return the release of a fit."""
     return model.fit(X, groups=groups).release_
 
 
