@@ -31,13 +31,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes
-from spinney.curators.desk import COUNTING
-from spinney.curators.partitions import Labels
-from spinney.curators.sites import SiteCurator
-from spinney.mechanisms.additive import Noise, calibrate
-from spinney.privacy.charges import Charge
+from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.curators.gate import Curator
+from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
@@ -81,45 +81,44 @@ class Cells(SiteAlgorithm):
     """Noisy counts of public cells, coarse and fine, and local search on expected counts."""
 
     name = "cells"
-    backends = ("memory",)
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         shares = {"coarse": COARSE, "fine": 1 - COARSE - SIZES, "sizes": SIZES}
-        return tuple(Part(name, "counts", share) for name, share in shares.items())
+        return tuple(Counting().part(name, share) for name, share in shares.items())
 
-    def run(
-        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
-    ) -> SiteResult:
+    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         cells, weights = release_weights(curator, problem, charges, rng)
         demand = spread(problem, cells, weights, rng)
         medoids = solve_medoids(problem.space, demand, problem.k, problem.power, rng, existing=problem.existing).points
-        sizes = ask_sizes(curator, problem, medoids, charges[2])
+        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
         full = np.flatnonzero(weights)
-        return SiteResult(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, cells.seeds[full], weights[full])
+        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, cells.seeds[full], weights[full])
 
 
 def release_weights(
-    curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
+    curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator
 ) -> tuple[NestedCells, FloatArray]:
     """Return fine cells and their private weights."""
     if problem.budget.is_infinite:
         cells = NestedCells.carve(problem.space, problem.space.n_points, rng)
-        return cells, curator.counts(Labels(cells.labels, len(cells)), charges[1]).private_counts.astype(np.float64)
+        answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
+        return cells, answer.private_counts.astype(np.float64)
     coarse = NestedCells.carve(problem.space, N_COARSE, rng)
-    answer = curator.counts(Labels(coarse.labels, len(coarse)), charges[0])
+    answer = curator.ask(Counts(Labels(coarse.labels, len(coarse))), charges["coarse"])
     first = Estimate.of(answer.private_counts, answer.noise)
-    cells = coarse.cut(problem.space, numbers_of_cells(problem, coarse, first, charges[1]), rng)
-    answer = curator.counts(Labels(cells.labels, len(cells)), charges[1])
+    std = curator.preview(Counting(), charges["fine"]).std
+    cells = coarse.cut(problem.space, numbers_of_cells(problem, coarse, first, std), rng)
+    answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
     prior = first.has_rows[coarse.labels[cells.seeds]]
     second = Estimate.of(answer.private_counts, answer.noise, np.clip(prior, DOUBT, 1 - DOUBT))
     return cells, np.where(second.has_rows > LIKELY, second.counts, 0.0)
 
 
-def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Estimate, charge: Charge) -> IntArray:
+def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Estimate, std: float) -> IntArray:
     """Return into how many fine cells each coarse cell is cut."""
-    std = max(calibrate(COUNTING, problem.unit.count_price(charge)).std, 1 / MOST_ROWS)
+    std = max(std, 1 / MOST_ROWS)
     rows = min(max(float(found.counts.sum()), 1.0), MOST_ROWS)
     m = min(FINE * math.sqrt(rows / std), MOST_ENTRIES / problem.space.n_points)
     is_cut = found.has_rows >= min(CUT, float(found.has_rows.max()))

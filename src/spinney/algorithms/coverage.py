@@ -16,19 +16,21 @@ Proof: ``proofs/coverage.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes, nearest_site
-from spinney.curators.options import Balls
-from spinney.curators.partitions import Labels
-from spinney.curators.sites import SiteCurator
+from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, nearest_site
+from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.cover import Balls, Cover, Covering
+from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.box import FloatArray
 
@@ -54,21 +56,13 @@ class Coverage(SiteAlgorithm):
 
     growth: float = 0.5
 
+    name = "coverage"
+
     def __post_init__(self) -> None:
         if not 0.05 <= self.growth <= 0.95:
             raise ParameterError.wrong(
                 "growth", "Coverage", "a float in [0.05, 0.95]", self.growth, "0.5 doubles every 1.7 radii."
             )
-
-    @property
-    def name(self) -> str:
-        """What users type."""
-        return "coverage"
-
-    @property
-    def backends(self) -> tuple[str, ...]:
-        """The curators it runs on."""
-        return ("memory",)
 
     def balls(self, problem: SiteProblem) -> Balls:
         """Return the public set system."""
@@ -86,9 +80,9 @@ class Coverage(SiteAlgorithm):
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         return (
-            Part("cover", "cover", COVER),
-            Part("weights", "counts", 1 - COVER - SIZES),
-            Part("sizes", "counts", SIZES),
+            Covering(sum(self.balls(problem).steps)).part("cover", COVER),
+            Counting().part("weights", 1 - COVER - SIZES),
+            Counting().part("sizes", SIZES),
         )
 
     def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
@@ -97,22 +91,18 @@ class Coverage(SiteAlgorithm):
         cover, *others = self.parts(problem)
         own = budget.delta * COVER_DELTA
         rest = Budget(budget.epsilon * (1 - COVER), budget.delta - own)
-        shares = [Part(part.name, part.question, part.share / (1 - COVER), part.l1, part.l2) for part in others]
+        shares = [replace(part, share=part.share / (1 - COVER)) for part in others]
         return (Charge("cover", "cover", Measure.PURE, budget.epsilon * cover.share, own), *compose(rest, shares))
 
-    def run(
-        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
-    ) -> SiteResult:
+    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         space = problem.space
-        chosen = np.unique(space.candidates[curator.cover(self.balls(problem), charges[0])])
-        answer = curator.counts(Labels(nearest_site(space, chosen), len(chosen)), charges[1])
+        chosen = np.unique(space.candidates[curator.ask(Cover(self.balls(problem)), charges["cover"])])
+        answer = curator.ask(Counts(Labels(nearest_site(space, chosen), len(chosen))), charges["weights"])
         weights = answer.private_counts * (answer.private_counts > answer.noise.std * math.log(len(chosen) + 1))
         mass = np.zeros(space.n_points)
         mass[chosen] = weights if weights.any() else 1.0
         medoids = solve_medoids(space, mass, problem.k, problem.power, rng, existing=problem.existing).points
-        sizes = ask_sizes(curator, problem, medoids, charges[2])
+        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
         kept = np.flatnonzero(weights)
-        return SiteResult(
-            medoids, np.maximum(sizes.private_counts, 0), sizes.noise, chosen[kept], weights[kept].astype(np.float64)
-        )
+        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, chosen[kept], weights[kept].astype(np.float64))

@@ -27,16 +27,18 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.polish import ask_rings, polish
-from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import Curator, LevelAnswer
-from spinney.curators.partitions import Rings
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.levels import LevelAnswer, LevelCounting, Levels
+from spinney.questions.partitions import Rings
+from spinney.questions.sums import Summing
 from spinney.solvers.dynamic_program import place_centers
 from spinney.spaces.box import FloatArray
 from spinney.trees.consistent import consistent_counts
-from spinney.trees.quadtree import MAX_DEPTH, Cells, Splits
+from spinney.trees.quadtree import MAX_DEPTH, Splits, TreeCells
 
 __all__ = ["HST"]
 
@@ -73,7 +75,6 @@ class HST(Algorithm):
     rounds: int = 4
 
     name = "hst"
-    backends = ("memory", "parquet", "spark")
 
     def __post_init__(self) -> None:
         given: dict[str, Any] = dict(vars(self))
@@ -87,39 +88,37 @@ class HST(Algorithm):
         if not isinstance(consistent, bool):
             raise ParameterError.wrong("consistent", "HST", "True or False", consistent, "for example HST(consistent=True).")
 
-    def depth(self, problem: Problem) -> int:
+    def depth(self, problem: PointProblem) -> int:
         """Return the number of levels below the root, from public facts alone."""
         return min(int(self.alpha) * problem.domain.n_features, MAX_DEPTH)
 
-    def threshold(self, problem: Problem) -> float:
+    def threshold(self, problem: PointProblem) -> float:
         """Return the count above which a cell is split: 10 beta d / eps, with the eps that is left for one added row."""
         unit = problem.unit
         rows = unit.max_rows * (2 if unit.replaces else 1)
         return 10 * float(self.beta) * problem.domain.n_features * rows / float(problem.budget.epsilon)
 
-    def parts(self, problem: Problem) -> tuple[Part, ...]:
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        root, levels = math.sqrt(problem.domain.n_features), self.depth(problem) + 1
         share = Fraction(100 - SIZES_SHARE, 100) / (self.rounds + 1)
-        parts = [Part("tree", "levels", share, levels, math.sqrt(levels))]
+        parts = [LevelCounting(self.depth(problem) + 1).part("tree", share)]
         for i in range(1, self.rounds + 1):
-            parts.append(Part(f"radii {i}", "counts", RADII_PART * share))
-            parts.append(Part(f"round {i}", "sums", (1 - RADII_PART) * share, root, 1.0))
-        return (*parts, Part("sizes", "counts", Fraction(SIZES_SHARE, 100)))
+            parts.append(Counting().part(f"radii {i}", RADII_PART * share))
+            parts.append(Summing(problem.kernel, problem.n_features).part(f"round {i}", (1 - RADII_PART) * share))
+        return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
-    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        charge = {c.name: c for c in charges}
         splits = Splits.random(problem.domain, self.depth(problem), rng)
-        answer = curator.levels(splits, 0, splits.depth, self.threshold(problem), charge["tree"])
+        answer = curator.ask(Levels(splits, 0, splits.depth, self.threshold(problem)), charges["tree"])
         tree, weights = answer.tree, self.weights(answer)
         chosen, _ = place_centers(tree.first_child, weights * tree.cells.diameters() ** problem.power, problem.k)
         cells = spread(tree.cells.take(chosen), weights[chosen], problem)
         centers = problem.domain.clip(cells.middles())
         for i in range(1, self.rounds + 1):
-            rings = ask_rings(curator, problem, centers, charge[f"radii {i}"])
-            centers, _ = polish(curator, problem, centers, rings, charge[f"round {i}"])
-        sizes = curator.counts(Rings(centers), charge["sizes"])
+            rings = ask_rings(curator, problem, centers, charges[f"radii {i}"])
+            centers, _ = polish(curator, problem, centers, rings, charges[f"round {i}"])
+        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         full = np.flatnonzero((tree.first_child < 0) & (weights > 0))
         points = problem.domain.clip(tree.cells.take(full).middles())
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights[full])
@@ -132,7 +131,7 @@ class HST(Algorithm):
         return np.maximum(counts, 0.0)
 
 
-def spread(cells: Cells, weights: FloatArray, problem: Problem) -> Cells:
+def spread(cells: TreeCells, weights: FloatArray, problem: PointProblem) -> TreeCells:
     """Return k cells where the tree has fewer leaves.
 
     Several centers in one place serve no one better than one does. So the cells that cost most without a center are cut
@@ -147,5 +146,7 @@ def spread(cells: Cells, weights: FloatArray, problem: Problem) -> Cells:
         cut = np.isin(np.arange(len(cells)), dearest)
         kept, children = cells.take(np.flatnonzero(~cut)), cells.children(cut)
         weights = np.concatenate([weights[~cut], np.repeat(weights[cut] / 2, 2)])
-        cells = Cells(cells.splits, np.concatenate([kept.codes, children.codes]), np.concatenate([kept.depths, children.depths]))
+        cells = TreeCells(
+            cells.splits, np.concatenate([kept.codes, children.codes]), np.concatenate([kept.depths, children.depths])
+        )
     return cells

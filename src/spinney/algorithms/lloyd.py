@@ -10,16 +10,16 @@ Proof: ``proofs/lloyd.md``.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import Curator
-from spinney.curators.partitions import Rings
-from spinney.privacy.charges import Charge
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.curators.gate import Curator
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import Rings
+from spinney.questions.sums import Summing, Sums
 
 __all__ = ["Lloyd"]
 
@@ -35,30 +35,29 @@ class Lloyd(Algorithm):
     """Private Lloyd rounds from public random centers."""
 
     name = "lloyd"
-    backends = ("memory", "parquet", "spark")
 
-    def parts(self, problem: Problem) -> tuple[Part, ...]:
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         step = Fraction(100 - SIZES_SHARE, 100) / ROUNDS[problem.power]
-        root = math.sqrt(problem.domain.n_features)
-        rounds = [Part(f"round {i}", "sums", step, root, 1.0) for i in range(1, ROUNDS[problem.power] + 1)]
-        return (*rounds, Part("sizes", "counts", Fraction(SIZES_SHARE, 100)))
+        summing = Summing(problem.kernel, problem.n_features)
+        rounds = [summing.part(f"round {i}", step) for i in range(1, ROUNDS[problem.power] + 1)]
+        return (*rounds, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
-    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         centers = domain.sample(k, rng)
         middles = np.repeat(domain.center[None, :], k, axis=0)
-        for charge in charges[:-1]:
+        for i in range(1, ROUNDS[problem.power] + 1):
             if problem.power == 2:
                 anchors, radii = middles, np.full(k, domain.half_diagonal)
             else:
                 anchors, radii = centers, np.full(k, MEDIAN_RADIUS * domain.half_diagonal)
-            answer = curator.sums(centers, problem.kernel, radii, charge, anchors)
+            answer = curator.ask(Sums(centers, problem.kernel, radii, anchors), charges[f"round {i}"])
             # A cell whose noisy weight does not stand out of the noise keeps its center.
             moves = answer.private_weights > max(answer.noise.weight_std, 1e-9)
             weights = np.where(moves, answer.private_weights, 1.0)
             moved = anchors + radii[:, None] * answer.private_vectors / weights[:, None]
             centers = np.where(moves[:, None], domain.clip(moved), centers)
-        sizes = curator.counts(Rings(centers), charges[-1])
+        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0))

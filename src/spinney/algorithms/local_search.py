@@ -22,13 +22,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
-from spinney.algorithms.sites import CHOICE, SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes
-from spinney.curators.options import Sets, Swaps
-from spinney.curators.sites import SiteCurator
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
+from spinney.questions.choose import Choose, Choosing, Sets, Swaps
+from spinney.questions.counts import Counting
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.tree_search import search_medoids
@@ -62,6 +63,8 @@ class LocalSearch(SiteAlgorithm):
     levels: int = 8
     allocation: str = "geometric"
 
+    name = "local-search"
+
     def __post_init__(self) -> None:
         if self.start not in STARTS:
             raise ParameterError.wrong("start", "LocalSearch", f"one of {STARTS}", self.start, "'hst' is the published choice.")
@@ -71,50 +74,38 @@ class LocalSearch(SiteAlgorithm):
             )
         SiteHST(self.levels, self.allocation)  # refuses what it does not know
 
-    @property
-    def name(self) -> str:
-        """What users type."""
-        return "local-search"
-
-    @property
-    def backends(self) -> tuple[str, ...]:
-        """The curators it runs on."""
-        return ("memory",)
-
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
         step = (1 - SIZES - tree) / (self.steps + 1)
         return (
             *(level_parts(tree, self.levels, self.allocation) if tree else ()),
-            *(Part(f"swap {i}", "choose", step, *CHOICE) for i in range(1, self.steps + 1)),
-            Part("best", "choose", step, *CHOICE),
-            Part("sizes", "counts", SIZES),
+            *(Choosing().part(f"swap {i}", step) for i in range(1, self.steps + 1)),
+            Choosing().part("best", step),
+            Counting().part("sizes", SIZES),
         )
 
-    def run(
-        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
-    ) -> SiteResult:
+    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        *levels, best, sizes_charge = charges
-        swaps = levels[-self.steps :]
-        visited = [self._first(curator, problem, tuple(levels[: -self.steps]), rng)]
-        for charge in swaps:
+        visited = [self._first(curator, problem, charges, rng)]
+        for i in range(1, self.steps + 1):
             options = Swaps(problem.space, visited[-1], problem.existing, problem.power, self.stay)
-            visited.append(options.after(curator.choose(options, charge)) if len(options) else visited[-1])
+            if len(options):
+                visited.append(options.after(curator.ask(Choose(options), charges[f"swap {i}"])))
+            else:
+                visited.append(visited[-1])
         sets = Sets(tuple(np.concatenate([medoids, problem.existing]) for medoids in visited), problem.power)
-        medoids = visited[curator.choose(sets, best)]
-        sizes = ask_sizes(curator, problem, medoids, sizes_charge)
-        return SiteResult(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
+        medoids = visited[curator.ask(Choose(sets), charges["best"])]
+        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
+        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
 
-    def _first(
-        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
-    ) -> IntArray:
+    def _first(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> IntArray:
         """Return the sites that the search starts from."""
         space, k = problem.space, problem.k
         if self.start == "hst":
             tree = MetricHST.build(space, rng, self.levels)
-            return search_medoids(space, tree, ask_tree(curator, tree, charges), k, problem.power, problem.existing)
+            counts = ask_tree(curator, tree, charges, self.levels)
+            return search_medoids(space, tree, counts, k, problem.power, problem.existing)
         if self.start == "kmedian++":
             return seed_medoids(Service.of(space, np.ones(space.n_points), problem.power), k, rng, problem.existing)
         return rng.choice(np.setdiff1d(space.candidates, problem.existing), k, replace=False)

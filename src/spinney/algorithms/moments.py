@@ -24,16 +24,16 @@ import numpy as np
 
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.polish import ask_rings, take_step
-from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import Curator
-from spinney.curators.desk import COUNTING
-from spinney.curators.partitions import Rings
-from spinney.mechanisms.additive import calibrate
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import Rings
+from spinney.questions.sums import Summing, Sums
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import Domain, FloatArray
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 __all__ = ["Moments"]
 
@@ -89,52 +89,45 @@ class Moments(Algorithm):
     """Private moments, a shallow tree, private steps."""
 
     name = "moments"
-    backends = ("memory", "parquet", "spark")
 
-    def parts(self, problem: Problem) -> tuple[Part, ...]:
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        root = math.sqrt(problem.domain.n_features)
-        kernels = {"mean": "mean", "spread": "second-moment", "step 1": "", "step 2": "", "step 3": ""}
-        return tuple(
-            Part(name, "sums", Fraction(share, 100), root, 1.0, kernels[name])
-            if name in kernels
-            else Part(name, "counts", Fraction(share, 100))
-            for name, share in SHARES.items()
-        )
+        kernels = {"mean": "mean", "spread": "second-moment"} | dict.fromkeys(("step 1", "step 2", "step 3"), problem.kernel)
+        kinds = {name: Summing(kernel, problem.n_features) for name, kernel in kernels.items()}
+        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
-    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        charge = {c.name: c for c in charges}
         domain, k = problem.domain, problem.k
-        shape = measure(curator, problem, charge)
+        shape = measure(curator, problem, charges)
         fillers = shape.fillers(OVER * k, domain, rng)
 
-        points, weights = shallow_leaves(curator, shape, charge["leaves"])
+        points, weights = shallow_leaves(curator, shape, domain, charges["leaves"])
         start = solve(points, weights, OVER * k, problem.power, rng, fillers).centers
         radius = STEP_RADIUS * shape.distance
-        points, weights = take_step(curator, problem, start, np.full(OVER * k, radius), charge["step 1"])
+        points, weights = take_step(curator, problem, start, np.full(OVER * k, radius), charges["step 1"])
         centers = solve(points, weights, k, problem.power, rng, fillers[:k]).centers
 
-        centers, _ = take_step(curator, problem, centers, np.full(k, radius), charge["step 2"])
-        rings = ask_rings(curator, problem, centers, charge["radii"])
-        radii = np.minimum(rings.step_radii(problem, charge["step 3"]), radius)
-        centers, _ = take_step(curator, problem, centers, radii, charge["step 3"])
-        sizes = curator.counts(Rings(centers), charge["sizes"])
+        centers, _ = take_step(curator, problem, centers, np.full(k, radius), charges["step 2"])
+        rings = ask_rings(curator, problem, centers, charges["radii"])
+        radii = np.minimum(rings.step_radii(curator, problem, charges["step 3"]), radius)
+        centers, _ = take_step(curator, problem, centers, radii, charges["step 3"])
+        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
 
 
-def measure(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> Shape:
+def measure(curator: Curator, problem: PointProblem, charges: Charges) -> Shape:
     """Ask for the moments of the rows."""
     domain = problem.domain
     d, widths = domain.n_features, domain.upper - domain.lower
     middle, reach = domain.center[None, :], np.array([domain.half_diagonal])
-    answer = curator.sums(middle, "mean", reach, charge["mean"])
+    answer = curator.ask(Sums(middle, "mean", reach), charges["mean"])
     n = max(float(answer.private_weights[0]), answer.noise.weight_std, 1.0)
     mean = domain.clip(middle + reach * answer.private_vectors / n)
 
-    distance = ask_rings(curator, problem, mean, charge["distance"]).typical_distance()
+    distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
     square = SPREAD_RADIUS * distance**2 / math.sqrt(d)
-    answer = curator.sums(mean, "second-moment", np.array([math.sqrt(square)]), charge["spread"])
+    answer = curator.ask(Sums(mean, "second-moment", np.array([math.sqrt(square)])), charges["spread"])
     noise = square * answer.noise.vector_std / n
     variance = square * answer.private_vectors[0] / n
     # What does not stand out of the noise is taken to spread as far as the noise could hide; nothing beyond the domain.
@@ -142,15 +135,15 @@ def measure(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> Sh
     return Shape(n, mean[0], distance, spread)
 
 
-def shallow_leaves(curator: Curator, shape: Shape, charge: Charge) -> tuple[FloatArray, FloatArray]:
+def shallow_leaves(curator: Curator, shape: Shape, domain: Domain, charge: Charge) -> tuple[FloatArray, FloatArray]:
     """Count the rows in the leaves of a shallow tree around the mean; return leaves that are not empty as weighted points."""
-    inner = shape.box(curator.domain)
+    inner = shape.box(domain)
     splits = Splits.of(inner)
-    std = calibrate(COUNTING, curator.unit.count_price(charge)).std
+    std = curator.preview(Counting(), charge).std
     levels = int(math.log2(max(shape.n / (LEAF_STDS * max(std, 1.0)), 1.0)))
     levels = min(levels, MAX_LEVELS, splits.depth)
-    leaves = Cells.grid(splits, levels)
-    weights = curator.within(inner).counts(leaves, charge).private_counts.astype(np.float64)
+    leaves = TreeCells.grid(splits, levels)
+    weights = curator.within(inner).ask(Counts(leaves), charge).private_counts.astype(np.float64)
     points = leaves.representatives()
     unseen = np.setdiff1d(np.arange(inner.n_features), splits.route.axes[:levels])
     points[:, unseen] = shape.mean[unseen]

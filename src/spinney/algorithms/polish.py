@@ -11,10 +11,12 @@ import math
 
 import numpy as np
 
-from spinney.algorithms.problem import Problem
-from spinney.curators.base import Curator, step_noise
-from spinney.curators.partitions import Rings
+from spinney.algorithms.problem import PointProblem
+from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
+from spinney.questions.counts import Counts
+from spinney.questions.partitions import Rings
+from spinney.questions.sums import Summing, Sums
 from spinney.spaces.box import FloatArray
 
 __all__ = ["RingHistogram", "ask_rings", "polish", "ring_edges", "take_step"]
@@ -35,12 +37,12 @@ class RingHistogram:
         self.counts = counts[:, :-1]
         self.totals = np.maximum(self.counts.sum(axis=1), 1.0)
 
-    def step_radii(self, problem: Problem, charge: Charge) -> FloatArray:
+    def step_radii(self, curator: Curator, problem: PointProblem, charge: Charge) -> FloatArray:
         """Return the clipping radii for a step that this charge pays for."""
         if problem.power == 1:
             return self.median_radii()
-        d = problem.domain.n_features
-        return self.mean_radii(math.sqrt(d) * step_noise(problem.unit, problem.kernel, d, charge).vector_std)
+        d = problem.n_features
+        return self.mean_radii(math.sqrt(d) * curator.preview(Summing(problem.kernel, d), charge).vector_std)
 
     def typical_distance(self) -> float:
         """Return the root mean square distance of all rows from their centers; that of the domain if nothing stands out."""
@@ -64,25 +66,25 @@ class RingHistogram:
         return radii
 
 
-def ring_edges(problem: Problem) -> FloatArray:
+def ring_edges(problem: PointProblem) -> FloatArray:
     """Return the public distances at which clusters are cut into rings."""
     edges: FloatArray = 2 * problem.domain.half_diagonal * 2.0 ** (-np.arange(RING_EDGES)[::-1] / 2.0)
     return edges
 
 
-def ask_rings(curator: Curator, problem: Problem, centers: FloatArray, charge: Charge) -> RingHistogram:
+def ask_rings(curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge) -> RingHistogram:
     """Ask how many rows lie at which distance from the nearest center."""
     edges = ring_edges(problem)
-    answer = curator.counts(Rings(centers, edges), charge)
+    answer = curator.ask(Counts(Rings(centers, edges)), charge)
     return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise.std)
 
 
 def take_step(
-    curator: Curator, problem: Problem, centers: FloatArray, radii: FloatArray, charge: Charge
+    curator: Curator, problem: PointProblem, centers: FloatArray, radii: FloatArray, charge: Charge
 ) -> tuple[FloatArray, FloatArray]:
     """Ask for one step with these clipping radii; return the moved centers and their noisy weights, all positive."""
     d = problem.domain.n_features
-    answer = curator.sums(centers, problem.kernel, radii, charge)
+    answer = curator.ask(Sums(centers, problem.kernel, radii), charge)
     weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
     steps = radii[:, None] * answer.private_vectors / weights[:, None]
     noise = d * (radii * answer.noise.vector_std / weights) ** 2
@@ -92,7 +94,7 @@ def take_step(
 
 
 def polish(
-    curator: Curator, problem: Problem, centers: FloatArray, rings: RingHistogram, charge: Charge
+    curator: Curator, problem: PointProblem, centers: FloatArray, rings: RingHistogram, charge: Charge
 ) -> tuple[FloatArray, FloatArray]:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
-    return take_step(curator, problem, centers, rings.step_radii(problem, charge), charge)
+    return take_step(curator, problem, centers, rings.step_radii(curator, problem, charge), charge)

@@ -1,49 +1,103 @@
-"""What an algorithm is given, and what it returns."""
+"""What is wanted, what an algorithm is, and what it returns: for points and for sites alike."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
-from spinney.curators.base import Curator
+from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
+from spinney.questions.question import Ground
 from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["Algorithm", "Problem", "Result"]
+__all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem"]
+
+#: The charges of a plan by their names, in the order of asking.
+Charges = Mapping[str, Charge]
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Public facts: k, the power of distances (1 median, 2 means), the domain, the budget and the protected unit."""
+@dataclass(frozen=True, kw_only=True)
+class Problem(ABC):
+    """Public facts: how many centers, the power of distances (1 median, 2 means), the budget and the protected unit."""
 
     k: int
     power: int
-    domain: Domain
     budget: Budget
     unit: Unit
 
-    #: Rows per cluster, times epsilon, below which centers are poor.
-    few_rows: ClassVar[int] = 300
+    #: Which algorithms serve: those of the same word.
+    solves: ClassVar[str]
+    #: Rows per center, times epsilon, below which centers are poor.
+    few_rows: ClassVar[int]
     #: What is released, in a word.
-    what: ClassVar[str] = "centers"
+    what: ClassVar[str]
+    #: Columns of numbers; 0 if rows are none.
+    n_features: int = 0
 
     @property
-    def n_features(self) -> int:
-        """The number of columns."""
-        return self.domain.n_features
+    @abstractmethod
+    def ground(self) -> Ground:
+        """The public ground that rows lie on."""
 
     @property
-    def described(self) -> str:
-        """What the plan is of, in words: the objective, a bar, the rest."""
-        objective = "k-means" if self.power == 2 else "k-median"
-        return f"{objective}|{self.k} clusters, {self.n_features} columns"
+    @abstractmethod
+    def objective(self) -> str:
+        """What is minimized, as ledgers and releases name it."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is minimized, in words."""
+
+    @property
+    @abstractmethod
+    def size(self) -> str:
+        """How much is asked for, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointProblem(Problem):
+    """Centers anywhere in a public domain, for rows of numbers."""
+
+    domain: Domain
+    n_features: int = field(init=False, default=0)
+
+    solves = "points"
+    few_rows = 300
+    what = "centers"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_features", self.domain.n_features)
+
+    @property
+    def ground(self) -> Ground:
+        """The domain."""
+        return Ground(self.domain)
+
+    @property
+    def objective(self) -> str:
+        """Squared distances, or distances."""
+        return "kmeans" if self.power == 2 else "kmedian"
+
+    @property
+    def title(self) -> str:
+        """Squared distances, or distances."""
+        return "k-means" if self.power == 2 else "k-median"
+
+    @property
+    def size(self) -> str:
+        """Clusters and columns."""
+        return f"{self.k} clusters, {self.n_features} columns"
 
     @property
     def kernel(self) -> str:
@@ -51,35 +105,82 @@ class Problem:
         return "median" if self.power == 1 else "mean"
 
 
+@dataclass(frozen=True, kw_only=True)
+class SiteProblem(Problem):
+    """Sites among the candidates of a public space, beside sites that are there already, for rows that name its points."""
+
+    space: FiniteMetric
+    existing: IntArray
+
+    solves = "sites"
+    few_rows = 20
+    what = "sites"
+
+    @property
+    def ground(self) -> Ground:
+        """The space."""
+        return Ground(None, self.space.n_points, self.space)
+
+    @property
+    def objective(self) -> str:
+        """Distances of a finite metric, or their squares."""
+        return "kmedoids"
+
+    @property
+    def title(self) -> str:
+        """Distances of a finite metric, or their squares."""
+        return f"k-medoids ({'squared distances' if self.power == 2 else 'distances'})"
+
+    @property
+    def size(self) -> str:
+        """Sites and candidates."""
+        return f"{self.k} sites of {len(self.space.candidates)} candidates"
+
+
 @dataclass(frozen=True)
 class Result:
-    """Released values: centers, noisy sizes of their cells, a weighted summary of the rows, and the private box, if any."""
+    """Released values.
 
-    centers: FloatArray
+    Parameters
+    ----------
+    centers : array of shape (k, d), or of shape (k,)
+        Points, or indices of a space's points.
+    private_sizes : array of int
+        Noisy numbers of rows that each center serves; those of existing sites come behind.
+    size_noise : Noise
+    summary_points : array of shape (m, d), or of shape (m,)
+        As the centers.
+    summary_weights : array of shape (m,)
+    box : Domain, optional
+        The private box, if there is one.
+    """
+
+    centers: Any
     private_sizes: IntArray
     size_noise: Noise
-    summary_points: FloatArray
+    summary_points: Any
     summary_weights: FloatArray
     box: Domain | None = None
 
 
-class Algorithm(Protocol):
-    """A published algorithm; those that derive from it need not write `plan`."""
+class Algorithm(ABC):
+    """A published algorithm: named parts of a budget, from public facts, and a run over a curator's answers."""
 
-    @property
-    def name(self) -> str:
-        """What users type."""
+    #: What users type.
+    name: str
+    #: The kind of problem it solves: "points" or "sites".
+    solves: ClassVar[str] = "points"
+    #: Where rows may be.
+    backends: ClassVar[tuple[str, ...]] = ("memory", "parquet", "spark")
 
-    @property
-    def backends(self) -> tuple[str, ...]:
-        """The curators it runs on."""
+    @abstractmethod
+    def parts(self, problem: Any) -> tuple[Part, ...]:
+        """Return the share and the kind of every question, in the order of asking, from public facts alone."""
 
-    def parts(self, problem: Problem) -> tuple[Part, ...]:
-        """Return the share and the sensitivity of every question, in the order of asking, from public facts alone."""
-
-    def plan(self, problem: Problem) -> tuple[Charge, ...]:
+    def plan(self, problem: Any) -> tuple[Charge, ...]:
         """Return every charge, in the order of asking, from public facts alone."""
         return compose(problem.budget, self.parts(problem))
 
-    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+    @abstractmethod
+    def run(self, curator: Curator, problem: Any, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -1,35 +1,84 @@
-"""Which algorithms there are, and what "auto" means."""
+"""Which algorithms there are, what "auto" means, and how others join.
+
+An algorithm written elsewhere is passed as `algorithm=`, or registered by its package under the entry point group
+``spinney.algorithms``; its name then works like the others.
+"""
 
 from __future__ import annotations
 
-from spinney.algorithms.hst import HST
-from spinney.algorithms.lloyd import Lloyd
-from spinney.algorithms.moments import Moments
+from importlib import import_module
+from typing import Any
+
 from spinney.algorithms.problem import Algorithm, Problem
-from spinney.algorithms.tighten import Tightened
-from spinney.algorithms.tree import Tree
 
-__all__ = ["ALGORITHMS", "choose"]
+__all__ = ["GROUP", "HOMES", "choose", "find", "names", "solves_of"]
 
-ALGORITHMS: dict[str, Algorithm] = {"hst": HST(), "lloyd": Lloyd(), "moments": Moments(), "tree": Tree()}
-
+#: The entry point group that other packages register algorithms under.
+GROUP = "spinney.algorithms"
+#: Where the algorithms live, by what they solve and by name; each is imported when it is asked for.
+HOMES = {
+    "points": {
+        "hst": "spinney.algorithms.hst:HST",
+        "lloyd": "spinney.algorithms.lloyd:Lloyd",
+        "moments": "spinney.algorithms.moments:Moments",
+        "tree": "spinney.algorithms.tree:Tree",
+    },
+    "sites": {
+        "cells": "spinney.algorithms.cells:Cells",
+        "coverage": "spinney.algorithms.coverage:Coverage",
+        "hst": "spinney.algorithms.site_hst:SiteHST",
+        "local-search": "spinney.algorithms.local_search:LocalSearch",
+    },
+}
 #: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, whose steps cost more.
 MANY_COLUMNS, MANY_COLUMNS_PURE = 40, 100
 
 
-def choose(algorithm: str | Algorithm, problem: Problem, tighten: bool = False) -> Algorithm:
+def solves_of(algorithm: Any) -> str | None:
+    """Return what an algorithm solves, "points" if it does not say, or None if it is no algorithm."""
+    is_one = not isinstance(algorithm, type) and all(hasattr(algorithm, name) for name in ("name", "parts", "run"))
+    return str(getattr(algorithm, "solves", "points")) if is_one else None
+
+
+def find(name: str, solves: str) -> Any:
+    """Return the algorithm of this name, or None if there is none."""
+    home = HOMES[solves].get(name)
+    if home is not None:
+        module, attribute = home.split(":")
+        return getattr(import_module(module), attribute)()
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        made = point.load()
+        algorithm = made() if isinstance(made, type) else made
+        if solves_of(algorithm) == solves:
+            return algorithm
+    return None
+
+
+def names(solves: str) -> tuple[str, ...]:
+    """Return what users may type."""
+    return ("auto", *sorted(HOMES[solves]))
+
+
+def choose(algorithm: Any, problem: Problem, tighten: bool = False) -> Algorithm:
     """Return the algorithm for a problem, from public facts alone.
 
     Parameters
     ----------
     algorithm : str or Algorithm
-        A name, ``"auto"``, or an algorithm itself.
+        A name, ``"auto"``, or an algorithm itself, checked before.
     problem : Problem
     tighten : bool
         Whether to look for a private box first.
     """
-    if algorithm == "auto":
+    if isinstance(algorithm, str) and algorithm == "auto":
         enough = MANY_COLUMNS if problem.budget.delta > 0 else MANY_COLUMNS_PURE
-        algorithm = "moments" if problem.domain.n_features >= enough else "tree"
-    chosen = ALGORITHMS[algorithm] if isinstance(algorithm, str) else algorithm
-    return Tightened(chosen) if tighten else chosen
+        by_columns = "moments" if problem.n_features >= enough else "tree"
+        algorithm = "cells" if problem.solves == "sites" else by_columns
+    chosen: Algorithm = find(algorithm, problem.solves) if isinstance(algorithm, str) else algorithm
+    if not tighten:
+        return chosen
+    from spinney.algorithms.tighten import Tightened
+
+    return Tightened(chosen)

@@ -21,12 +21,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes
-from spinney.curators.partitions import Labels
-from spinney.curators.sites import SiteCurator
+from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import Labels
 from spinney.solvers.tree_search import search_medoids
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
@@ -38,18 +39,18 @@ __all__ = ["SiteHST", "ask_tree", "level_parts"]
 def level_parts(share: Fraction, levels: int, allocation: str) -> tuple[Part, ...]:
     """Return the questions about a tree, which spend this share of epsilon: one per depth from 1 on."""
     weights = [Fraction(1, 2**depth) if allocation == "geometric" else Fraction(1) for depth in range(1, levels + 1)]
-    return tuple(Part(f"level {i}", "counts", share * w / sum(weights)) for i, w in enumerate(weights, start=1))
+    return tuple(Counting().part(f"level {i}", share * w / sum(weights)) for i, w in enumerate(weights, start=1))
 
 
-def ask_tree(curator: SiteCurator, tree: MetricHST, charges: tuple[Charge, ...]) -> FloatArray:
+def ask_tree(curator: Curator, tree: MetricHST, charges: Charges, levels: int) -> FloatArray:
     """Return noisy counts of all nodes, one question per depth; a leaf has the count of its own depth."""
     counts = np.zeros(len(tree))
     place = np.empty(len(tree.order), dtype=np.int64)
-    for depth, charge in enumerate(charges, start=1):
+    for depth in range(1, levels + 1):
         nodes = tree.cells(min(depth, tree.levels))
         nodes = nodes[np.argsort(tree.start[nodes])]
         place[tree.order] = np.repeat(np.arange(len(nodes)), tree.stop[nodes] - tree.start[nodes])
-        answer = curator.counts(Labels(place.copy(), len(nodes)), charge)
+        answer = curator.ask(Counts(Labels(place, len(nodes))), charges[f"level {depth}"])
         own = tree.depth[nodes] == depth
         counts[nodes[own]] = answer.private_counts[own]
     counts[0] = counts[tree.depth == 1].sum()
@@ -71,6 +72,8 @@ class SiteHST(SiteAlgorithm):
     levels: int = 8
     allocation: str = "geometric"
 
+    name = "hst"
+
     def __post_init__(self) -> None:
         if not 1 <= self.levels <= 64:
             raise ParameterError.wrong("levels", "SiteHST", "an int from 1 to 64", self.levels, "8 is the published choice.")
@@ -79,26 +82,14 @@ class SiteHST(SiteAlgorithm):
                 "allocation", "SiteHST", "'geometric' or 'uniform'", self.allocation, "'geometric' is the published choice."
             )
 
-    @property
-    def name(self) -> str:
-        """What users type."""
-        return "hst"
-
-    @property
-    def backends(self) -> tuple[str, ...]:
-        """The curators it runs on."""
-        return ("memory",)
-
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        return (*level_parts(1 - SIZES, self.levels, self.allocation), Part("sizes", "counts", SIZES))
+        return (*level_parts(1 - SIZES, self.levels, self.allocation), Counting().part("sizes", SIZES))
 
-    def run(
-        self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
-    ) -> SiteResult:
+    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         tree = MetricHST.build(problem.space, rng, self.levels)
-        counts = ask_tree(curator, tree, charges[:-1])
+        counts = ask_tree(curator, tree, charges, self.levels)
         medoids: IntArray = search_medoids(problem.space, tree, counts, problem.k, problem.power, problem.existing)
-        sizes = ask_sizes(curator, problem, medoids, charges[-1])
-        return SiteResult(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
+        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
+        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))

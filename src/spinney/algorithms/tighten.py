@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.columns import inner_box
-from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import Curator
-from spinney.curators.partitions import Columns
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import ColumnBins
 from spinney.spaces.box import Domain, FloatArray
 
 __all__ = ["Tightened", "tight_box"]
@@ -50,26 +50,25 @@ class Tightened(Algorithm):
     inner: Algorithm
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """The name of the algorithm inside."""
         return self.inner.name
 
     @property
-    def backends(self) -> tuple[str, ...]:
-        """The curators it runs on."""
+    def backends(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Where rows may be."""
         return self.inner.backends
 
-    def parts(self, problem: Problem) -> tuple[Part, ...]:
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        d = problem.domain.n_features
         inside = (replace(part, share=part.share * (1 - SHARE)) for part in self.inner.parts(problem))
-        return (Part("bounds", "counts", SHARE, d, d**0.5), *inside)
+        return (Counting(problem.n_features).part("bounds", SHARE), *inside)
 
-    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        answer = curator.counts(Columns(), charges[0])
+        answer = curator.ask(Counts(ColumnBins()), charges["bounds"])
         box = tight_box(problem.domain, answer.private_counts.astype(np.float64), answer.noise)
-        result = self.inner.run(curator.within(box), replace(problem, domain=box), charges[1:], rng)
+        result = self.inner.run(curator.within(box), replace(problem, domain=box), charges, rng)
         return replace(result, centers=problem.domain.clip(result.centers), box=box)
 
 

@@ -30,13 +30,14 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities
 from spinney.algorithms.polish import ask_rings, polish, ring_edges
-from spinney.algorithms.problem import Algorithm, Problem, Result
-from spinney.curators.base import Curator
-from spinney.curators.desk import COUNTING
-from spinney.curators.partitions import Columns, Rings, Whole
-from spinney.mechanisms.additive import calibrate
-from spinney.privacy.charges import Charge
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.curators.gate import Curator
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.grow import Grow, Splitting
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.question import Kind
+from spinney.questions.sums import Summing
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
@@ -93,35 +94,26 @@ class Tree(Algorithm):
     """Private tree, weighted clustering of its leaves, private polish."""
 
     name = "tree"
-    backends = ("memory", "parquet", "spark")
 
-    def parts(self, problem: Problem) -> tuple[Part, ...]:
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        root = math.sqrt(problem.domain.n_features)
         shares = MANY_COLUMNS_SHARES if has_many_columns(problem) else SHARES
         if problem.domain.n_features < FEW_COLUMNS:
             shares = shares | {"columns": FEW_COLUMNS_SHARE, "leaves": SHARES["leaves"] + SHARES["columns"] - FEW_COLUMNS_SHARE}
-        # Split decisions need noise of scale 2.6 / epsilon, and only a pure mechanism makes them.
-        step = ("sums", root, 1.0)
-        special = {"columns": ("counts", root * root, root), "splits": ("grow", 2.6, 0.0)}
-        special |= {"polish": step, "polish 1": step, "polish 2": step}
-        return tuple(
-            Part(name, question, Fraction(share, 100), l1, l2)
-            for name, share in shares.items()
-            for question, l1, l2 in [special.get(name, ("counts", 1.0, 1.0))]
-        )
+        kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
+        kinds |= dict.fromkeys(("polish", "polish 1", "polish 2"), Summing(problem.kernel, problem.n_features))
+        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
 
-    def run(self, curator: Curator, problem: Problem, charges: tuple[Charge, ...], rng: np.random.Generator) -> Result:
+    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        charge = {c.name: c for c in charges}
-        summary = summarize(curator, problem, charge)
+        summary = summarize(curator, problem, charges)
         finish = two_steps if has_many_columns(problem) else verified_step
-        summary, centers = finish(curator, problem, charge, summary, rng)
-        sizes = curator.counts(Rings(centers), charge["sizes"])
+        summary, centers = finish(curator, problem, charges, summary, rng)
+        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights)
 
 
-def has_many_columns(problem: Problem) -> bool:
+def has_many_columns(problem: PointProblem) -> bool:
     """Whether two steps serve better than verification and one step."""
     return problem.domain.n_features >= MANY_COLUMNS
 
@@ -145,49 +137,49 @@ class Summary:
         return Summary(self.points[~dropped], self.weights[~dropped], self.leaf_std)
 
 
-def summarize(curator: Curator, problem: Problem, charge: dict[str, Charge]) -> Summary:
+def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
     """Grow a private tree and return its leaves as weighted points."""
-    n = min(max(float(curator.counts(Whole(), charge["rows"]).private_counts[0]), 1.0), MOST_ROWS)
-    columns = curator.counts(Columns(), charge["columns"])
+    n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
+    columns = curator.ask(Counts(ColumnBins()), charges["columns"])
     densities = smooth_densities(columns.private_counts.astype(np.float64), columns.noise.std)
     splits = Splits.of(problem.domain, densities)
-    leaf_std = calibrate(COUNTING, problem.unit.count_price(charge["leaves"])).std
+    leaf_std = curator.preview(Counting(), charges["leaves"]).std
     start = int(math.log2(max(n / (START_STDS * max(leaf_std, 0.1)), 1.0)))
     threshold = max(FINE_LEAF * n, COARSE_LEAF * n - COARSE_ROWS) * min(1.0, MANY_CLUSTERS / problem.k)
-    leaves = curator.grow(splits, min(start, MAX_START, splits.depth), int(threshold), charge["splits"]).leaves
-    weights = curator.counts(leaves, charge["leaves"]).private_counts.astype(np.float64)
+    leaves = curator.ask(Grow(splits, min(start, MAX_START, splits.depth), int(threshold)), charges["splits"]).leaves
+    weights = curator.ask(Counts(leaves), charges["leaves"]).private_counts.astype(np.float64)
     full = weights > LEAF_STDS * math.log(max(len(leaves), 2)) * leaf_std
     return Summary(leaves.representatives()[full], weights[full], leaf_std)
 
 
 def verified_step(
-    curator: Curator, problem: Problem, charge: dict[str, Charge], summary: Summary, rng: np.random.Generator
+    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
 ) -> tuple[Summary, FloatArray]:
     """Cluster the summary, drop what looks empty from it and cluster again, then polish; return the summary and the centers."""
     k, power = problem.k, problem.power
     fillers = problem.domain.sample(k, rng)
     solution = solve(summary.points, summary.weights, k, power, rng, fillers)
     for name in ("verify 1", "verify 2"):
-        answer = curator.counts(Rings(solution.centers, foreseen=ring_edges(problem)), charge[name])
+        answer = curator.ask(Counts(Rings(solution.centers, foreseen=ring_edges(problem))), charges[name])
         labels = nearest(summary.points, solution.centers)[1]
         empty = (answer.private_counts < EMPTY_STDS * answer.noise.std) & summary.is_faint(labels, k)
         if not empty.any():
             break
         summary = summary.without(empty[labels])
         solution = solve(summary.points, summary.weights, k, power, rng, fillers, starts=(solution.centers,))
-    rings = ask_rings(curator, problem, solution.centers, charge["radii"])
-    return summary, polish(curator, problem, solution.centers, rings, charge["polish"])[0]
+    rings = ask_rings(curator, problem, solution.centers, charges["radii"])
+    return summary, polish(curator, problem, solution.centers, rings, charges["polish"])[0]
 
 
 def two_steps(
-    curator: Curator, problem: Problem, charge: dict[str, Charge], summary: Summary, rng: np.random.Generator
+    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
 ) -> tuple[Summary, FloatArray]:
     """Polish more centers than needed, cluster them into k, polish again; return the summary and the centers."""
     many = math.ceil(OVER * problem.k)
     fillers = problem.domain.sample(many, rng)
     start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
-    rings = ask_rings(curator, problem, start, charge["radii 1"])
-    moved, weights = polish(curator, problem, start, rings, charge["polish 1"])
+    rings = ask_rings(curator, problem, start, charges["radii 1"])
+    moved, weights = polish(curator, problem, start, rings, charges["polish 1"])
     centers = solve(moved, weights, problem.k, problem.power, rng, fillers[: problem.k]).centers
-    rings = ask_rings(curator, problem, centers, charge["radii 2"])
-    return summary, polish(curator, problem, centers, rings, charge["polish 2"])[0]
+    rings = ask_rings(curator, problem, centers, charges["radii 2"])
+    return summary, polish(curator, problem, centers, rings, charges["polish 2"])[0]

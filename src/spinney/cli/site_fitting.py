@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.site_registry import SITE_ALGORITHMS
+from spinney.algorithms.registry import HOMES
 from spinney.cli.progress import progress
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.validation import check_promise
@@ -110,7 +110,7 @@ def _names(values: Iterable[str]) -> list[str]:
 
 def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> tuple[tuple[str, ...], SiteParameters]:
     """Return what points are called and what is asked for; what needs no file is checked first."""
-    check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, SITE_ALGORITHMS)
+    check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, HOMES["sites"])
     with progress(1) as step:
         step(f"reading {(files.graph or files.points or Path()).name}")
         names, space, existing = files.read()

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from spinney.questions.sums import RADIUS_STEPS
 from spinney.solvers.nearest import BLOCK, load_block, nearest_block, scratch, squared_distance
 from spinney.spaces.grid import GRID_BITS
 from spinney.trees.quadtree import BIN_BITS
 
 __all__ = [
-    "RADIUS_STEPS",
     "count_between",
     "count_cells",
     "count_columns",
@@ -27,8 +27,6 @@ __all__ = [
     "sum_offsets",
 ]
 
-#: A clipping radius is this many integer steps of a clipped vector.
-RADIUS_STEPS = 2**20
 _LAST = 2.0**GRID_BITS - 1.0
 #: Squares of coordinates are cut off here, so that their own squares stay finite.
 _FAR = 1e100

@@ -1,4 +1,4 @@
-"""Curators that read their rows anew for every pass: few passes, whatever is asked.
+"""Backends that read their rows anew for every pass: few passes, whatever is asked.
 
 `grow` and `levels` ask about one level of a tree after another. Here one pass counts the cells of all levels as far down as a
 public number of counters allows; the levels below are then answered without a pass. How far down is decided from the number of
@@ -12,20 +12,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from spinney.curators.base import Curator
 from spinney.curators.kernels import _encode, _enter, _walk
-from spinney.curators.partitions import Columns, Partition, Rings, Whole
-from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.ledger import FitLedger
-from spinney.privacy.pricing import Unit
+from spinney.curators.numbers import NumberBackend
+from spinney.mechanisms.source import IntArray
+from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.solvers.nearest import BLOCK
-from spinney.spaces.box import Domain
-from spinney.trees.quadtree import WORD, Cells, CodeArray, Route, Splits
+from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 
 __all__ = ["MOST_CELLS", "LookAhead", "count_below"]
 
@@ -33,20 +30,11 @@ __all__ = ["MOST_CELLS", "LookAhead", "count_below"]
 MOST_CELLS = 2**22
 
 
-class LookAhead(Curator):
-    """Answers questions about rows that are read anew for every pass.
+class LookAhead(NumberBackend):
+    """Rows that are read anew for every pass.
 
-    A backend supplies `_map` and `_map_nearest`, as for every curator, and `_tally`.
-
-    Parameters
-    ----------
-    domain, unit, ledger, source
-        As for `Curator`.
+    A backend supplies `_map` and `_map_nearest`, as for all rows of numbers, and `_tally`.
     """
-
-    def __init__(self, domain: Domain, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
-        super().__init__(domain, unit, ledger, source)
-        self._forget()
 
     @abstractmethod
     def _tally(self, size: int, kernel: Callable[..., Any], *arguments: Any) -> IntArray:
@@ -55,54 +43,47 @@ class LookAhead(Curator):
         A kernel adds to ``totals``, an int64 array of this size: a worker starts with zeros and keeps them from batch to batch.
         """
 
-    def within(self, domain: Domain) -> Self:
-        """Return a curator over the same rows that clips them to another public domain, and remembers nothing of this one."""
-        inner = super().within(domain)
-        inner._forget()
-        return inner
-
     def _forget(self) -> None:
         self._columns: IntArray | None = None
         self._rings: tuple[Rings, IntArray] | None = None
-        self._tower: _Tower | None = None
+        self._known: KnownCounts | None = None
 
-    def _exact_counts(self, partition: Partition, levels_below: int = 0) -> IntArray:
-        """Return exact counts. Each row lies in one bin of every column, so the columns tell the number of rows, too."""
-        if isinstance(partition, Rings):
-            return self._exact_ring_counts(partition)
-        if not isinstance(partition, Whole | Columns):
-            return super()._exact_counts(partition, levels_below)
+    def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
+        """Return an aggregate. Each row lies in one bin of every column, so the columns tell the number of rows, too."""
+        if not isinstance(aggregate, Whole | ColumnBins):
+            return super().exact(aggregate, levels_below)
         if self._columns is None:
-            self._columns = super()._exact_counts(Columns())
-        return self._columns if isinstance(partition, Columns) else self._columns[:1].sum(axis=1)
+            self._columns = super().exact(ColumnBins())
+        return self._columns if isinstance(aggregate, ColumnBins) else self._columns[:1].sum(axis=1)
 
-    def _exact_ring_counts(self, rings: Rings) -> IntArray:
+    def _ring_counts(self, rings: Rings) -> IntArray:
         """Return exact counts of Voronoi cells or their rings; rings that were foreseen are counted together with their cells."""
         edges = rings.edges if rings.edges.size else rings.foreseen
         if not edges.size:
-            return super()._exact_counts(rings)
+            return super()._ring_counts(rings)
         if self._rings is None or not _are_alike(self._rings[0], Rings(rings.centers, edges)):
-            self._rings = Rings(rings.centers.copy(), edges.copy()), super()._exact_counts(Rings(rings.centers, edges))
+            wanted = Rings(rings.centers, edges)
+            self._rings = wanted, super()._ring_counts(wanted)
         counts = self._rings[1]
         return counts if rings.edges.size else counts.sum(axis=1)
 
-    def _exact_cell_counts(self, cells: Cells, levels_below: int = 0) -> IntArray:
+    def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Return exact counts of tree cells: those that are known, and the others by one pass."""
-        if self._tower is None or self._tower.splits is not cells.splits:
-            self._tower = _Tower(cells.splits)
-        counts = self._tower.find(cells)
+        if self._known is None or self._known.splits is not cells.splits:
+            self._known = KnownCounts(cells.splits)
+        counts = self._known.find(cells)
         missing = np.flatnonzero(counts < 0)
         if missing.size and levels_below:
             unknown = cells.take(missing)
-            self._tower.build(unknown, *self._count_ahead(unknown, levels_below))
-            counts[missing] = self._tower.find(unknown)
+            self._known.build(unknown, *self._count_ahead(unknown, levels_below))
+            counts[missing] = self._known.find(unknown)
         elif missing.size:
-            counts[missing] = super()._exact_cell_counts(cells.take(missing))
+            counts[missing] = super()._cell_counts(cells.take(missing))
         if levels_below:
-            self._tower.remember(cells, counts)
+            self._known.remember(cells, counts)
         return counts
 
-    def _count_ahead(self, cells: Cells, levels_below: int) -> tuple[int, IntArray]:
+    def _count_ahead(self, cells: TreeCells, levels_below: int) -> tuple[int, IntArray]:
         """Count all descendants of cells of one level, so many levels down as fit; return how many, and the counts."""
         depth, levels = int(cells.depths[0]), min((MOST_CELLS // len(cells)).bit_length() - 1, levels_below)
         levels = max(levels, 0)
@@ -118,7 +99,7 @@ def _are_alike(one: Rings, other: Rings) -> bool:
     return np.array_equal(one.centers, other.centers) and np.array_equal(one.edges, other.edges)
 
 
-class _Tower:
+class KnownCounts:
     """Exact counts of the cells of a tree, as far as they are known: a few levels of all cells, and what was asked before."""
 
     def __init__(self, splits: Splits) -> None:
@@ -127,7 +108,7 @@ class _Tower:
         self._floors: list[IntArray] = []
         self._base, self._depth, self._table = np.empty((0, splits.words), np.uint64), 0, np.empty(0, np.int64)
 
-    def build(self, cells: Cells, levels: int, totals: IntArray) -> None:
+    def build(self, cells: TreeCells, levels: int, totals: IntArray) -> None:
         """Put the counts of all cells so many levels below those of one level in the place of the present floors."""
         self._base, self._depth = cells.codes, int(cells.depths[0])
         self._table = _hash_table(self._base, self._depth)
@@ -136,11 +117,11 @@ class _Tower:
             floors.append(floors[-1][0::2] + floors[-1][1::2])
         self._floors = floors[::-1]
 
-    def remember(self, cells: Cells, counts: IntArray) -> None:
+    def remember(self, cells: TreeCells, counts: IntArray) -> None:
         """Keep the counts of cells of one level."""
         self._asked[int(cells.depths[0])] = cells.codes, counts.copy()
 
-    def find(self, cells: Cells) -> IntArray:
+    def find(self, cells: TreeCells) -> IntArray:
         """Return the counts of cells of any levels, -1 where they are not known."""
         counts = np.full(len(cells), -1, dtype=np.int64)
         for depth in np.unique(cells.depths).tolist():

@@ -1,4 +1,4 @@
-"""The curator over an array in memory: threads over chunks.
+"""Rows in an array in memory: threads over chunks.
 
 Between questions it keeps, per row, a sorted path code and the label of the last centers asked about. Both stay inside.
 """
@@ -8,60 +8,48 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.base import Curator
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import count_between, find_nearest, path_codes
-from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.ledger import FitLedger
+from spinney.curators.numbers import NumberBackend
+from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import Lens, lens
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import as_floats
-from spinney.trees.quadtree import WORD, Cells, CodeArray, Splits
+from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
-__all__ = ["MemoryCurator"]
+__all__ = ["MemoryBackend"]
 
 #: Rows per chunk.
 CHUNK = 2**16
 
 
-class MemoryCurator(Curator):
-    """Answers questions about rows held in memory.
+class MemoryBackend(NumberBackend):
+    """Rows held in memory.
 
     Parameters
     ----------
     nonprivate_rows : array of shape (n, d)
         Of any real type and memory layout; not copied.
-    domain, unit, ledger, source
-        As for `Curator`.
+    domain : Domain
+    unit : Unit
+    key : callable
+        Draws the secret that decides which rows of a group count.
     groups : sequence of length n, optional
         The person each row belongs to.
     """
 
     def __init__(
-        self,
-        nonprivate_rows: NDArray[Any],
-        domain: Domain,
-        unit: Unit,
-        ledger: FitLedger,
-        source: NoiseSource,
-        groups: Any = None,
+        self, nonprivate_rows: NDArray[Any], domain: Domain, unit: Unit, key: Callable[[], bytes], groups: Any = None
     ) -> None:
-        super().__init__(domain, unit, ledger, source)
+        super().__init__(domain, unit.replaces)
         self._rows = nonprivate_rows
-        self._mask = np.empty(0, np.uint8) if groups is None else kept_rows(groups, unit.max_rows, source.key())
-        self._forget()
-
-    def within(self, domain: Domain) -> Self:
-        """Return a curator over the same rows that clips them to another public domain, and remembers nothing of this one."""
-        inner = super().within(domain)
-        inner._forget()
-        return inner
+        self._mask = np.empty(0, np.uint8) if groups is None else kept_rows(groups, unit.max_rows, key())
 
     def _forget(self) -> None:
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
@@ -110,7 +98,7 @@ class MemoryCurator(Curator):
             totals = [total + part for total, part in zip(totals, more, strict=True)]
         return totals
 
-    def _exact_cell_counts(self, cells: Cells, levels_below: int = 0) -> IntArray:
+    def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Count by binary search in sorted path codes, first word first."""
         deep = cells.depths > WORD
         counts = np.empty(len(cells), dtype=np.int64)
@@ -120,7 +108,7 @@ class MemoryCurator(Curator):
         spans[cells.depths[~deep] == WORD] = 0
         counts[~deep] = np.searchsorted(codes, starts + spans, "right") - np.searchsorted(codes, starts, "left")
         if deep.any():
-            counts[deep] = self._exact_deep_counts(Cells(cells.splits, cells.codes[deep], cells.depths[deep]))
+            counts[deep] = self._deep_counts(TreeCells(cells.splits, cells.codes[deep], cells.depths[deep]))
         return counts
 
     def _sorted_codes(self, splits: Splits) -> CodeArray:
@@ -141,7 +129,7 @@ class MemoryCurator(Curator):
 
         return np.concatenate([np.empty((0, words), dtype=np.uint64), *self._each_chunk(once)])
 
-    def _exact_deep_counts(self, cells: Cells) -> IntArray:
+    def _deep_counts(self, cells: TreeCells) -> IntArray:
         """Count cells below the first word, among the rows whose first word belongs to one of them."""
         needed = np.unique(cells.codes[:, 0])
         if self._deep is None or self._deep[0] is not cells.splits or not np.isin(needed, self._deep[1]).all():

@@ -1,4 +1,4 @@
-"""The curator over rows that stay on disk: record batches stream by, once for each pass, and nothing is kept per row.
+"""Rows that stay on disk: record batches stream by, once for each pass, and nothing is kept per row.
 
 Path codes and labels are computed anew in every pass, so memory does not grow with the number of rows. One thread reads while
 others count. Where rows have groups, one byte per row says which rows count.
@@ -20,14 +20,13 @@ from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.exceptions import DataError
-from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.ledger import FitLedger
+from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import lens
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import as_floats
 
-__all__ = ["Batches", "ParquetCurator", "batch_rows"]
+__all__ = ["Batches", "FileBackend", "batch_rows"]
 
 #: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
@@ -67,22 +66,22 @@ class Batches(ABC):
         """Return the names of the groups of all rows."""
 
 
-class ParquetCurator(LookAhead):
-    """Answers questions about rows that stream from disk.
+class FileBackend(LookAhead):
+    """Rows that stream from disk.
 
     Parameters
     ----------
     nonprivate_batches : Batches
-    domain, unit, ledger, source
-        As for `Curator`.
+    domain, unit, key
+        As for rows in memory.
     """
 
-    def __init__(self, nonprivate_batches: Batches, domain: Domain, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
-        super().__init__(domain, unit, ledger, source)
+    def __init__(self, nonprivate_batches: Batches, domain: Domain, unit: Unit, key: Callable[[], bytes]) -> None:
+        super().__init__(domain, unit.replaces)
         self._batches = nonprivate_batches
         self._mask = np.empty(0, np.uint8)
         if nonprivate_batches.has_groups:
-            self._mask = kept_rows(nonprivate_batches.read_groups(), unit.max_rows, source.key())
+            self._mask = kept_rows(nonprivate_batches.read_groups(), unit.max_rows, key())
         self._workers = min(os.cpu_count() or 1, MOST_WORKERS)
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:

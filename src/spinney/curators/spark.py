@@ -1,11 +1,11 @@
-"""The curator over rows on a Spark cluster: executors add up exact integers, the driver adds the noise.
+"""Rows on a Spark cluster: executors add up exact integers, the driver adds the noise.
 
 A question is one Spark job. Every task applies the question's kernel to its blocks of rows and sends one message, an array of
 exact sums; executors add up messages group by group until one is left, and the driver gets that one. Its size follows from the
 question's public arguments. No row, label or path code leaves a task.
 
 The driver and the executors are one trusted side: what travels between them is exact and private. Noise is added once, on the
-driver, by the questions of `Curator`; only what they answer may leave.
+driver, by the questions; only what they answer may leave.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from numpy.typing import NDArray
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.exceptions import DataError
-from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.ledger import FitLedger
+from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import Lens, lens
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats
 
-__all__ = ["MODEL", "SparkCurator", "quiet"]
+__all__ = ["MODEL", "SparkBackend", "quiet"]
 
 #: What a release says about who held the rows.
 MODEL = (
@@ -46,6 +45,8 @@ HALF = 32
 #: A message starts with its kind: all numbers, or the numbers that are not zero and their places.
 DENSE, SPARSE = b"d", b"s"
 NO_MASK = np.empty(0, np.uint8)
+#: What is said of a job that failed: its own error may quote rows.
+FAILURE = "A Spark job failed.\nHint: Spark's log says why. Another fit spends its own budget, on top of this."
 #: Loggers of PySpark that write to the driver what an expression said about a cell.
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
@@ -186,8 +187,8 @@ class Merger:
         yield index, write_message(carry(totals) if self.is_wide else totals, self.is_last)
 
 
-class SparkCurator(LookAhead):
-    """Answers questions about rows on a Spark cluster.
+class SparkBackend(LookAhead):
+    """Rows on a Spark cluster.
 
     Parameters
     ----------
@@ -195,14 +196,12 @@ class SparkCurator(LookAhead):
         Rows packed in blocks: each element holds one item, the bytes of an F-ordered array.
     dtype : {"<f4", "<f8"}
         The type of the blocks' numbers.
-    domain, unit, ledger, source
-        As for `Curator`.
+    domain, unit
+        As for rows in memory.
     """
 
-    def __init__(
-        self, nonprivate_blocks: Any, dtype: str, domain: Domain, unit: Unit, ledger: FitLedger, source: NoiseSource
-    ) -> None:
-        super().__init__(domain, unit, ledger, source)
+    def __init__(self, nonprivate_blocks: Any, dtype: str, domain: Domain, unit: Unit) -> None:
+        super().__init__(domain, unit.replaces)
         self._blocks = nonprivate_blocks
         self._dtype = dtype
 
@@ -248,13 +247,5 @@ class SparkCurator(LookAhead):
         finally:
             shared.destroy()
         if not is_done:
-            raise DataError(self._failure())  # not above, where Spark's error would become its context
+            raise DataError(FAILURE)  # not above, where Spark's error would become its context
         return totals
-
-    def _failure(self) -> str:
-        asked, budget = self.ledger.entries[-1].name, float(self.ledger.budget.epsilon)
-        return (
-            f"A Spark job failed, and the fit ends at its question {asked!r}. "
-            f"Charged so far, this question included: epsilon {float(self.ledger.epsilon):.6g} of {budget:g}.\n"
-            "Hint: Spark's log says why. Another fit spends its own budget, on top of this."
-        )

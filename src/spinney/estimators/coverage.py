@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.items import ItemCurator
-from spinney.curators.options import Family
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
 from spinney.estimators.charging import charged
 from spinney.estimators.fitting import promise_fields
 from spinney.estimators.tables import is_list_of_names, numeric_column
@@ -21,6 +21,8 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.promise import Promise
 from spinney.privacy.release import frozen_array
+from spinney.questions.cover import Cover, Family
+from spinney.questions.question import Ground
 
 __all__ = ["CoverRelease", "max_coverage"]
 
@@ -145,8 +147,8 @@ def max_coverage(
     spent = FitLedger(budget, charges)
     with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage"):
         source = noise_source(noise_seed)
-        curator = ItemCurator(rows, family.members.shape[0], unit, spent, source, groups)
-        chosen = curator.cover(family, charges[0])
+        backend = DemandBackend(rows, Ground(None, family.members.shape[0]), unit, source.key, groups)
+        chosen = Curator(backend, unit, spent, source).ask(Cover(family), charges[0])
     return CoverRelease(
         **promise_fields(budget, unit, charges, spent, source, groups is not None),
         chosen=chosen,

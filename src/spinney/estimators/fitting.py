@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._version import __version__
-from spinney.algorithms.plan import Plan
-from spinney.curators.base import Curator
-from spinney.curators.memory import MemoryCurator
-from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.algorithms.plan import Plan, planned
+from spinney.curators.backend import Backend
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
+from spinney.curators.parquet import Batches, FileBackend
 from spinney.estimators.charging import charged
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
 from spinney.exceptions import ParameterError
@@ -29,7 +30,7 @@ from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 __all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit", "promise_fields"]
 
 #: Makes a curator over some rows.
-CuratorMaker = Callable[[Domain, Unit, FitLedger, NoiseSource], Curator]
+CuratorMaker = Callable[[Domain, Unit, Callable[[], bytes]], Backend]
 
 
 def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int, n_guess: int | None = None) -> Plan:
@@ -82,9 +83,9 @@ def fit_rows(
     """
     rows = nonprivate_rows
     if isinstance(rows, Batches):
-        maker: CuratorMaker = partial(ParquetCurator, rows)
+        maker: CuratorMaker = partial(FileBackend, rows)
         return fit_behind(facts, maker, "parquet", rows.n_features, rows.has_groups, rows.columns, account)
-    maker = partial(MemoryCurator, rows, groups=nonprivate_groups)
+    maker = partial(MemoryBackend, rows, groups=nonprivate_groups)
     return fit_behind(facts, maker, "memory", rows.shape[1], nonprivate_groups is not None, columns, account)
 
 
@@ -129,13 +130,14 @@ def fit_behind(
             f"The algorithm {algorithm.name!r} does not run on rows of the kind {backend!r}.\n"
             f"Hint: it runs on {', '.join(map(repr, backends))}."
         )
-    charges = algorithm.plan(problem)
+    charges = planned(algorithm, problem)
     rng = check_random_state(facts.random_state)
     budget, unit, seed = problem.budget, problem.unit, facts.noise_seed
     ledger = FitLedger(budget, charges)
     with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name):
         source = noise_source(seed)
-        result = algorithm.run(maker(problem.domain, unit, ledger, source), problem, charges, rng)
+        curator = Curator(maker(problem.domain, unit, source.key), unit, ledger, source)
+        result = algorithm.run(curator, problem, {charge.name: charge for charge in charges}, rng)
     return Release(
         objective=facts.objective,
         algorithm=algorithm.name,

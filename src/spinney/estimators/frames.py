@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,7 +135,7 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
     account : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
-    from spinney.curators.spark import MODEL, SparkCurator, quiet
+    from spinney.curators.spark import MODEL, SparkBackend, quiet
     from spinney.estimators.fitting import fit_behind
 
     if not hasattr(frame, "_jdf"):
@@ -160,5 +159,5 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
     if rows is None:
         raise DataError("Spark could not compute the table. Nothing was charged.\nHint: Spark's log says why.")
     with _kept(rows, level) as blocks:
-        maker = partial(SparkCurator, blocks, dtype)
+        maker = lambda domain, unit, key: SparkBackend(blocks, dtype, domain, unit)
         return fit_behind(facts, maker, "spark", len(names), False, columns, account, MODEL)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.sites import SiteAlgorithm, nearest_site
-from spinney.curators.items import FALLBACK, known_points
+from spinney.curators.demand import FALLBACK, known_points
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.tables import is_list_of_names, numeric_column
 from spinney.exceptions import ParameterError

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.site_registry import SITE_ALGORITHMS, choose_site
-from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
-from spinney.curators.sites import SiteCurator
+from spinney.algorithms.problem import Algorithm, SiteProblem
+from spinney.algorithms.registry import HOMES, choose
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
 from spinney.estimators.charging import charged
 from spinney.estimators.fitting import promise_fields
 from spinney.estimators.validation import check_count, check_promise, check_random_state
@@ -47,7 +48,7 @@ class SiteFacts:
     """Checked parameters."""
 
     problem: SiteProblem
-    algorithm: SiteAlgorithm
+    algorithm: Algorithm
     random_state: Any
     noise_seed: int | None
 
@@ -81,7 +82,7 @@ def check_sites(parameters: SiteParameters, owner: str, has_groups: bool) -> Sit
         Whether rows have groups.
     """
     p = vars(parameters)
-    budget, unit = check_promise(p, owner, has_groups, SITE_ALGORITHMS)
+    budget, unit = check_promise(p, owner, has_groups, HOMES["sites"])
     space = p["space"]
     if not isinstance(space, FiniteMetric):
         raise ParameterError.wrong(
@@ -94,8 +95,8 @@ def check_sites(parameters: SiteParameters, owner: str, has_groups: bool) -> Sit
     k, free = int(p["n_clusters"]), int(np.count_nonzero(~np.isin(space.candidates, existing)))
     if k > free:
         raise ParameterError.wrong("n_clusters", owner, f"at most {free}, the number of free candidates", k, "ask for fewer.")
-    problem = SiteProblem(k, int(p["power"]), space, existing, budget, unit)
-    return SiteFacts(problem, choose_site(p["algorithm"]), p["random_state"], p["noise_seed"])
+    problem = SiteProblem(k=k, power=int(p["power"]), space=space, existing=existing, budget=budget, unit=unit)
+    return SiteFacts(problem, choose(p["algorithm"], problem), p["random_state"], p["noise_seed"])
 
 
 def plan_sites(parameters: SiteParameters, owner: str, n_guess: int | None = None) -> Plan:
@@ -148,15 +149,16 @@ def fit_demand(
     ledger = FitLedger(budget, charges)
     with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name):
         source = noise_source(facts.noise_seed)
-        curator = SiteCurator(nonprivate_rows, space, unit, ledger, source, nonprivate_groups)
-        result = algorithm.run(curator, problem, charges, rng)
-    order = np.argsort(result.medoids)
-    sites = np.concatenate([result.medoids[order], problem.existing])
+        rows = DemandBackend(nonprivate_rows, problem.ground, unit, source.key, nonprivate_groups)
+        named = {charge.name: charge for charge in charges}
+        result = algorithm.run(Curator(rows, unit, ledger, source), problem, named, rng)
+    order = np.argsort(result.centers)
+    sites = np.concatenate([result.centers[order], problem.existing])
     return SiteRelease(
         **promise_fields(budget, unit, charges, ledger, source, has_groups),
         algorithm=algorithm.name,
         power=problem.power,
-        medoids=result.medoids[order],
+        medoids=result.centers[order],
         existing_sites=problem.existing,
         sizes=np.concatenate([result.private_sizes[order], result.private_sizes[len(order) :]]),
         sizes_margin=float(result.size_noise.quantile(0.95)),

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, Problem
-from spinney.algorithms.registry import ALGORITHMS, choose
+from spinney.algorithms.problem import Algorithm, PointProblem
+from spinney.algorithms.registry import HOMES, choose
 from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
@@ -82,11 +82,12 @@ class Facts:
     random_state: Any
     noise_seed: int | None
 
-    def problem(self, n_features: int) -> Problem:
+    def problem(self, n_features: int) -> PointProblem:
         """Return the problem for this number of columns."""
-        return Problem(self.k, POWERS[self.objective], self.space.domain(n_features), self.budget, self.unit)
+        domain = self.space.domain(n_features)
+        return PointProblem(k=self.k, power=POWERS[self.objective], domain=domain, budget=self.budget, unit=self.unit)
 
-    def algorithm_for(self, problem: Problem) -> Algorithm:
+    def algorithm_for(self, problem: PointProblem) -> Algorithm:
         """Return the algorithm that will run."""
         return choose(self.algorithm, problem, self.tighten)
 
@@ -191,7 +192,7 @@ def check_parameters(parameters: Parameters, objective: str, owner: str, has_gro
         Whether rows have groups.
     """
     p = vars(parameters)
-    budget, unit = check_promise(p, owner, has_groups, ALGORITHMS)
+    budget, unit = check_promise(p, owner, has_groups, HOMES["points"])
     if not isinstance(p["tighten"], bool | np.bool_):
         raise ParameterError.wrong(
             "tighten", owner, "True or False", p["tighten"],

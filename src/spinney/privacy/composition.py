@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
@@ -31,8 +32,8 @@ class Part:
         Share of epsilon. The shares of a plan sum to one.
     l1, l2 : float
         How far one row moves the answer; ``l2 = 0`` says that only a pure mechanism serves (PrivTree).
-    kernel : str
-        Of a `sums` question, if it is not the one that serves the objective.
+    kind : Kind, optional
+        What is known of the question, for plans; it makes parts.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Part:
     share: Fraction
     l1: float = 1.0
     l2: float = 1.0
-    kernel: str = ""
+    kind: Any = None
 
     def log_noise(self, measure: Measure, amount: float) -> float:
         """Return the logarithm of the expected noise if this part is given that amount."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import GRID_BITS
 
-__all__ = ["BIN_BITS", "MAX_DEPTH", "WORD", "Cells", "Quadtree", "Route", "Splits"]
+__all__ = ["BIN_BITS", "MAX_DEPTH", "WORD", "Quadtree", "Route", "Splits", "TreeCells"]
 
 #: Levels per code word.
 WORD = 64
@@ -94,6 +94,18 @@ class Splits:
         even = np.full((domain.n_features, 2**BIN_BITS), 0.5**BIN_BITS)
         return cls(domain, Route(axes, np.empty(0, dtype=np.uint64), fractions), even)
 
+    def check(self, n_features: int) -> None:
+        """Raise a ValueError unless these are plain arrays of splits of so many columns."""
+        route, depth = self.route, self.depth
+        arrays = ((route.axes, np.int64), (route.shifts, np.uint64), (route.fractions, np.int64))
+        plain = all(type(array) is np.ndarray and array.ndim == 1 and array.dtype == dtype for array, dtype in arrays)
+        if not (type(route) is Route and plain and depth <= MAX_DEPTH):
+            raise ValueError("splits must be arrays of at most MAX_DEPTH levels")
+        sizes = route.fractions.size == depth and route.shifts.size in (0, depth)
+        inside = (route.axes >= 0).all() and (route.axes < n_features).all() and (route.shifts < GRID_BITS).all()
+        if not (sizes and inside and (route.fractions > 0).all() and (route.fractions < 2**GRID_BITS).all()):
+            raise ValueError("splits must cut columns that are there")
+
     @property
     def depth(self) -> int:
         """The number of levels."""
@@ -139,7 +151,7 @@ def _spreads(density: FloatArray, width: float) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Cells:
+class TreeCells:
     """Disjoint cells in the order of their codes. Bits of a code below its cell's depth are zero."""
 
     splits: Splits
@@ -147,7 +159,7 @@ class Cells:
     depths: NDArray[np.int64]
 
     @classmethod
-    def grid(cls, splits: Splits, depth: int) -> Cells:
+    def grid(cls, splits: Splits, depth: int) -> TreeCells:
         """Return all cells of one level; its depth is at most one word."""
         codes = np.zeros((2**depth, splits.words), dtype=np.uint64)
         if depth:
@@ -157,12 +169,12 @@ class Cells:
     def __len__(self) -> int:
         return self.depths.size
 
-    def children(self, chosen: NDArray[np.bool_]) -> Cells:
+    def children(self, chosen: NDArray[np.bool_]) -> TreeCells:
         """Return the two children of each chosen cell; none of these is at the last level."""
         codes, depths = np.repeat(self.codes[chosen], 2, axis=0), self.depths[chosen]
         word, bit = np.divmod(depths, WORD)
         codes[np.arange(1, len(codes), 2), word] |= np.uint64(1) << (WORD - 1 - bit).astype(np.uint64)
-        return Cells(self.splits, codes, np.repeat(depths + 1, 2))
+        return TreeCells(self.splits, codes, np.repeat(depths + 1, 2))
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper corners of the cells."""
@@ -182,9 +194,9 @@ class Cells:
         lower, upper = self.boxes()
         return lower / 2 + upper / 2
 
-    def take(self, places: NDArray[np.int64]) -> Cells:
+    def take(self, places: NDArray[np.int64]) -> TreeCells:
         """Return some of the cells."""
-        return Cells(self.splits, self.codes[places], self.depths[places])
+        return TreeCells(self.splits, self.codes[places], self.depths[places])
 
     def representatives(self) -> FloatArray:
         """Return, for each cell, the point where its rows are on average if columns are independent inside it."""
@@ -216,18 +228,18 @@ class Quadtree:
     ``parent`` and ``first_child`` are -1 for roots and leaves; the second child follows the first.
     """
 
-    cells: Cells
+    cells: TreeCells
     parent: NDArray[np.int64]
     first_child: NDArray[np.int64]
 
     @classmethod
-    def visit(cls, splits: Splits, start: int, decide: Callable[[Cells, int], NDArray[np.bool_]]) -> Quadtree:
+    def visit(cls, splits: Splits, start: int, decide: Callable[[TreeCells, int], NDArray[np.bool_]]) -> Quadtree:
         """Return the tree below all cells of level `start` in which those cells are split that `decide` chooses.
 
         ``decide(cells, depth)`` is asked once a level, about all its cells in the order of their codes; at the last level
         of the splits it chooses none.
         """
-        cells, first = Cells.grid(splits, start), 0
+        cells, first = TreeCells.grid(splits, start), 0
         levels, parents, links = [cells], [np.full(len(cells), -1)], []
         while True:
             chosen = decide(cells, int(cells.depths[0]))
@@ -242,12 +254,12 @@ class Quadtree:
             levels.append(cells)
         codes = np.concatenate([level.codes for level in levels])
         depths = np.concatenate([level.depths for level in levels])
-        return cls(Cells(splits, codes, depths), np.concatenate(parents), np.concatenate(links))
+        return cls(TreeCells(splits, codes, depths), np.concatenate(parents), np.concatenate(links))
 
     @property
-    def leaves(self) -> Cells:
+    def leaves(self) -> TreeCells:
         """The leaf cells, in the order of their codes."""
         leaf = np.flatnonzero(self.first_child < 0)
         codes = self.cells.codes[leaf]
         order = np.lexsort(codes.T[::-1])
-        return Cells(self.cells.splits, codes[order], self.cells.depths[leaf[order]])
+        return TreeCells(self.cells.splits, codes[order], self.cells.depths[leaf[order]])

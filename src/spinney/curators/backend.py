@@ -1,0 +1,45 @@
+"""What a backend is: it answers exact aggregates of a closed list about private rows. It never sees a charge or a noise.
+
+| aggregate | exact whole numbers |
+|---|---|
+| `Whole`, `Rings`, `TreeCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
+| `Offsets` | sums of clipped vectors, and weights |
+| `Costs` | a sum of costs |
+| `Swaps`, `Sets` | the costs of options, and the public range of one row's |
+| `Balls`, `Family` | an `Uncovered`, which counts the rows that each set would cover, and removes rows |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol, Self
+
+from spinney.mechanisms.source import IntArray
+from spinney.questions.question import Ground
+from spinney.spaces.box import Domain
+
+__all__ = ["Backend", "Uncovered"]
+
+
+class Backend(ABC):
+    """Holds private rows, wherever they are, and answers exact aggregates."""
+
+    ground: Ground
+
+    @abstractmethod
+    def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
+        """Return an aggregate of the list; cells of so many levels below may be asked about next."""
+
+    def within(self, domain: Domain) -> Self:
+        """Return a backend over the same rows that clips them to another public domain."""
+        raise ValueError("only rows of numbers can be clipped")
+
+
+class Uncovered(Protocol):
+    """Rows that are not covered yet."""
+
+    def count(self, stage: int) -> IntArray:
+        """Return how many rows each set would cover at a stage."""
+
+    def remove(self, chosen: int, stage: int) -> IntArray:
+        """Remove the rows that one set covers at a stage; return how many of them each set would have covered."""

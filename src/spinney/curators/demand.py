@@ -1,0 +1,193 @@
+"""Rows that name one of finitely many public points: all that is held is one count per point.
+
+Proofs: ``proofs/sites.md`` and ``proofs/coverage.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.curators.backend import Backend
+from spinney.curators.groups import kept_rows
+from spinney.mechanisms.source import IntArray
+from spinney.privacy.pricing import Unit
+from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
+from spinney.questions.cover import NEVER, Balls, Family
+from spinney.questions.partitions import Labels
+from spinney.questions.question import Ground
+from spinney.solvers.service import nearest_two
+from spinney.solvers.swaps import TILE, add_changes
+from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric
+
+__all__ = ["FALLBACK", "DemandBackend", "count_points", "known_points"]
+
+#: Where a row that names no point goes when rows are replaced.
+FALLBACK = 0
+#: Sums of counts, or of costs, stay below this.
+LARGEST_SUM = 2**62
+#: Counts of points without distances are cut off at this over their number.
+LARGEST_COUNT = 2**40
+#: Tables of costs or stages are kept between questions up to this many bytes; beyond, they are computed again.
+TABLE_BYTES = 2**29
+
+
+def known_points(rows: NDArray[Any], n_points: int) -> NDArray[np.bool_]:
+    """Return which rows name a point: whole numbers from 0 to n_points - 1."""
+    with np.errstate(all="ignore"):
+        known: NDArray[np.bool_] = (rows >= 0) & (rows < n_points) & (rows == np.floor(rows))
+    return known
+
+
+def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask: NDArray[np.uint8] | None = None) -> IntArray:
+    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`.
+
+    Parameters
+    ----------
+    nonprivate_rows : array of shape (n,)
+        Numbers of any kind. What is not a whole number from 0 to n_points - 1 names no point.
+    n_points : int
+    unit : Unit
+    mask : array of shape (n,), optional
+        Which rows count.
+    """
+    rows = nonprivate_rows if mask is None else nonprivate_rows[mask == 1]
+    known = known_points(rows, n_points)
+    places = np.where(known, rows, FALLBACK).astype(np.int64)
+    return np.bincount(places if unit.replaces else places[known], minlength=n_points).astype(np.int64)
+
+
+class DemandBackend(Backend):
+    """Private demand at public points.
+
+    Parameters
+    ----------
+    nonprivate_rows : array of shape (n,)
+        The point of each row, by its index; see `count_points`.
+    ground : Ground
+        The points, and their distances if there are any.
+    unit : Unit
+    key : callable
+        Draws the secret that decides which rows of a group count.
+    groups : sequence of length n, optional
+        The person each row belongs to.
+    """
+
+    def __init__(
+        self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
+    ) -> None:
+        self.ground = ground
+        mask = None if groups is None else kept_rows(groups, unit.max_rows, key())
+        counts = count_points(nonprivate_rows, ground.n_points, unit, mask)
+        most = LARGEST_COUNT if ground.space is None else LARGEST_SUM // SITE_STEPS
+        self._counts = np.minimum(counts, most // ground.n_points)  # one row still moves one count by at most one
+        self._points = np.flatnonzero(self._counts)
+        self._tables: dict[int, NDArray[np.int32]] = {}
+
+    def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
+        """Return exact counts, costs of options, or what is not covered yet."""
+        if isinstance(aggregate, Labels):
+            exact = np.zeros(aggregate.n_cells + 1, dtype=np.int64)
+            np.add.at(exact, aggregate.labels, self._counts)  # those of no cell go to the last slot
+            return exact[:-1]
+        if isinstance(aggregate, Swaps):
+            return self._swap_costs(aggregate)
+        if isinstance(aggregate, Sets):
+            return self._set_costs(aggregate)
+        if isinstance(aggregate, Balls | Family):
+            return _Uncovered(aggregate, self._points, self._counts[self._points])
+        raise TypeError("rows at points have no such aggregate")
+
+    @property
+    def _space(self) -> FiniteMetric:
+        assert self.ground.space is not None
+        return self.ground.space
+
+    def _blocks(self, power: int) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+        """Yield blocks of costs from demand points to candidates, each with its place; kept if they fit."""
+        space, candidates = self._space, self._space.candidates
+        if 4 * len(self._points) * len(candidates) > TABLE_BYTES:
+            for part, block in space.blocks(self._points, candidates, oriented=True):
+                yield part, cost_steps(space, block, power)
+            return
+        if power not in self._tables:
+            table = np.empty((len(self._points), len(candidates)), dtype=np.int32)
+            for part, block in space.blocks(self._points, candidates, oriented=True):
+                table[part] = cost_steps(space, block, power)
+            self._tables[power] = table
+        step = max(1, BLOCK_ENTRIES // len(candidates))
+        for start in range(0, len(self._points), step):
+            part = slice(start, min(start + step, len(self._points)))
+            yield part, self._tables[power][part]
+
+    def _swap_costs(self, swaps: Swaps) -> tuple[IntArray, int]:
+        """Return the exact change of cost of every swap, and the range of one row's."""
+        space, power, k = self._space, swaps.power, len(swaps.centers)
+        present = np.concatenate([swaps.centers, swaps.existing])
+        from_centers = cost_steps(space, space.distances(present), power)
+        label, first, second = nearest_two(from_centers[:, self._points].astype(np.float64))  # whole numbers below 2^53
+        first = first.astype(np.int64)
+        second = np.minimum(second, SITE_STEPS).astype(np.int64)  # a single center leaves a row at any candidate's cost
+        n = len(space.candidates)
+        gains, changes = np.zeros(n, dtype=np.int64), np.zeros((len(present), n), dtype=np.int64)
+        for part, block in self._blocks(power):
+            here, table = label[part], block.astype(np.int64)
+            members = np.argsort(here, kind="stable")
+            bounds = np.searchsorted(here[members], np.arange(len(present) + 1))
+            ordered = np.arange(part.start, part.stop)[members]
+            for start in range(0, n, TILE):
+                add_changes(
+                    table, members, bounds, self._counts[self._points[ordered]], first[ordered], second[ordered],
+                    start, min(start + TILE, n), gains, changes,
+                )  # fmt: skip
+        newcomers = np.searchsorted(space.candidates, swaps.newcomers)
+        costs = (changes[:k] + gains)[:, newcomers].ravel()
+        return np.concatenate([np.zeros(int(swaps.stay), dtype=np.int64), costs]), swap_range(from_centers)
+
+    def _set_costs(self, sets: Sets) -> tuple[IntArray, int]:
+        """Return the exact cost of every set, and the range of one row's."""
+        space = self._space
+        low = np.full(space.n_points, SITE_STEPS, dtype=np.int64)
+        high = np.zeros(space.n_points, dtype=np.int64)
+        costs = []
+        for centers in sets.sets:
+            steps = cost_steps(space, space.distances(centers).min(axis=0), sets.power).astype(np.int64)
+            low, high = np.minimum(low, steps), np.maximum(high, steps)
+            costs.append(int(steps @ self._counts))
+        return np.array(costs, dtype=np.int64), int((high - low).max())
+
+
+class _Uncovered:
+    """Points and their rows that are not covered yet; their first stages are kept if they fit and else computed again by blocks."""
+
+    def __init__(self, sets: Balls | Family, points: IntArray, weights: IntArray) -> None:
+        self._sets, self._points, self._weights = sets, points, weights
+        self._size = max(1, TABLE_BYTES // max(1, sets.n_sets))
+        self._kept = sets.first_stages(points) if len(points) <= self._size else None
+
+    def _blocks(self) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+        for start in range(0, len(self._points), self._size):
+            part = slice(start, start + self._size)
+            yield part, self._sets.first_stages(self._points[part]) if self._kept is None else self._kept[part]
+
+    def _count(self, weights: IntArray, stage: int) -> IntArray:
+        total = np.zeros(self._sets.n_sets, dtype=np.int64)
+        for part, block in self._blocks():
+            for row in np.flatnonzero(weights[part]):
+                total += np.where(block[row] <= stage, weights[part][row], 0)
+        return total
+
+    def count(self, stage: int) -> IntArray:
+        """Return how many rows each set would cover at a stage."""
+        return self._count(self._weights, stage)
+
+    def remove(self, chosen: int, stage: int) -> IntArray:
+        """Remove the rows that one set covers at a stage; return how many of them each set would have covered."""
+        first = np.concatenate([np.full(0, NEVER, np.uint8), *(block[:, chosen] for _, block in self._blocks())])
+        covered = first <= stage
+        removed = self._count(np.where(covered, self._weights, 0), stage)
+        self._weights = np.where(covered, 0, self._weights)
+        return removed

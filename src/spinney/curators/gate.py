@@ -1,0 +1,106 @@
+"""The gate: the one place where exact numbers about private rows become private answers.
+
+A curator holds a backend, which answers exact aggregates, the ledger of the fit and the source of noise. `ask` refuses what is not
+on the list of questions, checks public arguments, charges the ledger, and only then lets the question answer. Nothing else leads to
+the rows: an algorithm that only asks is private by construction.
+
+Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` names.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, TypeVar, overload
+
+from spinney.curators.backend import Backend
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.catalog import CATALOG
+from spinney.questions.choose import Choose
+from spinney.questions.cost import Cost, CostAnswer
+from spinney.questions.counts import CountAnswer, Counts
+from spinney.questions.cover import Cover
+from spinney.questions.grow import Grow
+from spinney.questions.levels import LevelAnswer, Levels
+from spinney.questions.question import Ground, Kind, Question
+from spinney.questions.sums import SumAnswer, Sums
+from spinney.spaces.box import Domain
+from spinney.spaces.metric import IntArray
+from spinney.trees.quadtree import Quadtree
+
+__all__ = ["Curator"]
+
+logger = logging.getLogger("spinney")
+
+_QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
+Found = TypeVar("Found")
+
+
+class Curator:
+    """Answers noisy questions about private rows, each paid for by a planned charge.
+
+    Privacy
+    -------
+    Neighbors: as `unit` says. Each question is private at its charge; the ledger refuses a charge that the plan does not hold.
+    Time and memory use are outside the promise.
+
+    Parameters
+    ----------
+    nonprivate_rows : Backend
+    unit : Unit
+        Who is protected.
+    ledger : FitLedger
+    source : NoiseSource
+    """
+
+    def __init__(self, nonprivate_rows: Backend, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
+        self._rows = nonprivate_rows
+        self._source = source
+        self.unit = unit
+        self.ledger = ledger
+
+    @property
+    def ground(self) -> Ground:
+        """The public ground that rows lie on."""
+        return self._rows.ground
+
+    @overload
+    def ask(self, question: Counts, charge: Charge) -> CountAnswer: ...
+    @overload
+    def ask(self, question: Grow, charge: Charge) -> Quadtree: ...
+    @overload
+    def ask(self, question: Levels, charge: Charge) -> LevelAnswer: ...
+    @overload
+    def ask(self, question: Sums, charge: Charge) -> SumAnswer: ...
+    @overload
+    def ask(self, question: Cost, charge: Charge) -> CostAnswer: ...
+    @overload
+    def ask(self, question: Choose, charge: Charge) -> int: ...
+    @overload
+    def ask(self, question: Cover, charge: Charge) -> IntArray: ...
+    def ask(self, question: Question, charge: Charge) -> Any:
+        """Answer a question of the list, after its charge is spent.
+
+        Parameters
+        ----------
+        question : Question
+        charge : Charge
+            Of the plan, and not spent yet.
+        """
+        name = _QUESTIONS.get(type(question))
+        if name is None:
+            raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
+        question.check(self.ground)
+        self.ledger.spend(charge, name)
+        logger.info("asking %s: %s", name, charge.name)
+        return question.answer(self._rows, self.ground, charge, self.unit, self._source)
+
+    def preview(self, kind: Kind, charge: Charge) -> Any:
+        """Return the noise that a charge buys for a question of this kind; nothing is asked or spent."""
+        return kind.noise(charge, self.unit)
+
+    def within(self, domain: Domain) -> Curator:
+        """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
+        return Curator(self._rows.within(domain), self.unit, self.ledger, self._source)

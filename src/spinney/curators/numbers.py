@@ -1,0 +1,101 @@
+"""Rows of numbers: which kernel computes which aggregate.
+
+A backend supplies `_map`, which applies a compiled kernel to all rows batch by batch and adds up the partial results, exactly.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.curators.backend import Backend
+from spinney.curators.kernels import count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
+from spinney.mechanisms.source import IntArray
+from spinney.questions.cost import COST_STEPS, Costs
+from spinney.questions.partitions import ColumnBins, Rings, TreeCells, Whole
+from spinney.questions.question import Ground
+from spinney.questions.sums import Offsets
+from spinney.solvers.nearest import lens
+from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.grid import door
+from spinney.trees.quadtree import WORD
+
+__all__ = ["NumberBackend"]
+
+
+class NumberBackend(Backend):
+    """Rows of numbers in a public domain.
+
+    Parameters
+    ----------
+    domain : Domain
+        Public.
+    nan_to_center : bool
+        Whether a row with a value that is not finite is read as the middle of the domain; otherwise it is dropped.
+    """
+
+    def __init__(self, domain: Domain, nan_to_center: bool) -> None:
+        self.ground = Ground(domain)
+        self._door = door(domain, nan_to_center)
+        self._forget()
+
+    @abstractmethod
+    def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        """Apply ``kernel(rows, mask, door, *arguments)`` to all batches; return the sums of its results, exactly."""
+
+    @abstractmethod
+    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        """As `_map`, for kernels that also take each row's nearest center: ``kernel(rows, mask, door, labels, *arguments)``."""
+
+    def _forget(self) -> None:
+        """Drop what was remembered of earlier questions."""
+
+    @property
+    def domain(self) -> Domain:
+        """The public domain that rows are clipped to."""
+        assert self.ground.domain is not None
+        return self.ground.domain
+
+    def within(self, domain: Domain) -> Self:
+        """Return a backend over the same rows that clips them to another public domain, and remembers nothing of this one."""
+        inner = copy(self)
+        inner.ground, inner._door = Ground(domain), door(domain, self._door.nan_to_center)
+        inner._forget()
+        return inner
+
+    def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
+        """Return exact counts, sums of offsets, or costs."""
+        if isinstance(aggregate, TreeCells):
+            return self._cell_counts(aggregate, levels_below)
+        if isinstance(aggregate, Rings):
+            return self._ring_counts(aggregate)
+        if isinstance(aggregate, ColumnBins):
+            return self._map(count_columns)[0]
+        if isinstance(aggregate, Whole):
+            return self._map(count_rows)[0]
+        if isinstance(aggregate, Offsets):
+            kinds = aggregate.kernel == "median", aggregate.kernel == "second-moment"
+            return self._map_nearest(aggregate.centers, sum_offsets, aggregate.anchors, aggregate.radii, *kinds)
+        if isinstance(aggregate, Costs):
+            first, second = aggregate.first, aggregate.second
+            glass = lens(second if len(second) else first)
+            bounds = aggregate.power == 1, 1 / aggregate.step, COST_STEPS
+            return self._map_nearest(first, sum_costs, first, second, glass, *bounds)
+        raise TypeError("rows of numbers have no such aggregate")
+
+    def _ring_counts(self, rings: Rings) -> IntArray:
+        """Return exact counts of Voronoi cells, or of their rings."""
+        (counts,) = self._map_nearest(rings.centers, count_rings, rings.centers, rings.edges**2)
+        return counts if rings.edges.size else counts[:, 0]
+
+    def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
+        """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way, or look ahead."""
+        words = -(-int(cells.depths.max(initial=1)) // WORD)
+        codes = np.ascontiguousarray(cells.codes[:, :words])
+        (counts,) = self._map(count_cells, cells.splits.route, codes, cells.depths)
+        return counts

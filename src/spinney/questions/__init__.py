@@ -1,0 +1,1 @@
+"""What may be asked about private rows: a closed list, one file per question."""

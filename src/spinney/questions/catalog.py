@@ -1,0 +1,75 @@
+"""The closed list of questions, for an auditor: what each one tells, how far one row moves it, its proof and its attacks.
+
+Nothing else is ever asked about private rows: the gate (`spinney.curators.gate`) refuses what is not on this list. The tests hold
+the list to its proofs and attacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spinney.questions.choose import Choose, Choosing
+from spinney.questions.cost import Cost, Costing
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.cover import Cover, Covering
+from spinney.questions.grow import Grow, Splitting
+from spinney.questions.levels import LevelCounting, Levels
+from spinney.questions.question import Kind, Question
+from spinney.questions.sums import Summing, Sums
+
+__all__ = ["CATALOG", "Entry"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One question of the list.
+
+    Parameters
+    ----------
+    question, kind : type
+    sensitivity : str
+        How far one added or removed row moves the exact answer.
+    proofs : tuple of str
+        Pages.
+    attacks : tuple of str
+        Tests that try to break it: brute force over tiny tables, and searches for worse neighbors.
+    """
+
+    question: type[Question]
+    kind: type[Kind]
+    sensitivity: str
+    proofs: tuple[str, ...]
+    attacks: tuple[str, ...]
+
+
+_BRUTE = "tests/privacy/test_brute_force.py"
+_SEARCH = "tests/privacy/test_sensitivity.py"
+_SITES = "tests/privacy/test_site_sensitivity.py"
+
+CATALOG: dict[str, Entry] = {
+    entry.kind.question: entry
+    for entry in (
+        Entry(
+            Counts, Counting, "one count by one; for bins of columns, one count of every column",
+            ("proofs/questions.md", "proofs/sites.md"), (_BRUTE, _SEARCH, _SITES),
+        ),
+        Entry(
+            Grow, Splitting, "one count of every level by one; only decisions leave, and the worst path is summed exactly",
+            ("proofs/splitting.md",), ("tests/privacy/test_split_decisions.py",),
+        ),
+        Entry(Levels, LevelCounting, "one count of every level by one", ("proofs/questions.md",), (_BRUTE, _SEARCH)),
+        Entry(
+            Sums, Summing, "one vector of length at most RADIUS_STEPS and one weight of at most one row, in one cell",
+            ("proofs/questions.md", "proofs/pricing.md"), (_BRUTE, _SEARCH),
+        ),
+        Entry(Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range", ("proofs/questions.md",), (_BRUTE, _SEARCH)),
+        Entry(
+            Choose, Choosing, "any two options' costs apart by at most their public range, all in one direction",
+            ("proofs/selection.md", "proofs/sites.md"), (_SITES, "tests/privacy/test_exponential_mechanism.py"),
+        ),
+        Entry(
+            Cover, Covering, "the count of every set that holds it by one, until it is covered",
+            ("proofs/coverage.md",), ("tests/privacy/test_cover_process.py",),
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,179 @@
+"""The question `choose`: one of public options by the exponential mechanism on its exact cost.
+
+Costs are whole numbers of steps: a distance, or its square, over the space's diameter (squared) is cut into `SITE_STEPS`. Ranges are
+taken from these whole numbers, so that no rounding is left to prove.
+
+Proof: ``proofs/sites.md`` and ``proofs/selection.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.mechanisms.selection import choose, selection_epsilon
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import frozen, require
+from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import FiniteMetric, IntArray
+
+__all__ = ["SITE_STEPS", "Choose", "Choosing", "Sets", "Swaps", "cost_steps", "swap_range"]
+
+#: A cost in a finite metric is a whole number of this part of the largest possible one.
+SITE_STEPS = 2**22
+
+
+def cost_steps(space: FiniteMetric, distances: FloatArray, power: int) -> NDArray[np.int32]:
+    """Return costs as whole numbers from 0 to SITE_STEPS."""
+    scaled = distances / space.diameter if space.diameter > 0 else np.zeros_like(distances)
+    return np.minimum(np.floor(scaled**power * SITE_STEPS), SITE_STEPS).astype(np.int32)
+
+
+def swap_range(from_centers: NDArray[np.int32]) -> int:
+    """Return a public bound on how far the costs of one row, at any point, lie apart between swaps.
+
+    After a swap a row costs at most its second-nearest center and at least nothing; if there is one center only, at most
+    SITE_STEPS.
+
+    Parameters
+    ----------
+    from_centers : array of shape (centers, n_points)
+        Costs, in steps.
+    """
+    return SITE_STEPS if len(from_centers) == 1 else int(np.partition(from_centers, 1, axis=0)[1].max())
+
+
+def _are_points(places: IntArray, ground: Ground) -> bool:
+    return places.ndim == 1 and bool((places >= 0).all() and (places < ground.n_points).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Exchanges of one center for another candidate.
+
+    Parameters
+    ----------
+    space : FiniteMetric
+    centers : array of int
+        The present centers, different candidates.
+    existing : array of int
+        Centers that stay.
+    power : {1, 2}
+    stay : bool
+        Whether to change nothing is an option too: the first one.
+    """
+
+    space: FiniteMetric
+    centers: IntArray
+    existing: IntArray
+    power: int = 1
+    stay: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("centers", "existing"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
+
+    @cached_property
+    def newcomers(self) -> IntArray:
+        """The candidates that are no centers."""
+        return np.setdiff1d(self.space.candidates, np.concatenate([self.centers, self.existing]), assume_unique=False)
+
+    def __len__(self) -> int:
+        return len(self.centers) * len(self.newcomers) + self.stay
+
+    def after(self, option: int) -> IntArray:
+        """Return the centers after an option is taken."""
+        centers = self.centers.copy()
+        if not self.stay or option:
+            x, y = divmod(option - self.stay, len(self.newcomers))
+            centers[x] = self.newcomers[y]
+        return centers
+
+    def check(self, ground: Ground) -> None:
+        """Raise a ValueError unless the centers are different points of the ground's own space."""
+        require(self.space is ground.space, "swaps must be of the curator's own space")
+        present = np.concatenate([self.centers, self.existing])
+        lawful = len(self.centers) and _are_points(present, ground) and len(np.unique(present)) == len(present)
+        require(lawful and np.isin(self.centers, self.space.candidates).all(), "centers must be different candidates")
+        require(type(self.stay) is bool, "stay must be True or False")
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Whole sets of centers, existing ones included."""
+
+    sets: tuple[IntArray, ...]
+    power: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sets", tuple(frozen(centers, np.int64) for centers in self.sets))
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def check(self, ground: Ground) -> None:
+        """Raise a ValueError unless every set holds points of the ground's space."""
+        require(all(len(centers) and _are_points(centers, ground) for centers in self.sets), "sets must hold points")
+
+
+@dataclass(frozen=True)
+class Choosing(Kind):
+    """A choice: its noise is the range over epsilon, or over sqrt(8 rho)."""
+
+    question = "choose"
+
+    @property
+    def l1(self) -> float:
+        """Such that a pure choice at epsilon has Gumbel noise of scale 1 / epsilon."""
+        return math.sqrt(0.5)
+
+    @property
+    def l2(self) -> float:
+        """Such that a choice at rho has Gumbel noise of scale 1 / sqrt(8 rho)."""
+        return 0.5
+
+    def noise(self, charge: Charge, unit: Unit) -> float:
+        """Return the scale of the Gumbel noise, in ranges of one row's cost."""
+        return 1.0 / float(selection_epsilon(unit.value_price(charge)))
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the scale of the noise."""
+        return f"a choice, Gumbel scale {self.noise(charge, unit):.3g} of one row's range"
+
+
+@dataclass(frozen=True)
+class Choose(Question):
+    """One option by the exponential mechanism on its exact cost.
+
+    The cost of one row differs between options by at most a public range: that of the second-nearest center for swaps, the largest
+    difference between two sets for sets.
+
+    Parameters
+    ----------
+    options : Swaps or Sets
+    """
+
+    options: Swaps | Sets
+
+    def kind(self, ground: Ground) -> Choosing:
+        """One row moves costs apart by at most their range."""
+        return Choosing()
+
+    def check(self, ground: Ground) -> None:
+        """Options must be of the list, and about points of the ground."""
+        require(type(self.options) in (Swaps, Sets) and ground.space is not None, "only centers of a space can be chosen")
+        require(type(self.options.power) is int and self.options.power in (1, 2), "the power must be 1 or 2")
+        self.options.check(ground)
+        require(len(self.options), "there must be an option")
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> int:
+        """Add up the costs, and choose."""
+        costs, span = rows.exact(self.options)
+        return choose(-costs, max(span, 1), unit.value_price(charge), source)

@@ -1,0 +1,123 @@
+"""The question `cost`: a noisy cost of public centers, or a difference of two costs.
+
+Proof: ``proofs/questions.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import finite_points, frozen, require
+from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.spaces.box import Domain, FloatArray
+
+__all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
+
+#: A cost is cut into this many integer steps of its public range.
+COST_STEPS = 2**30
+
+
+@dataclass(frozen=True)
+class CostAnswer:
+    """A noisy cost, or difference of costs."""
+
+    private_cost: float
+    std: float
+
+
+@dataclass(frozen=True)
+class Costing(Kind):
+    """A sum of bounded costs, in steps of its range."""
+
+    question = "cost"
+
+    def noise(self, charge: Charge, unit: Unit) -> Noise:
+        """Return the noise, in steps of the range."""
+        return calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), unit.value_price(charge))
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise, in ranges of one row's cost."""
+        return f"a cost +- {self.noise(charge, unit).std / COST_STEPS:.3g} of one row's range"
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """The aggregate: the exact sum of differences of costs, each a whole number of steps."""
+
+    first: FloatArray
+    second: FloatArray
+    power: int
+    step: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cost(Question):
+    """The noisy cost of public centers, or how much more the first set costs than the second.
+
+    Parameters
+    ----------
+    first : array of shape (k, d)
+    power : {1, 2}
+        1 sums distances, 2 squared distances.
+    second : array of shape (m, d), optional
+    """
+
+    first: FloatArray
+    power: int
+    second: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def kind(self, ground: Ground) -> Costing:
+        """One row's cost is cut off at its public range."""
+        return Costing()
+
+    def check(self, ground: Ground) -> None:
+        """Centers must be finite."""
+        require(ground.domain is not None, "only rows of numbers have such a cost")
+        require(type(self.power) is int and self.power in (1, 2), "the power must be 1 or 2")
+        for centers in (self.first, self.second):
+            if centers is not None:
+                finite_points(centers, ground.n_features, "centers")
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CostAnswer:
+        """Sum, and add noise."""
+        assert ground.domain is not None
+        second = np.empty((0, self.first.shape[1])) if self.second is None else self.second
+        step = cost_range(ground.domain, self.first, second, self.power) / COST_STEPS
+        (total,) = rows.exact(Costs(self.first, second, self.power, step))
+        noise = self.kind(ground).noise(charge, unit)
+        return CostAnswer(float(privatize(total, noise, source)[0]) * step, noise.std * step)
+
+
+def cost_range(domain: Domain, first: FloatArray, second: FloatArray, power: int) -> float:
+    """Return a public bound on one row's cost, or on the absolute difference of its two costs.
+
+    A squared difference |x-b|^2 - |x-c|^2 is linear in x, so its maximum over the box is at a corner; for distances the
+    triangle inequality bounds the difference by the distance from a center to the nearest center of the other set.
+    """
+    reach = np.maximum(np.abs(domain.upper - first), np.abs(first - domain.lower))
+    farthest = float(np.sqrt((reach**2).sum(axis=1)).min())
+    if not len(second):
+        return farthest**power
+    if power == 1:
+        gaps = np.sqrt(((first[:, None] - second[None]) ** 2).sum(axis=2))
+        return max(float(gaps.min(axis=0).max()), float(gaps.min(axis=1).max()), 1e-12 * domain.half_diagonal)
+
+    def worst(b: FloatArray, c: FloatArray) -> float:
+        """Largest d(x, B)^2 - d(x, C)^2: x is served by some c, and by the b that suits that c's worst x best."""
+        slope = 2 * (c[None] - b[:, None])
+        corner = np.where(slope > 0, domain.upper, domain.lower)
+        gain = ((corner - b[:, None]) ** 2 - (corner - c[None]) ** 2).sum(axis=2)
+        return float(gain.min(axis=0).max())
+
+    return max(worst(first, second), worst(second, first), 1e-12 * domain.half_diagonal**2)

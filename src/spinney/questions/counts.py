@@ -1,0 +1,88 @@
+"""The question `counts`: the noisy number of rows in each cell of a public partition.
+
+Proof: ``proofs/questions.md`` (partitions of a domain), ``proofs/sites.md`` (partitions of points).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import frozen
+from spinney.questions.partitions import ColumnBins, Partition, TreeCells, check_partition
+from spinney.questions.question import Exact, Ground, Kind, Question
+
+__all__ = ["CountAnswer", "Counting", "Counts"]
+
+
+@dataclass(frozen=True)
+class CountAnswer:
+    """Noisy numbers of rows, one per cell of the partition."""
+
+    private_counts: IntArray
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class Counting(Kind):
+    """Counts over disjoint cells, or over so many families of them at once: a row lies in one cell of each family."""
+
+    question = "counts"
+
+    families: int = 1
+
+    @property
+    def l1(self) -> float:
+        """One count of each family moves by one."""
+        return float(self.families)
+
+    @property
+    def l2(self) -> float:
+        """The root of their number."""
+        return math.sqrt(self.families)
+
+    def noise(self, charge: Charge, unit: Unit) -> Noise:
+        """Return the noise of each count."""
+        return calibrate(Sensitivity(self.families, self.families), unit.count_price(charge))
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise of each count, in rows."""
+        return f"each count +- {self.noise(charge, unit).std:.3g} rows"
+
+
+@dataclass(frozen=True)
+class Counts(Question):
+    """Noisy numbers of rows in the cells of a public partition.
+
+    Parameters
+    ----------
+    partition : Partition
+        Its cells are disjoint; a row may lie in none.
+    """
+
+    partition: Partition
+
+    def __post_init__(self) -> None:
+        if type(self.partition) is TreeCells:
+            cells = self.partition
+            copied = TreeCells(cells.splits, frozen(cells.codes, np.uint64), frozen(cells.depths, np.int64))
+            object.__setattr__(self, "partition", copied)
+
+    def kind(self, ground: Ground) -> Counting:
+        """One row moves one count, or one of every column."""
+        return Counting(ground.n_features) if type(self.partition) is ColumnBins else Counting()
+
+    def check(self, ground: Ground) -> None:
+        """Cells must be disjoint."""
+        check_partition(self.partition, ground)
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CountAnswer:
+        """Count, and add noise to every count."""
+        noise = self.kind(ground).noise(charge, unit)
+        return CountAnswer(privatize(rows.exact(self.partition), noise, source), noise)

@@ -1,0 +1,88 @@
+"""The question `grow`: the split decisions of a private tree. The scores never leave.
+
+Proof: ``proofs/splitting.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.splitting import SplitRule, split_rule
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import require
+from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.trees.quadtree import WORD, Quadtree, Splits, TreeCells
+
+__all__ = ["Grow", "Splitting"]
+
+
+@dataclass(frozen=True)
+class Splitting(Kind):
+    """Split decisions: noise of scale 2.6 / epsilon on every visited cell, by a pure mechanism alone."""
+
+    question = "grow"
+
+    @property
+    def l1(self) -> float:
+        """The scale of the noise times epsilon."""
+        return 2.6
+
+    @property
+    def l2(self) -> float:
+        """No Gaussian noise serves."""
+        return 0.0
+
+    def noise(self, charge: Charge, unit: Unit, threshold: int = 0) -> SplitRule:
+        """Return the rule of the decisions."""
+        return split_rule(unit.tree_price(charge), unit.replaces, threshold)
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the scale of the noise, in rows."""
+        rule = self.noise(charge, unit)
+        return f"split decisions, Laplace scale {rule.scale / rule.steps_per_row:.3g} rows"
+
+
+@dataclass(frozen=True)
+class Grow(Question):
+    """Split decisions of a private tree below a public starting level.
+
+    Parameters
+    ----------
+    splits : Splits
+        Public order of splits.
+    start : int
+        Level at which the tree starts, 0 .. 63; levels above are split without looking.
+    threshold : int
+        In rows; a node is split if its noisy, depth-discounted count exceeds it.
+    """
+
+    splits: Splits
+    start: int
+    threshold: int
+
+    def kind(self, ground: Ground) -> Splitting:
+        """One charge pays for all decisions together."""
+        return Splitting()
+
+    def check(self, ground: Ground) -> None:
+        """The tree must be one of the ground's columns."""
+        require(ground.domain is not None and type(self.splits) is Splits, "only rows of numbers have such a tree")
+        self.splits.check(ground.n_features)
+        require(type(self.start) is int and 0 <= self.start <= min(self.splits.depth, WORD - 1), "start must be a level")
+        require(type(self.threshold) is int and 0 <= self.threshold < 2**50, "the threshold must be a number of rows")
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Quadtree:
+        """Decide level by level; every visited cell gets noise."""
+        rule, splits = self.kind(ground).noise(charge, unit, self.threshold), self.splits
+
+        def decide(cells: TreeCells, depth: int) -> NDArray[np.bool_]:
+            if depth == splits.depth:
+                return np.full(len(cells), False)
+            return rule.decide(rows.exact(cells, splits.depth - depth), depth - self.start, source)
+
+        return Quadtree.visit(splits, self.start, decide)

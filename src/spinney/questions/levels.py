@@ -1,0 +1,108 @@
+"""The question `levels`: noisy counts of a tree's cells, level by level, with early stop.
+
+Proof: ``proofs/questions.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.mechanisms.additive import Noise, privatize
+from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import require
+from spinney.questions.counts import Counting
+from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.trees.quadtree import WORD, Quadtree, Splits, TreeCells
+
+__all__ = ["LevelAnswer", "LevelCounting", "Levels"]
+
+
+@dataclass(frozen=True)
+class LevelAnswer:
+    """A tree of visited cells, and the noisy number of rows in each of them."""
+
+    tree: Quadtree
+    private_counts: IntArray
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class LevelCounting(Kind):
+    """Counts of so many levels, each paid for by an equal part of the charge, whether it is reached or not."""
+
+    question = "levels"
+
+    levels: int
+
+    @property
+    def l1(self) -> float:
+        """One count of each level moves by one."""
+        return float(self.levels)
+
+    @property
+    def l2(self) -> float:
+        """The root of their number."""
+        return math.sqrt(self.levels)
+
+    def noise(self, charge: Charge, unit: Unit) -> Noise:
+        """Return the noise of each count."""
+        return Counting().noise(charge.part(Fraction(1, self.levels)), unit)
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise of each count, in rows."""
+        return f"each count +- {self.noise(charge, unit).std:.3g} rows"
+
+
+@dataclass(frozen=True)
+class Levels(Question):
+    """Noisy numbers of rows in the cells of a tree, level by level.
+
+    The two children of a cell are visited, and counted, if its own noisy count exceeds the threshold.
+
+    Parameters
+    ----------
+    splits : Splits
+        Public order of splits.
+    start, depth : int
+        First and last level: all cells of level `start` (0 .. 63) are visited, none below level `depth`.
+    threshold : float or None
+        In rows; ``None`` visits every cell.
+    """
+
+    splits: Splits
+    start: int
+    depth: int
+    threshold: float | None
+
+    def kind(self, ground: Ground) -> LevelCounting:
+        """Each level is a partition."""
+        return LevelCounting(self.depth - self.start + 1)
+
+    def check(self, ground: Ground) -> None:
+        """Levels must be there."""
+        require(ground.domain is not None and type(self.splits) is Splits, "only rows of numbers have such a tree")
+        self.splits.check(ground.n_features)
+        are_levels = type(self.start) is int and type(self.depth) is int and 0 <= self.start <= self.depth <= self.splits.depth
+        require(are_levels and self.start < WORD, "levels must satisfy 0 <= start <= depth <= splits.depth")
+        is_number = type(self.threshold) in (int, float) and self.threshold == self.threshold
+        require(self.threshold is None or is_number, "the threshold must be a number of rows, or None")
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> LevelAnswer:
+        """Count level by level; every visited cell gets noise."""
+        noise, depth, threshold = self.kind(ground).noise(charge, unit), self.depth, self.threshold
+        private_counts: list[IntArray] = []
+
+        def decide(cells: TreeCells, level: int) -> NDArray[np.bool_]:
+            private = privatize(rows.exact(cells, depth - level), noise, source)
+            private_counts.append(private)
+            return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
+
+        tree = Quadtree.visit(self.splits, self.start, decide)
+        return LevelAnswer(tree, np.concatenate(private_counts), noise)

@@ -1,0 +1,99 @@
+"""Public partitions that rows can be counted over: of a domain of numbers, or of finitely many points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.questions.arrays import finite_points, frozen, require
+from spinney.questions.question import Ground
+from spinney.spaces.box import FloatArray
+from spinney.trees.quadtree import WORD, TreeCells
+
+__all__ = ["ColumnBins", "Labels", "Partition", "Rings", "TreeCells", "Whole", "check_partition"]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """One cell: the whole domain. Its count is the number of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rings:
+    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells.
+
+    ``foreseen`` are the public edges of rings that may be asked about next: a backend may count both in one pass over its rows.
+    """
+
+    centers: FloatArray
+    edges: FloatArray = field(default_factory=lambda: np.empty(0))
+    foreseen: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        for name in ("centers", "edges", "foreseen"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class ColumnBins:
+    """Each column cut into 2**BIN_BITS equal bins. A row lies in one bin of every column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A partition of finitely many points: the cell of each point, from 0 to n_cells - 1, or -1 for none."""
+
+    labels: NDArray[np.int64]
+    n_cells: int
+
+    def __post_init__(self) -> None:
+        require(np.asarray(self.labels).dtype.kind in "iu", "labels must be whole numbers")
+        object.__setattr__(self, "labels", frozen(self.labels, np.int64))
+
+
+Partition = Whole | Rings | TreeCells | ColumnBins | Labels
+
+
+def check_partition(partition: Partition, ground: Ground) -> None:
+    """Raise a ValueError unless cells are disjoint (in each column, for bins of columns) and fit the ground."""
+    require(type(partition) in (Whole, Rings, TreeCells, ColumnBins, Labels), "rows are counted over partitions of the list")
+    if isinstance(partition, Labels):
+        labels = partition.labels
+        require(type(partition.n_cells) is int and partition.n_cells >= 0, "the number of cells must be a whole number")
+        fits = labels.shape == (ground.n_points,) and labels.min(initial=0) >= -1 and labels.max(initial=-1) < partition.n_cells
+        require(ground.domain is None and fits, "labels must give each point a cell, or -1")
+        return
+    require(ground.domain is not None, "only rows of numbers can be counted so")
+    if isinstance(partition, Rings):
+        finite_points(partition.centers, ground.n_features, "centers")
+        for edges in (partition.edges, partition.foreseen):
+            is_sorted = edges.ndim == 1 and np.isfinite(edges).all() and (np.diff(edges) > 0).all() and (edges >= 0).all()
+            require(is_sorted, "edges of rings must be finite and growing")
+    elif isinstance(partition, TreeCells):
+        _check_cells(partition, ground)
+
+
+def _check_cells(cells: TreeCells, ground: Ground) -> None:
+    """Raise unless cells of a tree over the ground's columns are disjoint and in the order of their codes."""
+    splits = cells.splits
+    splits.check(ground.n_features)
+    codes, depths = cells.codes, cells.depths
+    fits = codes.ndim == 2 and codes.shape == (depths.size, splits.words) and codes.dtype == np.uint64
+    require(fits and depths.ndim == 1, "a cell of a tree is a code and a depth")
+    require(depths.dtype == np.int64 and (depths >= 0).all() and (depths <= splits.depth).all(), "depths of cells must fit")
+    first, last = codes, codes.copy()
+    for word in range(splits.words):
+        used = np.clip(depths - WORD * word, 0, WORD)
+        rest = np.where(used < WORD, np.uint64(2**WORD - 1) >> np.minimum(used, WORD - 1).astype(np.uint64), np.uint64(0))
+        require(((codes[:, word] & rest) == 0).all(), "bits of a code below its cell's depth must be zero")
+        last[:, word] |= rest
+    # Cells are disjoint and sorted if each one begins behind the last code of the one before.
+    behind = np.zeros(max(len(codes) - 1, 0), dtype=np.bool_)
+    alike = np.ones_like(behind)
+    for word in range(splits.words):
+        one, other = last[:-1, word], first[1:, word]
+        behind |= alike & (other > one)
+        alike &= other == one
+    require(behind.all(), "cells of a tree must be disjoint and sorted by their codes")

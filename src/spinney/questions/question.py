@@ -1,0 +1,97 @@
+"""What a question is: a frozen value with a public kind, checked arguments, and one way to answer it.
+
+A kind is what is known of a question before it is asked, from public facts: how far one row moves its answer, so how its share of
+a budget is best spent, and the noise that a charge buys. Plans, algorithms and answers all take the noise from here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
+from spinney.privacy.pricing import Unit
+from spinney.spaces.box import Domain
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["Exact", "Ground", "Kind", "Question"]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The public ground that rows lie on: a domain of numbers, or finitely many points, which may have distances.
+
+    Parameters
+    ----------
+    domain : Domain or None
+        Of rows of numbers.
+    n_points : int
+        Of rows that name a point; 0 if rows are numbers.
+    space : FiniteMetric or None
+        The distances between the points, if there are any.
+    """
+
+    domain: Domain | None = None
+    n_points: int = 0
+    space: FiniteMetric | None = None
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of numbers; 0 if rows name points."""
+        return 0 if self.domain is None else self.domain.n_features
+
+
+class Exact(Protocol):
+    """What a backend does for a question: exact whole numbers about all rows. They never leave unless noise was added."""
+
+    def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
+        """Return an aggregate of the closed list; cells of so many levels below may be asked about next."""
+
+
+class Kind(ABC):
+    """What is known of a question at plan time, from public facts."""
+
+    #: The question's name, as charges have it.
+    question: ClassVar[str]
+
+    @property
+    def l1(self) -> float:
+        """How far one row moves the answer, in L1."""
+        return 1.0
+
+    @property
+    def l2(self) -> float:
+        """The same in L2; 0 if only a pure mechanism serves."""
+        return 1.0
+
+    @abstractmethod
+    def noise(self, charge: Charge, unit: Unit) -> Any:
+        """Return the public facts about the noise that a charge buys."""
+
+    @abstractmethod
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise in words, for a plan."""
+
+    def part(self, name: str, share: Fraction) -> Part:
+        """Return a named share of a budget for a question of this kind."""
+        return Part(name, self.question, share, self.l1, self.l2, self)
+
+
+class Question(ABC):
+    """A frozen value that can be asked. Its arguments are public; arrays are copied and cannot be written to."""
+
+    @abstractmethod
+    def kind(self, ground: Ground) -> Kind:
+        """Return the kind of this question on a ground."""
+
+    @abstractmethod
+    def check(self, ground: Ground) -> None:
+        """Raise a ValueError unless the public arguments are lawful on this ground."""
+
+    @abstractmethod
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Any:
+        """Aggregate exact integers, add noise to every slot, and answer."""

@@ -1,0 +1,152 @@
+"""The question `sums`: noisy sums of clipped offsets, and noisy weights, over the Voronoi cells of public centers.
+
+Proof: ``proofs/questions.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import finite_points, frozen, require
+from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.spaces.box import FloatArray
+
+__all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summing", "Sums"]
+
+#: A clipping radius is this many integer steps of a clipped vector.
+RADIUS_STEPS = 2**20
+#: The share of a charge that pays for the weights.
+WEIGHT_SHARE = Fraction(1, 5)
+#: What is summed.
+KERNELS = ("mean", "median", "second-moment")
+
+
+@dataclass(frozen=True)
+class StepNoise:
+    """Public facts about the noise of a `sums` answer, in integer steps and in the answer's own units."""
+
+    vectors: Noise
+    weights: Noise
+    weight_steps: int
+
+    @property
+    def vector_std(self) -> float:
+        """Standard deviation of each coordinate of a sum, in radii."""
+        return self.vectors.std / RADIUS_STEPS
+
+    @property
+    def weight_std(self) -> float:
+        """Standard deviation of each weight, in rows."""
+        return self.weights.std / self.weight_steps
+
+
+@dataclass(frozen=True)
+class SumAnswer:
+    """Noisy sums per cell, in units of the cell's radius, and noisy weights."""
+
+    private_vectors: FloatArray
+    private_weights: FloatArray
+    noise: StepNoise
+
+
+@dataclass(frozen=True)
+class Summing(Kind):
+    """Sums of vectors of so many columns: one row adds a vector in an L2 ball (and the L1 ball around it) and a weight."""
+
+    question = "sums"
+
+    kernel: str
+    n_features: int
+
+    @property
+    def l1(self) -> float:
+        """A vector of length 1 has an L1 norm of at most the root of its number of columns."""
+        return math.sqrt(self.n_features)
+
+    def noise(self, charge: Charge, unit: Unit) -> StepNoise:
+        """Return the noise of vectors and weights."""
+        square = RADIUS_STEPS**2
+        weight_steps = RADIUS_STEPS if self.kernel == "median" else 1
+        price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=self.kernel != "median")
+        return StepNoise(
+            calibrate(Sensitivity(math.isqrt(self.n_features * square), square), price.vectors),
+            calibrate(Sensitivity(weight_steps, weight_steps**2), price.weights),
+            weight_steps,
+        )
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise of each coordinate, in radii."""
+        return f"each coordinate of a sum +- {self.noise(charge, unit).vector_std:.3g} clipping radii"
+
+
+@dataclass(frozen=True, eq=False)
+class Offsets:
+    """The aggregate: exact sums of clipped offsets in steps, and of weights."""
+
+    centers: FloatArray
+    kernel: str
+    radii: FloatArray
+    anchors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sums(Question):
+    """Noisy sums of clipped offsets, and noisy weights, over the Voronoi cells of public centers.
+
+    Parameters
+    ----------
+    centers : array of shape (k, d)
+    kernel : {"mean", "median", "second-moment"}
+        ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its length and
+        the radius, with weight radius / that (a clipped Weiszfeld step). ``second-moment``: the squared coordinates of the offset,
+        as a vector clipped to the squared radius and in units of it, with weight 1.
+    radii : array of shape (k,)
+        Positive.
+    anchors : array of shape (k, d), optional
+        Points that offsets are taken from; the centers by default.
+    """
+
+    centers: FloatArray
+    kernel: str
+    radii: FloatArray
+    anchors: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("centers", "radii", "anchors"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def kind(self, ground: Ground) -> Summing:
+        """One row adds one clipped vector and one weight to one cell."""
+        return Summing(self.kernel, self.centers.shape[1])
+
+    def check(self, ground: Ground) -> None:
+        """Clipping relies on finite centers and radii; kernels rely on shapes."""
+        require(ground.domain is not None, "only rows of numbers can be summed")
+        require(type(self.kernel) is str and self.kernel in KERNELS, f"the kernel must be one of {', '.join(KERNELS)}")
+        finite_points(self.centers, ground.n_features, "centers")
+        if self.anchors is not None:
+            finite_points(self.anchors, ground.n_features, "anchors")
+            require(self.anchors.shape == self.centers.shape, "there must be one anchor per center")
+        require(self.radii.shape == self.centers.shape[:1], "there must be one radius per center")
+        lawful = ((self.radii > 1e-150) & (self.radii < 1e150)).all()  # squares neither vanish nor overflow
+        require(lawful, "radii must be positive and finite")
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:
+        """Sum, and add noise to every coordinate and weight."""
+        noise = self.kind(ground).noise(charge, unit)
+        anchors = self.centers if self.anchors is None else self.anchors
+        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, anchors))
+        return SumAnswer(
+            np.asarray(privatize(vectors, noise.vectors, source) / RADIUS_STEPS),
+            np.asarray(privatize(weights, noise.weights, source) / noise.weight_steps),
+            noise,
+        )
