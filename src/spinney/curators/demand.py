@@ -161,7 +161,7 @@ class DemandBackend(Backend):
 
 
 class _Uncovered:
-    """Points and their rows that are not covered yet; their first stages are kept if they fit and else computed again by blocks."""
+    """Points and their rows that are not covered yet; first stages are kept if they fit and else computed again by blocks."""
 
     def __init__(self, sets: Balls | Family, points: IntArray, weights: IntArray) -> None:
         self._sets, self._points, self._weights = sets, points, weights

@@ -1,8 +1,8 @@
 """The gate: the one place where exact numbers about private rows become private answers.
 
-A curator holds a backend, which answers exact aggregates, the ledger of the fit and the source of noise. `ask` refuses what is not
-on the list of questions, checks public arguments, charges the ledger, and only then lets the question answer. Nothing else leads to
-the rows: an algorithm that only asks is private by construction.
+A curator holds a backend, which answers exact aggregates, the ledger of the fit and the source of noise. `ask` refuses what is
+not on the list of questions, checks public arguments, charges the ledger, and only then lets the question answer. Nothing else
+leads to the rows: an algorithm that only asks is private by construction.
 
 Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` names.
 """

@@ -196,11 +196,11 @@ class SparkBackend(LookAhead):
         Rows packed in blocks: each element holds one item, the bytes of an F-ordered array.
     dtype : {"<f4", "<f8"}
         The type of the blocks' numbers.
-    domain, unit
+    domain, unit, key
         As for rows in memory.
     """
 
-    def __init__(self, nonprivate_blocks: Any, dtype: str, domain: Domain, unit: Unit) -> None:
+    def __init__(self, nonprivate_blocks: Any, dtype: str, domain: Domain, unit: Unit, key: Callable[[], bytes]) -> None:
         super().__init__(domain, unit.replaces)
         self._blocks = nonprivate_blocks
         self._dtype = dtype

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,5 +160,5 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
     if rows is None:
         raise DataError("Spark could not compute the table. Nothing was charged.\nHint: Spark's log says why.")
     with _kept(rows, level) as blocks:
-        maker = lambda domain, unit, key: SparkBackend(blocks, dtype, domain, unit)
+        maker = partial(SparkBackend, blocks, dtype)
         return fit_behind(facts, maker, "spark", len(names), False, columns, account, MODEL)

@@ -62,7 +62,10 @@ CATALOG: dict[str, Entry] = {
             Sums, Summing, "one vector of length at most RADIUS_STEPS and one weight of at most one row, in one cell",
             ("proofs/questions.md", "proofs/pricing.md"), (_BRUTE, _SEARCH),
         ),
-        Entry(Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range", ("proofs/questions.md",), (_BRUTE, _SEARCH)),
+        Entry(
+            Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range",
+            ("proofs/questions.md",), (_BRUTE, _SEARCH),
+        ),
         Entry(
             Choose, Choosing, "any two options' costs apart by at most their public range, all in one direction",
             ("proofs/selection.md", "proofs/sites.md"), (_SITES, "tests/privacy/test_exponential_mechanism.py"),

@@ -1,7 +1,7 @@
 """The question `choose`: one of public options by the exponential mechanism on its exact cost.
 
-Costs are whole numbers of steps: a distance, or its square, over the space's diameter (squared) is cut into `SITE_STEPS`. Ranges are
-taken from these whole numbers, so that no rounding is left to prove.
+Costs are whole numbers of steps: a distance, or its square, over the space's diameter (squared) is cut into `SITE_STEPS`. Ranges
+are taken from these whole numbers, so that no rounding is left to prove.
 
 Proof: ``proofs/sites.md`` and ``proofs/selection.md``.
 """
@@ -152,8 +152,8 @@ class Choosing(Kind):
 class Choose(Question):
     """One option by the exponential mechanism on its exact cost.
 
-    The cost of one row differs between options by at most a public range: that of the second-nearest center for swaps, the largest
-    difference between two sets for sets.
+    The cost of one row differs between options by at most a public range: that of the second-nearest center for swaps, the
+    largest difference between two sets for sets.
 
     Parameters
     ----------

@@ -105,9 +105,9 @@ class Sums(Question):
     ----------
     centers : array of shape (k, d)
     kernel : {"mean", "median", "second-moment"}
-        ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its length and
-        the radius, with weight radius / that (a clipped Weiszfeld step). ``second-moment``: the squared coordinates of the offset,
-        as a vector clipped to the squared radius and in units of it, with weight 1.
+        ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its length
+        and the radius, with weight radius / that (a clipped Weiszfeld step). ``second-moment``: the squared coordinates of the
+        offset, as a vector clipped to the squared radius and in units of it, with weight 1.
     radii : array of shape (k,)
         Positive.
     anchors : array of shape (k, d), optional
