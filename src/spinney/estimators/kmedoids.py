@@ -48,7 +48,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         search on noisy counts, ``local-search``, noisy swaps, and ``coverage``, balls that cover demand.
     power : {1, 2}, default 1
         1 sums distances, 2 squared distances.
-    existing_sites : array of int, default ()
+    existing_sites : array of int, or of names, default ()
         Points where there is a site already; they stay, and serve.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
@@ -170,7 +170,10 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         if not isinstance(release, SiteRelease):
             release = SiteRelease.from_json(release)
-        if not isinstance(space, FiniteMetric) or space.described != release.space:
+        fits = isinstance(space, FiniteMetric) and space.described == release.space
+        if fits and space.names is not None and release.names is not None:
+            fits = tuple(space.names[site] for site in release.sites) == release.names
+        if not fits:
             raise ParameterError.wrong(
                 "space", f"{cls.__name__}.from_release", f"the space of the release, {release.space}",
                 getattr(space, "described", type(space).__name__), "make it from the same public files.",

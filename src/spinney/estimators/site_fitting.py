@@ -21,6 +21,7 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.site_release import SiteRelease
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.naming import places_of
 
 __all__ = ["SiteFacts", "SiteParameters", "check_sites", "fit_demand", "plan_sites"]
 
@@ -54,6 +55,7 @@ class SiteFacts:
 
 def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
     """Return the existing sites as different indices of points."""
+    sites = places_of(sites, space.names, "existing_sites", owner)
     try:
         places = np.asarray(sites)
         if places.size == 0:
@@ -120,7 +122,6 @@ def fit_demand(
     facts: SiteFacts,
     nonprivate_rows: NDArray[Any],
     nonprivate_groups: Any = None,
-    names: tuple[str, ...] | None = None,
     account: Ledger | None = None,
 ) -> SiteRelease:
     """Run the algorithm behind a curator and return what may be published.
@@ -136,8 +137,6 @@ def fit_demand(
         The point of each row, by its index.
     nonprivate_groups : sequence of length n, optional
         Whom each row belongs to; must be given exactly if the facts were checked with groups.
-    names : tuple of str, optional
-        What the space's points are called; public.
     account : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
@@ -164,5 +163,5 @@ def fit_demand(
         summary_weights=result.summary_weights,
         space=space.described,
         coordinates=None if space.coordinates is None else space.coordinates[sites],
-        names=None if names is None else tuple(names[site] for site in sites),
+        names=None if space.names is None else tuple(space.names[site] for site in sites),
     )
