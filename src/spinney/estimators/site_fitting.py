@@ -13,12 +13,13 @@ from spinney.algorithms.site_registry import SITE_ALGORITHMS, choose_site
 from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
 from spinney.curators.sites import SiteCurator
 from spinney.estimators.charging import charged
-from spinney.estimators.fitting import promise_fields
+from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.validation import check_count, check_promise, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
+from spinney.privacy.preparation import prepared_names
 from spinney.privacy.site_release import SiteRelease
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.naming import places_of
@@ -143,9 +144,9 @@ def fit_demand(
     problem, algorithm, has_groups = facts.problem, facts.algorithm, nonprivate_groups is not None
     space, budget, unit = problem.space, problem.budget, problem.unit
     charges = algorithm.plan(problem)
-    rng = check_random_state(facts.random_state)
+    rng = check_random_state(facts.random_state, facts.noise_seed)
     ledger = FitLedger(budget, charges)
-    with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name):
+    with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name) as made:
         source = noise_source(facts.noise_seed)
         curator = SiteCurator(nonprivate_rows, space, unit, ledger, source, nonprivate_groups)
         result = algorithm.run(curator, problem, charges, rng)
@@ -153,6 +154,10 @@ def fit_demand(
     sites = np.concatenate([result.medoids[order], problem.existing])
     return SiteRelease(
         **promise_fields(budget, unit, charges, ledger, source, has_groups),
+        **repeat_fields(algorithm, facts.random_state, facts.noise_seed, made),
+        preprocessing=prepared_names(
+            "point of the space", "its first point", unit.adjacency.value, unit.max_rows if has_groups else None
+        ),
         algorithm=algorithm.name,
         power=problem.power,
         medoids=result.medoids[order],
