@@ -74,7 +74,7 @@ class ItemCurator(Desk):
     ledger : FitLedger
     source : NoiseSource
     groups : sequence of length n, optional
-        The person each row belongs to.
+        The person each row belongs to; a row without a name does not count.
     """
 
     def __init__(
@@ -87,7 +87,11 @@ class ItemCurator(Desk):
         groups: Any = None,
     ) -> None:
         super().__init__(unit, ledger, source)
-        mask = None if groups is None else kept_rows(groups, unit.max_rows, source.key())
+        mask = None
+        if groups is not None:
+            known = known_points(nonprivate_rows, n_points)
+            values = np.where(known, nonprivate_rows, np.nan).astype(np.float64)  # rows that name no point are alike
+            mask = kept_rows(groups, lambda: [values[:, None]], unit, source.key())
         counts = count_points(nonprivate_rows, n_points, unit, mask)
         self._counts = np.minimum(counts, self._largest_count(n_points))  # one row still moves one count by at most one
         self._demand = np.flatnonzero(self._counts)

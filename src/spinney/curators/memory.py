@@ -40,7 +40,7 @@ class MemoryCurator(Curator):
     domain, unit, ledger, source
         As for `Curator`.
     groups : sequence of length n, optional
-        The person each row belongs to.
+        The person each row belongs to; a row without a name does not count.
     """
 
     def __init__(
@@ -54,7 +54,9 @@ class MemoryCurator(Curator):
     ) -> None:
         super().__init__(domain, unit, ledger, source)
         self._rows = nonprivate_rows
-        self._mask = np.empty(0, np.uint8) if groups is None else kept_rows(groups, unit.max_rows, source.key())
+        self._mask = np.empty(0, np.uint8)
+        if groups is not None:
+            self._mask = kept_rows(groups, lambda: [nonprivate_rows], unit, source.key())
         self._forget()
 
     def within(self, domain: Domain) -> Self:
