@@ -39,7 +39,7 @@ class Matrix:
 
     values: NDArray[Any]
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
         """Write the distances from sources to targets."""
         out[:] = self.values[np.ix_(sources, targets)]
 
@@ -51,7 +51,7 @@ class Coordinates:
     points: FloatArray
     manhattan: bool
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
         """Write the distances from sources to targets."""
         from spinney.spaces.pairwise import pairwise
 
@@ -66,16 +66,11 @@ class Network:
     ends: IntArray
     lengths: FloatArray
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
-        """Write the distances from sources to targets, searching from the fewer of them unless it must be from the sources."""
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets, by a search from each source."""
         from spinney.spaces.shortest_paths import shortest_paths
 
-        if oriented or len(sources) <= len(targets):
-            shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
-        else:
-            turned = np.empty(out.shape[::-1])
-            shortest_paths(self.starts, self.ends, self.lengths, targets, sources, turned)
-            out[:] = turned.T
+        shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,22 +218,32 @@ class FiniteMetric:
         from the source, so that a distance depends on its two points alone and not on what else is asked.
         """
         rows, columns = self._indices("sources", sources), self._indices("targets", targets)
+        return self._measure(rows, columns, not oriented and self._turns(len(rows), len(columns)))
+
+    def _turns(self, n_sources: int, n_targets: int) -> bool:
+        """Whether to search from the targets: in a network, if they are fewer."""
+        return isinstance(self.source, Network) and n_sources > n_targets
+
+    def _measure(self, rows: IntArray, columns: IntArray, turned: bool) -> FloatArray:
+        """Return the distances from rows to columns, added up from the columns if `turned`; threads share what is searched from."""
+        if turned:
+            return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
         out = np.empty((len(rows), len(columns)))
         threads = os.cpu_count() or 1
-        if min(len(rows), len(columns)) < threads or out.size < BLOCK_ENTRIES // 8:
-            self.source.fill(rows, columns, out, oriented)
-        else:
-            parts = np.array_split(np.arange(len(rows)), 4 * threads)
-            with ThreadPoolExecutor(threads) as pool:
-                fill = self.source.fill
-                list(pool.map(lambda part: fill(rows[part], columns, out[part[0] : part[-1] + 1], oriented), parts))
+        if len(rows) < threads or out.size < BLOCK_ENTRIES // 8:
+            self.source.fill(rows, columns, out)
+            return out
+        step = -(-len(rows) // (4 * threads))  # a number of parts that is fixed would leave some without rows
+        parts = [slice(start, start + step) for start in range(0, len(rows), step)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda part: self.source.fill(rows[part], columns, out[part]), parts))
         return out
 
     def blocks(
         self,
         sources: ArrayLike | None = None,
         targets: ArrayLike | None = None,
-        entries: int = BLOCK_ENTRIES,
+        entries: int | None = None,
         oriented: bool = False,
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Yield the rows of `distances_between`, at most about `entries` numbers at a time, each with its place.
@@ -247,17 +252,19 @@ class FiniteMetric:
         ----------
         sources, targets : array of int, optional
             By default all points.
-        entries : int
+        entries : int, optional
+            By default `BLOCK_ENTRIES`.
         oriented : bool
             As for `distances_between`.
         """
         everything = np.arange(self.n_points)
         rows = everything if sources is None else self._indices("sources", sources)
         columns = everything if targets is None else self._indices("targets", targets)
-        step = max(1, entries // max(1, len(columns)))
+        step = max(1, (BLOCK_ENTRIES if entries is None else entries) // max(1, len(columns)))
+        turned = not oriented and self._turns(min(step, len(rows)), len(columns))  # one end for all blocks, the last one too
         for start in range(0, len(rows), step):
             part = slice(start, min(start + step, len(rows)))
-            yield part, self.distances_between(rows[part], columns, oriented)
+            yield part, self._measure(rows[part], columns, turned)
 
     @cached_property
     def diameter(self) -> float:
