@@ -6,6 +6,8 @@ So the cache is dropped whenever any source file has changed since it was filled
 import hashlib
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parent.parent / "src" / "spinney"
 STAMP = SOURCE / "__pycache__" / "kernels.stamp"
 
@@ -21,3 +23,14 @@ def pytest_configure(config):
             compiled.unlink()
         STAMP.parent.mkdir(exist_ok=True)
         STAMP.write_text(digest.hexdigest())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def real_today():
+    """Let every release of the tests have one date, so that midnight makes no difference between two of them."""
+    from spinney.estimators import charging
+
+    real = charging.today
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charging, "today", lambda: "2026-01-31")
+        yield real

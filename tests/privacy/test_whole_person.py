@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans, PrivateKMedian
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.curators.groups import kept_rows
 from spinney.curators.partitions import Columns, Rings, Whole
 from spinney.mechanisms.source import SecureSource
+from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import Cells, Splits
 
@@ -32,6 +33,17 @@ NAMES = {
 }
 
 
+def mask_of(names, cap, rows=None, key=KEY):
+    """Return which rows count; rows are all different if none are given."""
+    rows = np.arange(float(len(names)))[:, None] if rows is None else rows
+    return kept_rows(names, lambda: [rows], Unit(max_rows=cap), key)
+
+
+def kept_values(people, values, kept):
+    """Return the values that each person's kept rows have: equal rows of one person are alike."""
+    return sorted(zip(people[kept].tolist(), values[kept, 0].tolist(), strict=True))
+
+
 def as_objects(names):
     column = np.empty(len(names), dtype=object)
     column[:] = names
@@ -46,24 +58,28 @@ def test_kept_rows_of_a_group_do_not_change_when_another_group_goes(kind, data):
     rows = data.draw(st.lists(st.sampled_from(range(len(people))), min_size=1, max_size=25))
     cap = data.draw(st.integers(1, 4))
     names = as_objects([people[i] for i in rows]) if kind == "mixed" else [people[i] for i in rows]
-    mask = kept_rows(names, cap, KEY)
+    values = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows))), dtype=float)[:, None]
+    mask = mask_of(names, cap, values)
     for person in set(rows):
         mine = np.array(rows) == person
-        assert mask[mine].sum() == min(cap, mine.sum())
+        assert mask[mine].sum() == (0 if people[person] is None else min(cap, mine.sum()))
         if not mine.all():
             left = names[~mine] if kind == "mixed" else [name for name, own in zip(names, mine, strict=True) if not own]
-            assert np.array_equal(kept_rows(left, cap, KEY), mask[~mine])
+            kept = mask_of(left, cap, values[~mine]) == 1
+            assert kept_values(np.array(rows)[~mine], values[~mine], kept) == kept_values(
+                np.array(rows), values, ~mine & (mask == 1)
+            )
 
 
 def test_one_name_among_others_of_another_type_merges_no_two_people():
     # Two people whose names a float cannot tell apart, and a third whose name is a float.
     people = [2**53, 2**53 + 1]
-    assert kept_rows(people, 1, KEY).tolist() == [1, 1]
-    assert kept_rows([*people, 0.5], 1, KEY).tolist() == [1, 1, 1]
-    assert kept_rows([*people, float("nan")], 1, KEY).tolist() == [1, 1, 1]
-    assert kept_rows([2**63, 2**63 + 1, -1], 1, KEY).tolist() == [1, 1, 1]
+    assert mask_of(people, 1).tolist() == [1, 1]
+    assert mask_of([*people, 0.5], 1).tolist() == [1, 1, 1]
+    assert mask_of([*people, float("nan")], 1).tolist() == [1, 1, 0]
+    assert mask_of([2**63, 2**63 + 1, -1], 1).tolist() == [1, 1, 1]
     # A number and its text are two people, whoever else is there.
-    assert kept_rows([1, "1"], 1, KEY).tolist() == [1, 1]
+    assert mask_of([1, "1"], 1).tolist() == [1, 1]
 
 
 def test_names_of_several_columns_are_refused():
@@ -86,7 +102,7 @@ def test_names_of_several_columns_are_refused():
     ],
 )
 def test_one_person_spelled_in_several_ways_has_one_cap(spellings):
-    assert kept_rows(spellings, 1, KEY).sum() == 1
+    assert mask_of(spellings, 1).sum() == 1
 
 
 @pytest.mark.parametrize(
@@ -94,7 +110,7 @@ def test_one_person_spelled_in_several_ways_has_one_cap(spellings):
     [(Fraction(1, 3), 1 / 3), (2**60, 2**60 + 1), (1, "1"), (("a", "b"), ("ab",)), (("a", ("b",)), (("a", "b"),)), (b"a", "a")],
 )
 def test_two_people_have_two_caps(one, other):
-    assert kept_rows(as_objects([one, other]), 1, KEY).sum() == 2
+    assert mask_of(as_objects([one, other]), 1).sum() == 2
 
 
 @pytest.mark.parametrize(
@@ -103,16 +119,16 @@ def test_two_people_have_two_caps(one, other):
     ids=["integer", "tuple", "fraction", "signaling", "object", "dict"],
 )
 def test_no_name_raises(name):
-    assert kept_rows(as_objects([name, "x", "x"]), 1, KEY).sum() == 2
+    assert mask_of(as_objects([name, "x", "x"]), 1)[1:].sum() == 1
 
 
 def test_a_tuple_is_one_name():
-    assert kept_rows([("a", 1), ("a", 1), ("a", 2), "b"], 1, KEY).sum() == 3
+    assert mask_of([("a", 1), ("a", 1), ("a", 2), "b"], 1).sum() == 3
 
 
 def test_which_rows_are_kept_is_a_secret_even_draw():
     names = ["a"] * 6 + ["b"] * 2
-    masks = np.array([kept_rows(names, 2, SecureSource().key()) for _ in range(3000)])
+    masks = np.array([mask_of(names, 2, key=SecureSource().key()) for _ in range(3000)])
     assert (masks[:, 6:] == 1).all()
     assert np.abs(masks[:, :6].mean(axis=0) - 1 / 3).max() < 0.06
 
@@ -158,6 +174,69 @@ def test_moving_all_rows_of_a_person_stays_within_the_charge(name, adjacency, sp
             worst = max(worst, sum(privacy_loss(before, after)))
         assert worst <= asked.amount
         assert worst > 0 or (name, adjacency) == ("whole", "replace")  # a replacement keeps the number of rows
+
+
+UNNAMED = [None, float("nan"), np.datetime64("NaT"), object()]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_a_person_without_a_name_moves_nothing(name, adjacency, spy, charge):
+    question, ask = QUESTIONS[name]
+    rows = np.random.default_rng(7).uniform(-1, 1, (12, 2))
+    named = as_objects(["a"] * 4 + ["b"] * 4)
+    for cap, measure in itertools.product((1, 3), ("epsilon", "rho")):
+        options = {"adjacency": adjacency, "max_rows": cap}
+        alone = spy(ask, rows[:8], charge(question, measure), groups=named, **options)
+        for count in (1, 2, 4):
+            groups = np.concatenate([named, as_objects(UNNAMED[:count])])
+            assert spy(ask, rows[: 8 + count], charge(question, measure), groups=groups, **options) == alone
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_person_without_a_name_who_gets_one_is_within_the_charge_of_a_replacement(name, spy, charge, privacy_loss):
+    # All ways to give three rows on and off the radius, missing and far ones, to a person whose rows had no name before.
+    question, ask = QUESTIONS[name]
+    edge = 0.5 + 0.3 / np.sqrt(2)
+    theirs = [(edge, edge), (-edge, -edge), (np.nan, 0.0), (40.0, -40.0)]
+    others, names = np.array([[0.1, 0.2], [-0.5, -0.4]]), ["a", "b"]
+    for cap, measure in itertools.product((1, 2, 3), ("epsilon", "rho")):
+        asked, reached = charge(question, measure), Fraction(0)
+        for mine in itertools.combinations_with_replacement(theirs, 3):
+            rows = np.concatenate([others, mine])
+            drawn = [spy(ask, rows, asked, groups=[*names, *[who] * 3], adjacency="replace", max_rows=cap) for who in (None, "c")]
+            loss = sum(privacy_loss(*drawn))
+            assert loss == sum(privacy_loss(*drawn[::-1])) <= asked.amount
+            reached = max(reached, loss)
+        assert reached > 0
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_the_order_of_the_rows_decides_nothing(estimator, case, adjacency):
+    rng = np.random.default_rng(2)
+    rows, people = rng.normal(-0.6, 0.1, (400, case.n_features)), as_objects([f"p{i}" for i in rng.integers(0, 60, 400)])
+    rows[::9], rows[::13, 0], rows[5::20, -1], people[::17] = rows[0], np.nan, 40.0, None
+    model = estimator(
+        3, epsilon=3.0, adjacency=adjacency, bounds=(-1, 1), max_rows_per_group=2, random_state=0, noise_seed=1, **case.asked
+    )
+    release = model.fit(rows, groups=people).release_.to_json()
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(400)
+        assert model.fit(rows[order], groups=people[order]).release_.to_json() == release
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_the_order_of_demand_decides_nothing(adjacency):
+    rng = np.random.default_rng(3)
+    space = FiniteMetric.from_points(rng.random((30, 2)))
+    demand, people = rng.integers(-1, 32, 300), as_objects([f"p{i}" for i in rng.integers(0, 40, 300)])
+    people[::11] = None
+    model = PrivateKMedoids(3, epsilon=3.0, adjacency=adjacency, space=space, max_rows_per_group=2, random_state=0, noise_seed=1)
+    release = model.fit(demand, groups=people).release_.to_json()
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(300)
+        assert model.fit(demand[order], groups=people[order]).release_.to_json() == release
 
 
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from spinney.cli.wording import in_options
 from spinney.exceptions import BudgetError, DataError, ParameterError, ReleaseError
 
 __all__ = ["BUDGET", "DATA", "USAGE", "one_line_errors"]
@@ -17,7 +18,7 @@ USAGE, DATA, BUDGET = 2, 3, 4
 
 
 def _stop(error: object, code: int) -> NoReturn:
-    told = " ".join([str(error), *getattr(error, "__notes__", ())])
+    told = " ".join([in_options(str(error)), *getattr(error, "__notes__", ())])
     click.echo("error: " + " ".join(told.split()), err=True)
     sys.exit(code)
 
@@ -31,6 +32,8 @@ def one_line_errors() -> Iterator[None]:
         _stop(error, USAGE)
     except (DataError, ReleaseError) as error:
         _stop(error, DATA)
+    except BrokenPipeError:
+        raise  # whoever read the output has had enough; click ends quietly
     except OSError as error:
         if error.filename:
             notes = " ".join(getattr(error, "__notes__", ()))

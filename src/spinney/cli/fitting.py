@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
@@ -79,8 +79,8 @@ def fit_table(
         return fit_rows(facts, found.nonprivate_rows, found.nonprivate_groups, found.columns, ledger)
 
 
-def label_table(release: Path, table: Path, out: Path) -> None:
-    """Write the nearest center of each row of a table."""
+def label_table(release: Path, table: Path) -> NDArray[Any]:
+    """Return the nearest center of each row of a table: as private as the rows."""
     record = read_json(release)
     if record.get("format") == SiteRelease.format:
         raise ReleaseError(
@@ -91,5 +91,4 @@ def label_table(release: Path, table: Path, out: Path) -> None:
     d = loaded.centers.shape[1]
     if rows.shape[1] != d:
         raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.\nHint: use the same columns.")
-    _, labels = nearest(finite_points(rows, domain_from_dict(loaded.domain)), loaded.centers)
-    np.savetxt(out, labels, fmt="%d", header="label", comments="")
+    return nearest(finite_points(rows, domain_from_dict(loaded.domain)), loaded.centers)[1]

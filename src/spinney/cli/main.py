@@ -102,15 +102,21 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
 @main.command()
 @click.argument("release", type=FILE)
 @click.argument("table", type=FILE)
-@click.option("--out", type=FILE, required=True, help="Where to write one label per row (CSV).")
-def predict(release: Path, table: Path, out: Path) -> None:
+@click.option("--out", type=FILE, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
+def predict(release: Path, table: Path, out: Path | None) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     with without_scipy():
         from spinney.cli.fitting import label_table
+        from spinney.cli.labels import check_kind, is_standard_output, write_labels
 
     with one_line_errors():
+        if out is None or is_standard_output(out):
+            write_labels(label_table(release, table), None)
+            click.echo(f"Labeled the rows of {table} by {release}.", err=True)
+            return
+        check_kind(out)
         with written_whole(out) as part:
-            label_table(release, table, part)
+            write_labels(label_table(release, table), part)
         click.echo(f"Wrote {out}.")
 
 

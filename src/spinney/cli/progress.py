@@ -45,6 +45,7 @@ def progress(steps: int) -> Iterator[Callable[[str], None]]:
         logger.setLevel(logging.INFO)
         try:
             yield step
+            bar.update(max(steps - bar.pos, 0))  # a released answer may have made steps unnecessary
         finally:
             logger.removeHandler(listener)
             logger.setLevel(level)

@@ -64,8 +64,8 @@ class PublicFiles:
         """Whether the space can be drawn."""
         return self.graph is None or self.coordinates is not None
 
-    def read(self) -> tuple[tuple[str, ...], FiniteMetric, NDArray[np.int64]]:
-        """Return what points are called, the space and the existing sites."""
+    def read(self) -> tuple[FiniteMetric, NDArray[np.int64]]:
+        """Return the space, with the names of its points, and the existing sites."""
         axes = [name.strip() for name in self.columns.split(",")] if self.columns else AXES
         where = str(self.graph or self.points)
         if self.points is not None:
@@ -82,8 +82,8 @@ class PublicFiles:
         existing = find_places(_names(self.existing), names, "--existing", where)
         if self.points is not None:
             metric: Any = self.metric or "euclidean"
-            return names, FiniteMetric.from_points(points.coordinates, metric, candidates), existing
-        return names, FiniteMetric.from_graph(edges.graph, candidates, drawn), existing
+            return FiniteMetric.from_points(points.coordinates, metric, candidates, names=names), existing
+        return FiniteMetric.from_graph(edges.graph, candidates, drawn, names=names), existing
 
 
 def _drawn(path: Path, axes: list[str], names: tuple[str, ...]) -> NDArray[np.float64]:
@@ -108,13 +108,13 @@ def _names(values: Iterable[str]) -> list[str]:
     return found
 
 
-def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> tuple[tuple[str, ...], SiteParameters]:
-    """Return what points are called and what is asked for; what needs no file is checked first."""
+def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> SiteParameters:
+    """Return what is asked for; what needs no file is checked first."""
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, HOMES["sites"])
     with progress(1) as step:
         step(f"reading {(files.graph or files.points or Path()).name}")
-        names, space, existing = files.read()
-    return names, SiteParameters(space=space, existing_sites=existing, **parameters)
+        space, existing = files.read()
+    return SiteParameters(space=space, existing_sites=existing, **parameters)
 
 
 def _check_groups(groups: str | None, parameters: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, 
     """Return the plan; no demand is read, so that groups need not be named."""
     if groups is not None:
         _check_groups(groups, parameters)
-    _, asked = _read_space(files, parameters["max_rows_per_group"] is not None, parameters)
+    asked = _read_space(files, parameters["max_rows_per_group"] is not None, parameters)
     return str(plan_sites(asked, OWNER, n_guess))
 
 
@@ -135,10 +135,10 @@ def choose_sites(
 ) -> tuple[SiteRelease, FiniteMetric]:
     """Read the public files, check everything, read the demand, and return the release and the space."""
     _check_groups(groups, parameters)
-    names, asked = _read_space(files, groups is not None, parameters)
+    asked = _read_space(files, groups is not None, parameters)
     facts = check_sites(asked, OWNER, groups is not None)
     with progress(1) as step:
         step(f"reading {demand.name}")
-        read = read_demand(demand, demand_column, names, groups)
+        read = read_demand(demand, demand_column, facts.problem.space.names or (), groups)
     with progress(len(facts.algorithm.plan(facts.problem))):
-        return fit_demand(facts, read.nonprivate_rows, read.nonprivate_groups, names, ledger), facts.problem.space
+        return fit_demand(facts, read.nonprivate_rows, read.nonprivate_groups, ledger), facts.problem.space

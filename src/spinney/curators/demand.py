@@ -73,14 +73,18 @@ class DemandBackend(Backend):
     key : callable
         Draws the secret that decides which rows of a group count.
     groups : sequence of length n, optional
-        The person each row belongs to.
+        The person each row belongs to; a row without a name does not count.
     """
 
     def __init__(
         self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
     ) -> None:
         self.ground = ground
-        mask = None if groups is None else kept_rows(groups, unit.max_rows, key())
+        mask = None
+        if groups is not None:
+            known = known_points(nonprivate_rows, ground.n_points)
+            values = np.where(known, nonprivate_rows, np.nan).astype(np.float64)  # rows that name no point are alike
+            mask = kept_rows(groups, lambda: [values[:, None]], unit, key())
         counts = count_points(nonprivate_rows, ground.n_points, unit, mask)
         most = LARGEST_COUNT if ground.space is None else LARGEST_SUM // SITE_STEPS
         self._counts = np.minimum(counts, most // ground.n_points)  # one row still moves one count by at most one

@@ -1,7 +1,7 @@
-"""Which rows of a person count, when a person has more than the cap.
+"""Which rows of a person count: those with a name, and of a person with more rows than the cap as many as the cap.
 
-A group's kept rows depend on its own rows and its own secret draw alone: the draw is a keyed hash of the group's name, so
-no other group's coming or going moves it.
+A group's kept rows depend on its name, the values of its own rows and a secret key alone: no other group's coming or going moves
+them, and neither does the order of the rows. A row without a name belongs to nobody, and does not count.
 
 Proof: ``proofs/groups.md``.
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count
@@ -21,20 +23,15 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kept_rows"]
+from spinney.curators.draws import Marks, draw_rows, least_draws, mark_rows, number_copies
+from spinney.exceptions import DataError
+from spinney.privacy.pricing import Unit
+
+__all__ = ["Names", "kept_rows", "name_groups"]
 
 MISSING = "missing"
 #: Decimal numbers with more digits before or behind their point are no names: to write them out would take forever.
 LONGEST_DECIMAL = 5000
-
-
-def _mix(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble 64-bit words (the finalizer of splitmix64)."""
-    x = seeds.copy()
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x ^= x >> np.uint64(shift)
-        x *= np.uint64(factor)
-    return x ^ (x >> np.uint64(31))
 
 
 def _text(name: Any) -> str:
@@ -110,27 +107,83 @@ def _number_groups(groups: Any) -> tuple[list[str], NDArray[np.int64]]:
     return list(table), written[codes]
 
 
-def kept_rows(groups: Any, max_rows: int, key: bytes) -> NDArray[np.uint8]:
-    """Return a mask of the rows that count: at most `max_rows` per group, chosen by secret draws.
+def name_groups(groups: Any, key: bytes) -> Names:
+    """Return whom each row belongs to.
 
     Parameters
     ----------
     groups : sequence of length n
-        A name per row: texts, bytes, numbers, UUIDs or tuples of these. All other names count as missing, and form one group.
-    max_rows : int
+        A name per row: texts, bytes, numbers, UUIDs or tuples of these. All other names count as missing.
     key : bytes
         Secret.
     """
-    names, codes = _number_groups(groups)
-    mask = np.ones(codes.size, dtype=np.uint8)
-    rows = np.flatnonzero(np.bincount(codes, minlength=len(names))[codes] > max_rows)  # of groups with more rows than count
-    rows = rows[np.argsort(codes[rows], kind="stable")]
-    starts = np.flatnonzero(np.diff(codes[rows], prepend=-1))
-    sizes = np.diff(starts, append=rows.size)
-    place = np.arange(rows.size) - np.repeat(starts, sizes)
-    large = codes[rows[starts]]
-    seeds = _seeds([names[code] for code in large.tolist()], key)
-    draws = _mix(np.repeat(seeds, sizes) + _mix(place.astype(np.uint64)))
-    ranked = np.lexsort((draws, np.repeat(np.arange(large.size), sizes)))
-    mask[rows[ranked]] = place < max_rows
+    texts, codes = _number_groups(groups)
+    return Names(texts, codes, np.fromiter((text != MISSING for text in texts), np.bool_, len(texts)), key)
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Whom each row belongs to."""
+
+    #: The names, each once.
+    texts: list[str]
+    #: The index of each row's name.
+    codes: NDArray[np.int64]
+    #: Which names are not missing.
+    are_there: NDArray[np.bool_]
+    key: bytes = field(repr=False)
+
+    def seeds(self, wanted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """Return a keyed hash of each of the wanted names, in the places of the names."""
+        seeds = np.zeros(len(self.texts), dtype=np.uint64)
+        seeds[wanted] = _seeds([self.texts[code] for code in np.flatnonzero(wanted).tolist()], self.key)
+        return seeds
+
+
+def kept_rows(groups: Any, read: Callable[[], Iterable[NDArray[Any]]], unit: Unit, key: bytes) -> NDArray[np.uint8]:
+    """Return a mask of the rows that count: at most ``unit.max_rows`` per group, chosen by secret draws.
+
+    Where units are added or removed, rows with a missing value count nowhere, so they are not among those that are drawn.
+
+    Parameters
+    ----------
+    groups : sequence of length n
+        A name per row: texts, bytes, numbers, UUIDs or tuples of these. All other names count as missing, and so do their rows.
+    read : callable
+        Returns all rows in their order, in batches of shape (any, d). Called if some group has more rows than the cap.
+    unit : Unit
+    key : bytes
+        Secret.
+    """
+    names = name_groups(groups, key)
+    codes, most = names.codes, unit.max_rows
+    mask = names.are_there[codes].astype(np.uint8)
+    is_large = names.are_there & (np.bincount(codes, minlength=len(names.texts)) > most)
+    if not is_large.any():
+        return mask
+    drawn = np.flatnonzero(is_large[codes])
+    marks, complete = _mark_batches(read(), drawn, codes, names.seeds(is_large), key)
+    if not unit.replaces:
+        mask[drawn[~complete]] = 0
+        drawn, marks = drawn[complete], marks[complete]
+    theirs = codes[drawn]
+    draws = draw_rows(marks, number_copies(theirs, marks))
+    mask[drawn] = least_draws(theirs, marks, draws, most)
     return mask
+
+
+def _mark_batches(
+    batches: Iterable[NDArray[Any]], drawn: NDArray[np.int64], codes: NDArray[np.int64], seeds: NDArray[np.uint64], key: bytes
+) -> tuple[Marks, NDArray[np.bool_]]:
+    """Return the marks of some of all rows, given by their places, and whether they are complete."""
+    marks = np.empty((drawn.size, 2), dtype=np.uint64)
+    complete = np.empty(drawn.size, dtype=np.bool_)
+    start = first = 0
+    for rows in batches:
+        last = int(np.searchsorted(drawn, start + len(rows)))
+        part = drawn[first:last]
+        marks[first:last], complete[first:last] = mark_rows(seeds[codes[part]], rows[part - start], key)
+        start, first = start + len(rows), last
+    if start != codes.size:
+        raise DataError("The table has changed while it was in use.\nHint: fit again when nothing writes to it any more.")
+    return marks, complete

@@ -41,7 +41,7 @@ class MemoryBackend(NumberBackend):
     key : callable
         Draws the secret that decides which rows of a group count.
     groups : sequence of length n, optional
-        The person each row belongs to.
+        The person each row belongs to; a row without a name does not count.
     """
 
     def __init__(
@@ -49,7 +49,9 @@ class MemoryBackend(NumberBackend):
     ) -> None:
         super().__init__(domain, unit.replaces)
         self._rows = nonprivate_rows
-        self._mask = np.empty(0, np.uint8) if groups is None else kept_rows(groups, unit.max_rows, key())
+        self._mask = np.empty(0, np.uint8)
+        if groups is not None:
+            self._mask = kept_rows(groups, lambda: [nonprivate_rows], unit, key())
 
     def _forget(self) -> None:
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None

@@ -1,7 +1,7 @@
 """Rows that stay on disk: record batches stream by, once for each pass, and nothing is kept per row.
 
 Path codes and labels are computed anew in every pass, so memory does not grow with the number of rows. One thread reads while
-others count. Where rows have groups, one byte per row says which rows count.
+others count. Where rows have groups, one byte per row says which rows count; to find out which takes a pass of its own.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class FileBackend(LookAhead):
         self._batches = nonprivate_batches
         self._mask = np.empty(0, np.uint8)
         if nonprivate_batches.has_groups:
-            self._mask = kept_rows(nonprivate_batches.read_groups(), unit.max_rows, key())
+            self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, key())
         self._workers = min(os.cpu_count() or 1, MOST_WORKERS)
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:

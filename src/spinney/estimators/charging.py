@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Budget
@@ -12,7 +13,12 @@ from spinney.privacy.filter import Tally
 from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.pricing import Unit
 
-__all__ = ["charged", "told"]
+__all__ = ["charged", "today", "told"]
+
+
+def today() -> str:
+    """Return the day, UTC. A finer date would tell, from one release to the next, how long a fit took."""
+    return datetime.now(UTC).date().isoformat()
 
 
 @contextmanager
@@ -25,8 +31,8 @@ def charged(
     noise_seed: int | None,
     objective: str,
     algorithm: str,
-) -> Iterator[None]:
-    """Charge all planned charges to the ledger, if there is one, and then let the fit ask.
+) -> Iterator[dict[str, str | None]]:
+    """Charge all planned charges to the ledger, if there is one, and then let the fit ask; yield what a release says of it.
 
     The charge stays whatever happens, for an answer may have been seen; an error says so.
 
@@ -44,8 +50,9 @@ def charged(
     objective, algorithm : str
         Their names, for the entry.
     """
+    made: dict[str, str | None] = {"date": today(), "ledger": None, "entry": None}
     if ledger is None:
-        yield
+        yield made
         return
     if not isinstance(ledger, Ledger):
         raise ParameterError.wrong("ledger", "fit", "a Ledger or None", ledger, "ledger=spinney.Ledger('ledger.jsonl').")
@@ -53,7 +60,7 @@ def charged(
         raise ParameterError(
             "A release that is not private has no place in a ledger.\nHint: give a finite epsilon, and leave noise_seed out."
         )
-    ledger.spend(
+    entry = ledger.spend(
         charges,
         adjacency=unit.adjacency.value,
         max_rows_per_group=unit.max_rows if grouped else None,
@@ -62,7 +69,7 @@ def charged(
         algorithm=algorithm,
     )
     with told(ledger):
-        yield
+        yield {**made, "ledger": ledger.path.name, "entry": entry}
 
 
 @contextmanager

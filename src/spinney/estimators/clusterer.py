@@ -16,6 +16,7 @@ from spinney.algorithms.problem import Algorithm
 from spinney.curators.parquet import Batches
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.frames import fit_frame, is_spark_frame
+from spinney.estimators.record import algorithm_of
 from spinney.estimators.tables import is_list_of_names, numeric_array
 from spinney.estimators.validation import POWERS, Parameters, check_parameters
 from spinney.exceptions import ParameterError
@@ -187,7 +188,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     @classmethod
     def from_release(cls, release: Release | str | Path) -> Self:
-        """Return a fitted estimator made from a release alone.
+        """Return a fitted estimator made from a release alone, with the parameters that the release records.
+
+        A `noise_seed` is not taken over: another fit of it is private.
 
         Parameters
         ----------
@@ -212,10 +215,11 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             epsilon=release.promised_epsilon,
             delta=release.delta,
             bounds=bounds,
-            algorithm=release.algorithm,
+            algorithm=algorithm_of(release.algorithm, release.parameters, "points"),
             adjacency=release.adjacency,
             tighten=release.tightened is not None,
             max_rows_per_group=release.max_rows_per_group,
+            random_state=release.random_state if isinstance(release.random_state, int) else None,
         )
         estimator.n_features_in_ = release.centers.shape[1]
         if release.feature_names is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.estimators.charging import charged
-from spinney.estimators.fitting import promise_fields
+from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.tables import is_list_of_names, numeric_column
 from spinney.estimators.validation import check_count, check_promise
 from spinney.exceptions import ParameterError
@@ -19,6 +19,7 @@ from spinney.mechanisms.source import noise_source
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
+from spinney.privacy.preparation import prepared_names
 from spinney.privacy.promise import Promise
 from spinney.privacy.release import frozen_array
 from spinney.questions.cover import Cover, Family
@@ -39,14 +40,14 @@ class CoverRelease(Promise):
         The chosen sets, in the order of choosing; one may come again, which adds nothing.
     n_sets, n_items : int
         Public.
-    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, format
+    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
+    random_state, noise_seed, made, format
         As for `Promise`.
     """
 
     chosen: NDArray[np.int64]
     n_sets: int
     n_items: int
-    preprocessing: str = "rows that name no item dropped (add-remove) or read as the first item (replace)"
     format: str = "spinney-cover/1"
 
     def __post_init__(self) -> None:
@@ -145,12 +146,14 @@ def max_coverage(
     if groups is not None and not is_list_of_names(groups, len(rows)):
         raise ParameterError.wrong("groups", OWNER, "one name per row", type(groups).__name__, "pass a column of the same table.")
     spent = FitLedger(budget, charges)
-    with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage"):
+    with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage") as made:
         source = noise_source(noise_seed)
         backend = DemandBackend(rows, Ground(None, family.members.shape[0]), unit, source.key, groups)
         chosen = Curator(backend, unit, spent, source).ask(Cover(family), charges[0])
     return CoverRelease(
         **promise_fields(budget, unit, charges, spent, source, groups is not None),
+        **repeat_fields(None, None, noise_seed, made),
+        preprocessing=prepared_names("item", "the first item", adjacency, unit.max_rows if groups is not None else None),
         chosen=chosen,
         n_sets=family.n_sets,
         n_items=int(family.members.shape[0]),

@@ -9,25 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._version import __version__
 from spinney.algorithms.plan import Plan, planned
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.parquet import Batches, FileBackend
 from spinney.estimators.charging import charged
+from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import NoiseSource, noise_source
-from spinney.privacy.budget import Budget, round_up
-from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
+from spinney.privacy.preparation import prepared_rows
 from spinney.privacy.pricing import Unit
 from spinney.privacy.release import Release
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 
-__all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit", "promise_fields"]
+__all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit"]
 
 #: Makes a curator over some rows.
 CuratorMaker = Callable[[Domain, Unit, Callable[[], bytes]], Backend]
@@ -131,10 +130,10 @@ def fit_behind(
             f"Hint: it runs on {', '.join(map(repr, backends))}."
         )
     charges = planned(algorithm, problem)
-    rng = check_random_state(facts.random_state)
     budget, unit, seed = problem.budget, problem.unit, facts.noise_seed
+    rng = check_random_state(facts.random_state, seed)
     ledger = FitLedger(budget, charges)
-    with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name):
+    with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name) as made:
         source = noise_source(seed)
         curator = Curator(maker(problem.domain, unit, source.key), unit, ledger, source)
         result = algorithm.run(curator, problem, {charge.name: charge for charge in charges}, rng)
@@ -146,29 +145,13 @@ def fit_behind(
         sizes_margin=float(result.size_noise.quantile(0.95)),
         summary_points=result.summary_points,
         summary_weights=result.summary_weights,
-        **promise_fields(budget, unit, charges, ledger, source, has_groups),
+        **promise_fields(budget, unit, charges, ledger, source, has_groups, model),
+        **repeat_fields(algorithm, facts.random_state, seed, made),
+        preprocessing=prepared_rows(unit.adjacency.value, unit.max_rows if has_groups else None),
         domain=domain_to_dict(problem.domain),
         tightened=None if result.box is None else domain_to_dict(result.box),
         feature_names=columns,
-        model=model,
     )
-
-
-def promise_fields(
-    budget: Budget, unit: Unit, charges: tuple[Charge, ...], ledger: FitLedger, source: NoiseSource, grouped: bool
-) -> dict[str, Any]:
-    """Return the fields that every release has, from the plan and from what was spent of it."""
-    uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in charges)
-    return {
-        "epsilon": min(round_up(ledger.epsilon), float(budget.epsilon)),
-        "promised_epsilon": float(budget.epsilon),
-        "delta": float(budget.delta) if uses_delta else 0.0,
-        "adjacency": unit.adjacency.value,
-        "max_rows_per_group": unit.max_rows if grouped else None,
-        "noise": "none: not private" if budget.is_infinite else source.statement,
-        "charges": ledger.entries,
-        "version": __version__,
-    }
 
 
 def finite_points(rows: NDArray[Any], domain: Domain) -> FloatArray:

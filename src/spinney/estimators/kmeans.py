@@ -11,7 +11,7 @@ class PrivateKMeans(PrivateClusterer):
     """k-means clustering of private rows; everything it stores may be published.
 
     Privacy
-    -------
+    ~~~~~~~
     Neighbors: add or remove one row (default) or replace one; one group with ``fit(X, groups=...)``. Statement: the fitted
     estimator is (epsilon, delta)-differentially private. Proof: the algorithm's page, such as ``proofs/tree.md``, and with
     `tighten` also ``proofs/tighten.md``. Outside the promise: running time and memory use, and what methods return about
@@ -40,7 +40,8 @@ class PrivateKMeans(PrivateClusterer):
     random_state : int, optional
         Seeds public randomness (restarts), never privacy noise.
     noise_seed : int, optional
-        Makes the noise reproducible, for tests and demos: the result is then not private, and says so.
+        Makes the whole fit reproducible, for tests and demos: the result is then not private, and says so. Public randomness
+        follows it, unless `random_state` is given too.
 
     Attributes
     ----------

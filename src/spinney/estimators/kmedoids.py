@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.sites import SiteAlgorithm, nearest_site
 from spinney.curators.demand import FALLBACK, known_points
+from spinney.estimators.record import algorithm_of
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.tables import is_list_of_names, numeric_column
 from spinney.exceptions import ParameterError
@@ -27,7 +28,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
-    -------
+    ~~~~~~~
     Neighbors: add or remove one row of demand (default) or replace one; one group with ``fit(demand, groups=...)``. Statement:
     the fitted estimator is (epsilon, delta)-differentially private. The space, its candidates and existing sites are public.
     Proof: the algorithm's page, such as ``proofs/cells.md``. Outside the promise: running time and memory use, and what methods
@@ -48,7 +49,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         search on noisy counts, ``local-search``, noisy swaps, and ``coverage``, balls that cover demand.
     power : {1, 2}, default 1
         1 sums distances, 2 squared distances.
-    existing_sites : array of int, default ()
+    existing_sites : array of int, or of names, default ()
         Points where there is a site already; they stay, and serve.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
@@ -57,7 +58,8 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
     random_state : int, optional
         Seeds public randomness (cells, trees, restarts), never privacy noise.
     noise_seed : int, optional
-        Makes the noise reproducible, for tests and demos: the result is then not private, and says so.
+        Makes the whole fit reproducible, for tests and demos: the result is then not private, and says so. Public randomness
+        follows it, unless `random_state` is given too.
 
     Attributes
     ----------
@@ -160,7 +162,9 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
 
     @classmethod
     def from_release(cls, release: SiteRelease | str | Path, space: FiniteMetric) -> Self:
-        """Return a fitted estimator made from a release and the public space it is about.
+        """Return a fitted estimator made from a release and the public space it is about, with the parameters it records.
+
+        A `noise_seed` is not taken over: another fit of it is private.
 
         Parameters
         ----------
@@ -170,7 +174,10 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         if not isinstance(release, SiteRelease):
             release = SiteRelease.from_json(release)
-        if not isinstance(space, FiniteMetric) or space.described != release.space:
+        fits = isinstance(space, FiniteMetric) and space.described == release.space
+        if fits and space.names is not None and release.names is not None:
+            fits = tuple(space.names[site] for site in release.sites) == release.names
+        if not fits:
             raise ParameterError.wrong(
                 "space", f"{cls.__name__}.from_release", f"the space of the release, {release.space}",
                 getattr(space, "described", type(space).__name__), "make it from the same public files.",
@@ -180,11 +187,12 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
             epsilon=release.promised_epsilon,
             delta=release.delta,
             space=space,
-            algorithm=release.algorithm,
+            algorithm=algorithm_of(release.algorithm, release.parameters, "sites"),
             power=release.power,
             existing_sites=release.existing_sites.tolist(),
             adjacency=release.adjacency,
             max_rows_per_group=release.max_rows_per_group,
+            random_state=release.random_state if isinstance(release.random_state, int) else None,
         )
         estimator._store(release)
         return estimator

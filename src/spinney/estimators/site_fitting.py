@@ -14,14 +14,16 @@ from spinney.algorithms.registry import HOMES, choose
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.estimators.charging import charged
-from spinney.estimators.fitting import promise_fields
+from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.validation import check_count, check_promise, check_random_state
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
+from spinney.privacy.preparation import prepared_names
 from spinney.privacy.site_release import SiteRelease
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.naming import places_of
 
 __all__ = ["SiteFacts", "SiteParameters", "check_sites", "fit_demand", "plan_sites"]
 
@@ -55,6 +57,7 @@ class SiteFacts:
 
 def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
     """Return the existing sites as different indices of points."""
+    sites = places_of(sites, space.names, "existing_sites", owner)
     try:
         places = np.asarray(sites)
         if places.size == 0:
@@ -121,7 +124,6 @@ def fit_demand(
     facts: SiteFacts,
     nonprivate_rows: NDArray[Any],
     nonprivate_groups: Any = None,
-    names: tuple[str, ...] | None = None,
     account: Ledger | None = None,
 ) -> SiteRelease:
     """Run the algorithm behind a curator and return what may be published.
@@ -137,17 +139,15 @@ def fit_demand(
         The point of each row, by its index.
     nonprivate_groups : sequence of length n, optional
         Whom each row belongs to; must be given exactly if the facts were checked with groups.
-    names : tuple of str, optional
-        What the space's points are called; public.
     account : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
     problem, algorithm, has_groups = facts.problem, facts.algorithm, nonprivate_groups is not None
     space, budget, unit = problem.space, problem.budget, problem.unit
     charges = algorithm.plan(problem)
-    rng = check_random_state(facts.random_state)
+    rng = check_random_state(facts.random_state, facts.noise_seed)
     ledger = FitLedger(budget, charges)
-    with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name):
+    with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name) as made:
         source = noise_source(facts.noise_seed)
         rows = DemandBackend(nonprivate_rows, problem.ground, unit, source.key, nonprivate_groups)
         named = {charge.name: charge for charge in charges}
@@ -156,6 +156,10 @@ def fit_demand(
     sites = np.concatenate([result.centers[order], problem.existing])
     return SiteRelease(
         **promise_fields(budget, unit, charges, ledger, source, has_groups),
+        **repeat_fields(algorithm, facts.random_state, facts.noise_seed, made),
+        preprocessing=prepared_names(
+            "point of the space", "its first point", unit.adjacency.value, unit.max_rows if has_groups else None
+        ),
         algorithm=algorithm.name,
         power=problem.power,
         medoids=result.centers[order],
@@ -166,5 +170,5 @@ def fit_demand(
         summary_weights=result.summary_weights,
         space=space.described,
         coordinates=None if space.coordinates is None else space.coordinates[sites],
-        names=None if names is None else tuple(names[site] for site in sites),
+        names=None if space.names is None else tuple(space.names[site] for site in sites),
     )

@@ -45,8 +45,13 @@ def check_count(name: str, owner: str, value: Any) -> None:
         raise ParameterError.wrong(name, owner, "an int in [1, inf)", value, f"for example {name}=8.")
 
 
-def check_random_state(random_state: Any) -> np.random.Generator:
-    """Return the generator of public randomness; a legacy RandomState gives it a seed."""
+def check_random_state(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
+    """Return the generator of public randomness; a legacy RandomState gives it a seed.
+
+    Without a state, a seed of the noise makes this one repeatable too, as a stream of its own.
+    """
+    if random_state is None and noise_seed is not None:
+        return np.random.default_rng([int(noise_seed), 1])
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)

@@ -150,7 +150,7 @@ class Ledger:
         self._refresh()
         left = self.ceiling.epsilon - self._account.total
         rounded = -round_up(-left)
-        return max(rounded, 0.0)
+        return max(0.0, rounded)  # in this order nothing left is 0, not -0
 
     def spend(
         self,
@@ -231,7 +231,7 @@ class Ledger:
         account = self._account.accept(charges)
         if not account.fits:
             raise self._refusal(account)
-        return max(-round_up(account.total - account.ceiling.epsilon), 0.0)
+        return max(0.0, -round_up(account.total - account.ceiling.epsilon))
 
     def _refusal(self, account: Account) -> BudgetError:
         ceiling = self.ceiling

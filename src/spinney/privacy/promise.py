@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,10 @@ from spinney.exceptions import ReleaseError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 
-__all__ = ["Promise", "read_json"]
+__all__ = ["LATER", "Promise", "read_json"]
+
+#: Fields that releases of earlier versions do not have; such files stay readable for good.
+LATER = frozenset({"made", "noise_seed", "parameters", "random_state", "tightened"})
 
 
 def _number(value: float) -> float | str:
@@ -51,6 +54,15 @@ class Promise:
         Who was trusted.
     preprocessing : str
         What was done to the rows before the questions.
+    parameters : dict
+        Those of the algorithm, by their names.
+    random_state : int, str or None
+        The seed of public randomness if it was a number, else what it was.
+    noise_seed : int or None
+        The seed of the noise, if there was one: the release is not private then.
+    made : dict
+        The ``date`` (UTC), and the name of the ``ledger`` that was charged with the ``entry``, if there is one. The only field
+        that differs between two fits that repeat each other. Like the three above it is empty in files of earlier versions.
     format : str
     """
 
@@ -64,6 +76,10 @@ class Promise:
     version: str
     model: str = "central: the party that ran the fit held the rows and added the noise"
     preprocessing: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    random_state: int | str | None = None
+    noise_seed: int | None = None
+    made: dict[str, str | None] = field(default_factory=dict)
     format: str = ""
 
     @property
@@ -126,7 +142,7 @@ class Promise:
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a record, before charges and amounts are read."""
-        return {name: record[name] for name in cls.__dataclass_fields__}
+        return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in LATER}
 
     def _check(self) -> None:
         """Raise a ValueError unless the promise is one."""
@@ -138,3 +154,11 @@ class Promise:
         Adjacency(self.adjacency)
         if not all(isinstance(text, str) for text in (self.noise, self.model, self.version, self.preprocessing)):
             raise ValueError("a text is not one")
+        self._check_record()
+
+    def _check_record(self) -> None:
+        """Raise a ValueError unless what repeats the release is plain."""
+        plain = all(isinstance(value, str | int | float | None) for value in self.parameters.values())
+        seeds = type(self.noise_seed) in (int, type(None)) and type(self.random_state) in (int, str, type(None))
+        if not (plain and seeds and all(isinstance(text, str | None) for text in self.made.values())):
+            raise ValueError("what repeats the release is not described")

@@ -44,7 +44,8 @@ class Release(Promise):
     tightened : dict or None
         The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
-    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, format
+    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
+    random_state, noise_seed, made, format
         As for `Promise`.
     """
 
@@ -58,10 +59,6 @@ class Release(Promise):
     domain: dict[str, Any]
     feature_names: tuple[str, ...] | None
     tightened: dict[str, Any] | None = None
-    preprocessing: str = (
-        "values clipped to the declared bounds and read on a public grid; rows with a missing or infinite value dropped "
-        "(add-remove) or read as the middle of the domain (replace)"
-    )
     format: str = "spinney-release/1"
 
     def __post_init__(self) -> None:
@@ -74,8 +71,7 @@ class Release(Promise):
 
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
-        fields = {name: record[name] for name in cls.__dataclass_fields__ if name != "tightened"}
-        fields["tightened"] = record.get("tightened")
+        fields = super()._read_fields(record)
         fields["sizes_margin"] = float(fields["sizes_margin"])
         d = len(fields["domain"]["lower"])
         fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)

@@ -43,7 +43,8 @@ class SiteRelease(Promise):
         Where the sites are drawn, if the space says so; public given the sites.
     names : tuple of str or None
         What the sites are called, if the space's points have names.
-    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, format
+    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
+    random_state, noise_seed, made, format
         As for `Promise`.
     """
 
@@ -58,7 +59,6 @@ class SiteRelease(Promise):
     space: dict[str, Any]
     coordinates: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
-    preprocessing: str = "rows that name no point of the space dropped (add-remove) or read as its first point (replace)"
     format: str = "spinney-sites/1"
 
     def __post_init__(self) -> None:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from spinney.privacy.charges import Charge
 from spinney.privacy.promise import Promise
 from spinney.privacy.release import Release
 from spinney.privacy.site_release import SiteRelease
 
-__all__ = ["FAINT", "aligned", "is_faint", "page", "promise_lines", "spent_lines"]
+__all__ = [
+    "FAINT",
+    "aligned",
+    "before_lines",
+    "is_faint",
+    "made_lines",
+    "page",
+    "promise_lines",
+    "shortened",
+    "sizes_words",
+    "spent_lines",
+]
 
 #: What to tell if the sizes are no larger than noise.
 FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
 
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
+#: Lines shown of a table, and charges beyond which those of one kind share a line.
+SHOWN_LINES, SHOWN_CHARGES = 40, 20
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
@@ -40,12 +54,57 @@ def promise_lines(release: Promise) -> list[str]:
     return [f"Promise: {release.statement}.", f"Noise: {release.noise}. Model: {release.model}."]
 
 
-def spent_lines(release: Promise) -> list[str]:
-    """Return what was spent on what."""
-    charges = [["question", "for", "charge"]] + [
-        [charge.question, charge.name, f"{charge.measure.value} {float(charge.amount):.6g}"] for charge in release.charges
+def sizes_words(release: Release | SiteRelease, what: str = "", each: str = "") -> str:
+    """Return what sizes are, with what they count, and how far each may be off."""
+    if release.noise.startswith("none"):
+        return f"size{what} (exact: no noise was added)"
+    return f"noisy size{what} ({each}+- {release.sizes_margin:.0f} with probability 0.95)"
+
+
+def before_lines(release: Promise) -> list[str]:
+    """Return what was done to the rows before the questions, rule by rule."""
+    return ["Before the questions:", *(f"- {rule}" for rule in release.preprocessing.split("; ") if rule)]
+
+
+def made_lines(release: Promise) -> list[str]:
+    """Return when a release was made and what repeats it; files of earlier versions tell less, or nothing."""
+    made, lines = release.made, []
+    if made.get("date"):
+        charged = f", charged to {made['ledger']} as entry {made['entry']}" if made.get("ledger") else ""
+        lines.append(f"Made on {made['date']}{charged}.")
+    given = {**release.parameters, "random_state": release.random_state, "noise_seed": release.noise_seed}
+    told = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+    return [*lines, *([f"To repeat it: {told}."] if told else [])]
+
+
+def shortened(lines: list[str], what: str) -> list[str]:
+    """Return a heading and at most so many lines as fit on a page, and how many are left out."""
+    left = len(lines) - 1 - SHOWN_LINES
+    return lines if left <= 0 else [*lines[: SHOWN_LINES + 1], f"... and {left} more {what}"]
+
+
+def _numbered(charges: tuple[Charge, ...]) -> list[tuple[str, str, str]]:
+    """Return question, name and price of charges, those that differ only by the number in their name together."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for charge in charges:
+        stem, _, number = charge.name.rpartition(" ")
+        price = f"{charge.measure.value} {float(charge.amount):.6g}"
+        name = stem if stem and number.isdigit() else charge.name
+        alike.setdefault((charge.question, name, price), []).append(charge.name)
+    return [
+        (question, names[0], price)
+        if len(names) == 1
+        else (question, f"{names[0]} .. {names[-1].rpartition(' ')[2]}", f"{len(names)} x {price}")
+        for (question, _, price), names in alike.items()
     ]
-    return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *aligned(charges)]
+
+
+def spent_lines(release: Promise) -> list[str]:
+    """Return what was spent on what; many steps of one price are one line."""
+    each = [(charge.question, charge.name, f"{charge.measure.value} {float(charge.amount):.6g}") for charge in release.charges]
+    rows = each if len(each) <= SHOWN_CHARGES else _numbered(release.charges)
+    charges = aligned([["question", "for", "charge"], *map(list, rows)])
+    return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *shortened(charges, "charges")]
 
 
 def page(release: Release) -> str:
@@ -66,14 +125,16 @@ def page(release: Release) -> str:
         f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}",
         *promise_lines(release),
         "",
-        f"Centers by noisy size (each size +- {release.sizes_margin:.0f} with probability 0.95):",
-        *aligned(centers),
+        f"Centers by {sizes_words(release, each='each size ')}:",
+        *shortened(aligned(centers), "centers"),
         *([f"... and {d - len(shown)} more columns"] if d > len(shown) else []),
         *([FAINT] if is_faint(release) else []),
         "",
         *spent_lines(release),
         *_tightened(release, names[:SHOWN_COLUMNS]),
         "",
-        f"Summary: {len(release.summary_points)} weighted points. Before the questions: {release.preprocessing}.",
+        f"Summary: {len(release.summary_points)} weighted points.",
+        *before_lines(release),
+        *made_lines(release),
     ]
     return "\n".join(lines)

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from spinney.privacy.site_release import SiteRelease
-from spinney.report.page import aligned, is_faint, promise_lines, spent_lines
+from spinney.report.page import (
+    aligned,
+    before_lines,
+    is_faint,
+    made_lines,
+    promise_lines,
+    shortened,
+    sizes_words,
+    spent_lines,
+)
 
 __all__ = ["FAINT_SITES", "is_faint", "site_names", "site_page", "site_rows"]
 
@@ -53,12 +62,14 @@ def site_page(release: SiteRelease) -> str:
         f"Space: {space['kind']} of {space['n_points']} points, {space['n_candidates']} of them candidates.",
         *promise_lines(release),
         "",
-        f"Sites by noisy size, the rows each serves (+- {release.sizes_margin:.0f} with probability 0.95):",
-        *aligned(rows),
+        f"Sites by {sizes_words(release, ', the rows each serves')}:",
+        *shortened(aligned(rows), "sites"),
         *([FAINT_SITES] if is_faint(release) else []),
         "",
         *spent_lines(release),
         "",
-        f"Summary: {len(release.summary_points)} weighted points. Before the questions: {release.preprocessing}.",
+        f"Summary: {len(release.summary_points)} weighted points.",
+        *before_lines(release),
+        *made_lines(release),
     ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Reading the edges of a public network from a scipy sparse matrix into flat arrays."""
+"""The edges of a public network as flat arrays, each once and both ways."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ParameterError
 from spinney.spaces.box import WIDEST, FloatArray
+from spinney.spaces.edge_lists import read_edge_list, wrong_graph
 
 __all__ = ["read_edges"]
 
@@ -21,34 +21,26 @@ _LARGEST = (
     "keep the largest component: labels = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]; "
     "keep = np.flatnonzero(labels == np.bincount(labels).argmax()); graph = graph.tocsr()[keep][:, keep]."
 )
+_MISSING = "add the edges that are missing, or keep the largest part alone."
 
 
-def _wrong(expected: str, got: object, hint: str) -> ParameterError:
-    return ParameterError.wrong("graph", "FiniteMetric", expected, got, hint)
+def read_edges(graph: Any) -> tuple[IntArray, IntArray, FloatArray, tuple[str, ...] | None]:
+    """Return the arrays of a connected undirected network: where each node's edges start, where they lead, how long they are.
 
-
-def read_edges(graph: Any) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the arrays of a connected undirected network: where each node's edges start, where they lead, how long they are."""
-    from scipy.sparse import coo_array, issparse  # type: ignore[import-untyped]
-
-    if not issparse(graph):
-        raise _wrong("a scipy sparse matrix of edge lengths", type(graph).__name__, "scipy.sparse.coo_array((lengths, (u, v))).")
-    if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] == 0:
-        raise _wrong("square, with at least one point", graph.shape, "give the matrix shape=(n, n) when you build it.")
-    triples = coo_array(graph)
-    n = int(triples.shape[0])
-    tails, heads = (np.asarray(axis, dtype=np.int64) for axis in triples.coords)
-    lengths = np.asarray(triples.data, dtype=np.float64)
+    The names of its points come last, if they have some.
+    """
+    edges = read_edge_list(graph)
+    n, lengths = edges.n_points, edges.lengths
     if not (np.abs(lengths) < WIDEST).all():
-        raise _wrong(f"finite lengths below {WIDEST}", "others", "leave out edges that do not exist.")
+        raise wrong_graph(f"a network with finite lengths below {WIDEST}", "others", "leave out edges that do not exist.")
     if (lengths < 0).any():
-        raise _wrong("lengths that are not negative", float(lengths.min()), "distances are lengths.")
-    low, high, lengths = _each_edge_once(np.minimum(tails, heads), np.maximum(tails, heads), lengths)
+        raise wrong_graph("a network with lengths that are not negative", "others", "distances are lengths.")
+    low, high, lengths = _each_edge_once(np.minimum(edges.tails, edges.heads), np.maximum(edges.tails, edges.heads), lengths)
     arrays = _both_ways(n, low, high, lengths)
-    _check_connected(n, low, high)
+    _check_connected(n, low, high, _LARGEST if hasattr(graph, "tocsr") else _MISSING)
     for array in arrays:
         array.flags.writeable = False
-    return arrays
+    return *arrays, edges.names
 
 
 def _each_edge_once(low: IntArray, high: IntArray, lengths: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
@@ -60,9 +52,9 @@ def _each_edge_once(low: IntArray, high: IntArray, lengths: FloatArray) -> tuple
     again = np.zeros(len(low), dtype=bool)
     again[1:] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
     if (lengths[1:] - lengths[:-1] > ROUNDING * lengths[1:])[again[1:]].any():
-        raise _wrong(
-            "one length per edge", "different lengths of one edge",
-            "edges count in both directions: give each once, or take the shorter, graph.minimum(graph.T) where both are stored.",
+        raise wrong_graph(
+            "a network with one length per edge", "different lengths of one edge",
+            "edges count in both directions: give each once, or the shorter length both times.",
         )  # fmt: skip
     return low[~again], high[~again], lengths[~again]
 
@@ -75,11 +67,10 @@ def _both_ways(n: int, low: IntArray, high: IntArray, lengths: FloatArray) -> tu
     return starts, ends[order], both[order]
 
 
-def _check_connected(n: int, low: IntArray, high: IntArray) -> None:
-    from scipy.sparse import coo_array
+def _check_connected(n: int, low: IntArray, high: IntArray, hint: str) -> None:
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]
     from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
     links = coo_array((np.ones(len(low), dtype=np.int8), (low, high)), shape=(n, n))
-    components = int(connected_components(links, directed=False, return_labels=False))
-    if components > 1:
-        raise _wrong("connected", f"{components} components", _LARGEST)
+    if connected_components(links, directed=False, return_labels=False) > 1:
+        raise wrong_graph("connected", "a network of several parts", hint)

@@ -7,7 +7,7 @@ asked for, so that a space of n points takes memory in proportion to its descrip
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import WIDEST, FloatArray
+from spinney.spaces.naming import checked_names, places_of
 
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network"]
 
 IntArray = NDArray[np.int64]
+Names = Sequence[str] | None
 
 #: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.
 BLOCK_ENTRIES = 2**22
@@ -37,7 +39,7 @@ class Matrix:
 
     values: NDArray[Any]
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
         """Write the distances from sources to targets."""
         out[:] = self.values[np.ix_(sources, targets)]
 
@@ -49,7 +51,7 @@ class Coordinates:
     points: FloatArray
     manhattan: bool
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
         """Write the distances from sources to targets."""
         from spinney.spaces.pairwise import pairwise
 
@@ -64,16 +66,11 @@ class Network:
     ends: IntArray
     lengths: FloatArray
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, oriented: bool) -> None:
-        """Write the distances from sources to targets, searching from the fewer of them unless it must be from the sources."""
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets, by a search from each source."""
         from spinney.spaces.shortest_paths import shortest_paths
 
-        if oriented or len(sources) <= len(targets):
-            shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
-        else:
-            turned = np.empty(out.shape[::-1])
-            shortest_paths(self.starts, self.ends, self.lengths, targets, sources, turned)
-            out[:] = turned.T
+        shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,6 +87,8 @@ class FiniteMetric:
         Where a center may be: sorted indices of points.
     coordinates : array of shape (n_points, d) or None
         Where the points are drawn.
+    names : tuple of str or None
+        What the points are called, if they have names: one different text each.
     diameter : float
         A public upper bound on every distance: exact for a matrix, else at most twice the largest distance.
     """
@@ -98,10 +97,16 @@ class FiniteMetric:
     n_points: int
     candidates: IntArray
     coordinates: FloatArray | None
+    names: tuple[str, ...] | None = None
 
     @classmethod
     def from_matrix(
-        cls, distances: ArrayLike, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None
+        cls,
+        distances: ArrayLike,
+        candidates: ArrayLike | None = None,
+        coordinates: ArrayLike | None = None,
+        *,
+        names: Names = None,
     ) -> FiniteMetric:
         """Read all distances from a square symmetric matrix, which is copied; a 32-bit matrix stays so.
 
@@ -109,15 +114,17 @@ class FiniteMetric:
         ----------
         distances : array of shape (n, n)
             Finite, not negative, 0 on the diagonal. Where both directions differ by rounding, the upper triangle counts.
-        candidates : array of int, optional
+        candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
         coordinates : array of shape (n, d), optional
             Where the points are drawn; distances do not depend on them.
+        names : sequence of str, optional
+            What the points are called.
         """
         values = _numbers("distances", distances, "from_matrix")
         if values.shape[0] != values.shape[1]:
             raise _wrong("distances", "square", values.shape, "give the distance from every point to every point.")
-        return cls._made(Matrix(_symmetric(values)), len(values), candidates, coordinates)
+        return cls._made(Matrix(_symmetric(values)), len(values), candidates, coordinates, names)
 
     @classmethod
     def from_points(
@@ -125,6 +132,8 @@ class FiniteMetric:
         points: ArrayLike,
         metric: Literal["euclidean", "manhattan"] = "euclidean",
         candidates: ArrayLike | None = None,
+        *,
+        names: Names = None,
     ) -> FiniteMetric:
         """Measure distances between the rows of a table of public points.
 
@@ -132,47 +141,61 @@ class FiniteMetric:
         ----------
         points : array of shape (n, d)
         metric : {"euclidean", "manhattan"}
-        candidates : array of int, optional
+        candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
+        names : sequence of str, optional
+            What the points are called.
         """
         if metric not in ("euclidean", "manhattan"):
             raise _wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
         table = np.array(_numbers("points", points, "from_points"), dtype=np.float64, order="C")
         table.flags.writeable = False
-        return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table)
+        return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
 
     @classmethod
-    def from_graph(cls, graph: Any, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None) -> FiniteMetric:
+    def from_graph(
+        cls, graph: Any, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None, *, names: Names = None
+    ) -> FiniteMetric:
         """Measure lengths of shortest paths in a connected network.
 
         Parameters
         ----------
-        graph : scipy sparse matrix or array of shape (n, n)
-            Entry (u, v) is the length of the edge between u and v. An edge counts in both directions and may be given in one,
-            or more than once, with one length. A stored 0 is an edge of length 0, as long as no conversion has dropped it
-            (build the matrix from triples). Edges from a point to itself do not matter.
-        candidates : array of int, optional
+        graph : edges of the network
+            A list or an array of triples, (u, v, length); a pandas or polars frame or an Arrow table with the columns ``from``,
+            ``to`` and ``length``, or else its first three; a networkx graph, whose edges have a ``length`` or a ``weight``, or
+            all count 1; a scipy sparse matrix with a length at (u, v). A dense array is read as triples, never as a matrix.
+            An edge counts in both directions and may be given in one, or more than once, with one length. Length 0 is
+            allowed; in a sparse matrix it must be stored. Edges from a point to itself do not matter.
+
+            Ends that are the whole numbers 0 to n - 1 are the points' indices. Others, texts or numbers, are names: points are
+            then numbered by first appearance, and `names` tells their order.
+        candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
         coordinates : array of shape (n, d), optional
             Where the points are drawn; distances do not depend on them.
+        names : sequence of str, optional
+            What the points are called, if the edges do not say so.
         """
         from spinney.spaces.edges import read_edges
 
-        starts, ends, lengths = read_edges(graph)
-        return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates)
+        starts, ends, lengths, own = read_edges(graph)
+        if own is not None and names is not None:
+            raise _wrong("names", "None, for the edges name their points", type(names).__name__, "leave names out.")
+        return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates, names if own is None else own)
 
     @classmethod
     def _made(
-        cls, source: Matrix | Coordinates | Network, n: int, candidates: ArrayLike | None, coordinates: ArrayLike | None
+        cls, source: Matrix | Coordinates | Network, n: int, candidates: Any, coordinates: ArrayLike | None, names: Names
     ) -> FiniteMetric:
-        chosen = _checked_candidates(candidates, n)
+        called = checked_names(names, n)
+        chosen = _checked_candidates(places_of(candidates, called, "candidates", "FiniteMetric"), n)
         drawn = None
         if coordinates is not None:
             drawn = np.array(_numbers("coordinates", coordinates, "FiniteMetric"), dtype=np.float64)
             if len(drawn) != n:
                 raise _wrong("coordinates", f"an array with {n} rows, one per point", drawn.shape, "leave them out if unknown.")
             drawn.flags.writeable = False
-        return cls(source, n, chosen, drawn)
+        return cls(source, n, chosen, drawn, called)
 
     def __repr__(self) -> str:
         kind = type(self.source).__name__.lower()
@@ -195,22 +218,32 @@ class FiniteMetric:
         from the source, so that a distance depends on its two points alone and not on what else is asked.
         """
         rows, columns = self._indices("sources", sources), self._indices("targets", targets)
+        return self._measure(rows, columns, not oriented and self._turns(len(rows), len(columns)))
+
+    def _turns(self, n_sources: int, n_targets: int) -> bool:
+        """Whether to search from the targets: in a network, if they are fewer."""
+        return isinstance(self.source, Network) and n_sources > n_targets
+
+    def _measure(self, rows: IntArray, columns: IntArray, turned: bool) -> FloatArray:
+        """Return the distances from rows to columns, added up from the columns if `turned`; threads share what is searched from."""
+        if turned:
+            return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
         out = np.empty((len(rows), len(columns)))
         threads = os.cpu_count() or 1
-        if min(len(rows), len(columns)) < threads or out.size < BLOCK_ENTRIES // 8:
-            self.source.fill(rows, columns, out, oriented)
-        else:
-            parts = np.array_split(np.arange(len(rows)), 4 * threads)
-            with ThreadPoolExecutor(threads) as pool:
-                fill = self.source.fill
-                list(pool.map(lambda part: fill(rows[part], columns, out[part[0] : part[-1] + 1], oriented), parts))
+        if len(rows) < threads or out.size < BLOCK_ENTRIES // 8:
+            self.source.fill(rows, columns, out)
+            return out
+        step = -(-len(rows) // (4 * threads))  # a number of parts that is fixed would leave some without rows
+        parts = [slice(start, start + step) for start in range(0, len(rows), step)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda part: self.source.fill(rows[part], columns, out[part]), parts))
         return out
 
     def blocks(
         self,
         sources: ArrayLike | None = None,
         targets: ArrayLike | None = None,
-        entries: int = BLOCK_ENTRIES,
+        entries: int | None = None,
         oriented: bool = False,
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Yield the rows of `distances_between`, at most about `entries` numbers at a time, each with its place.
@@ -219,17 +252,19 @@ class FiniteMetric:
         ----------
         sources, targets : array of int, optional
             By default all points.
-        entries : int
+        entries : int, optional
+            By default `BLOCK_ENTRIES`.
         oriented : bool
             As for `distances_between`.
         """
         everything = np.arange(self.n_points)
         rows = everything if sources is None else self._indices("sources", sources)
         columns = everything if targets is None else self._indices("targets", targets)
-        step = max(1, entries // max(1, len(columns)))
+        step = max(1, (BLOCK_ENTRIES if entries is None else entries) // max(1, len(columns)))
+        turned = not oriented and self._turns(min(step, len(rows)), len(columns))  # one end for all blocks, the last one too
         for start in range(0, len(rows), step):
             part = slice(start, min(start + step, len(rows)))
-            yield part, self.distances_between(rows[part], columns, oriented)
+            yield part, self._measure(rows[part], columns, turned)
 
     @cached_property
     def diameter(self) -> float:

@@ -137,14 +137,14 @@ def test_plan_prints_what_the_estimator_plans():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--epsilon", "-1"), "'epsilon' parameter"),
-        (("--k", "0"), "'n_clusters' parameter"),
-        (("--n-features", "0"), "'n_features' parameter"),
-        (("--delta", "1"), "'delta' parameter"),
-        (("--algorithm", "magic"), "'algorithm' parameter"),
-        (("--adjacency", "near"), "'adjacency' parameter"),
-        (("--max-rows-per-group", "0"), "'max_rows_per_group' parameter"),
-        (("--n-guess", "0"), "'n_guess' parameter"),
+        (("--epsilon", "-1"), "error: --epsilon must be a float in "),
+        (("--k", "0"), "error: --k must be an int in "),
+        (("--n-features", "0"), "error: --n-features must be an int in "),
+        (("--delta", "1"), "error: --delta must be a float in "),
+        (("--algorithm", "magic"), "error: --algorithm must be one of "),
+        (("--adjacency", "near"), "error: --adjacency must be one of "),
+        (("--max-rows-per-group", "0"), "error: --max-rows-per-group must be an int in [1, inf). Got"),
+        (("--n-guess", "0"), "error: --n-guess must be an int in "),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
@@ -233,7 +233,7 @@ def test_a_curve_needs_a_summary(tmp_path):
     model.fit(np.zeros((10, 2))).release_.to_json(path)
     result = run("show", str(path), "--curve")
     assert result.exit_code == 3
-    assert result.stderr == "error: The release has no summary. Hint: fit with algorithm='tree'.\n"
+    assert result.stderr == "error: The release has no summary. Hint: fit with --algorithm tree.\n"
 
 
 @pytest.mark.parametrize("count", ["0", "201", "x"])

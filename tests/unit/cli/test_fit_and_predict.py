@@ -125,13 +125,13 @@ def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(
     [
         (("rows.csv",), "Bounds are missing"),
         (("rows.csv", "--bounds", "0", "1", "--bounds-file", "bounds.json"), "given twice"),
-        (("rows.csv", "--bounds", "1", "0"), "'bounds' parameter"),
+        (("rows.csv", "--bounds", "1", "0"), "error: --bounds must be lower < upper"),
         (("rows.csv", "--bounds", "0", "1", "--groups", "patient"), "need each other"),
         (("rows.csv", "--bounds", "0", "1", "--max-rows-per-group", "2"), "need each other"),
-        (("rows.csv", "--bounds", "0", "1", "--epsilon", "0"), "'epsilon' parameter"),
-        (("rows.csv", "--bounds", "0", "1", "--delta", "2"), "'delta' parameter"),
-        (("rows.csv", "--bounds", "0", "1", "--k", "0"), "'n_clusters' parameter"),
-        (("rows.csv", "--bounds", "0", "1", "--algorithm", "magic"), "'algorithm' parameter"),
+        (("rows.csv", "--bounds", "0", "1", "--epsilon", "0"), "error: --epsilon must be"),
+        (("rows.csv", "--bounds", "0", "1", "--delta", "2"), "error: --delta must be"),
+        (("rows.csv", "--bounds", "0", "1", "--k", "0"), "error: --k must be"),
+        (("rows.csv", "--bounds", "0", "1", "--algorithm", "magic"), "error: --algorithm must be"),
     ],
     ids=lambda value: None if isinstance(value, tuple) else value,
 )
@@ -237,7 +237,7 @@ def test_what_cells_hold_changes_no_word(folder):
 
 def test_the_command_line_and_the_estimator_give_the_same_release(folder, monkeypatch):
     monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(7))
-    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda state: np.random.default_rng(7))
+    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda *_: np.random.default_rng(7))
     options = ("--groups", "patient", "--max-rows-per-group", "2", "--delta", "1e-6")
     assert fit("rows.csv", "--bounds", "0", "100", *options).exit_code == 0
     model = PrivateKMeans(2, epsilon=5.0, delta=1e-6, bounds=(0, 100), max_rows_per_group=2)
@@ -268,7 +268,7 @@ def test_predict_needs_the_columns_of_the_release(folder):
     assert "nothing.json" in result.stderr
     result = run("predict", "rows.csv", "rows.npy", "--out", "labels.csv")
     assert result.exit_code == 3
-    assert result.stderr == "error: rows.csv is not JSON. Hint: write it with release.to_json(path).\n"
+    assert result.stderr == "error: rows.csv is not JSON. Hint: name a file that 'spinney fit' or 'spinney sites' wrote.\n"
     result = run("predict", "release.json", "rows.npy", "--out", "no/labels.csv")
     assert result.exit_code == 3
     assert "no/labels.csv cannot be written." in result.stderr
@@ -295,10 +295,54 @@ def test_predict_labels_a_row_with_a_missing_cell_as_the_middle_of_the_domain(fo
     assert first == second
 
 
-@pytest.mark.parametrize("missing", ["release.json", "rows.npy", "--out"])
+@pytest.mark.parametrize("missing", ["release.json", "rows.npy"])
 def test_predict_asks_for_what_it_needs(folder, missing):
     arguments = [word for word in ("release.json", "rows.npy", "--out", "labels.csv") if word != missing]
-    assert run("predict", *arguments[: 2 if missing == "--out" else None]).exit_code == 2
+    assert run("predict", *arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("out", [(), ("--out", "-")], ids=["nothing", "a dash"])
+def test_predict_writes_labels_and_nothing_else_to_standard_output(folder, out):
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    assert run("predict", "release.json", "rows.csv", "--out", "labels.csv").exit_code == 0
+    before = files(folder)
+    result = run("predict", "release.json", "rows.csv", *out)
+    assert result.exit_code == 0
+    assert result.stdout == (folder / "labels.csv").read_text()
+    assert result.stderr == "Labeled the rows of rows.csv by release.json.\n"
+    assert files(folder) == before
+
+
+def test_predict_writes_the_kind_of_file_that_its_name_says(folder):
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    expected = PrivateKMeans.from_release("release.json").predict(FRAME.select("dose", "age"))
+    for name, read in (
+        ("labels.csv", lambda path: pl.read_csv(path)["label"].to_numpy()),
+        ("labels.parquet", lambda path: pl.read_parquet(path)["label"].to_numpy()),
+        ("labels.npy", np.load),
+        ("LABELS.NPY", np.load),
+        ("LABELS.Parquet", lambda path: pl.read_parquet(path)["label"].to_numpy()),
+    ):
+        assert run("predict", "release.json", "rows.csv", "--out", name).output == f"Wrote {name}.\n"
+        np.testing.assert_array_equal(read(folder / name), expected)
+
+
+@pytest.mark.parametrize("name", ["labels.txt", "labels", "labels.json", "labels.csv.gz", ".csv"])
+def test_predict_refuses_other_kinds_before_the_work(folder, monkeypatch, name):
+    monkeypatch.setattr(fitting, "label_table", unreadable)
+    before = files(folder)
+    result = run("predict", "release.json", "rows.csv", "--out", name)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: {name} is of a kind that cannot be written. "
+        "Hint: --out FILE with .csv, .parquet or .npy, or - for standard output.\n"
+    )
+    assert files(folder) == before
+
+
+def test_labels_may_go_to_a_device(folder):
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    assert run("predict", "release.json", "rows.csv", "--out", "/dev/null").exit_code == 0
 
 
 def test_a_fit_that_lost_its_rows_says_so(folder):

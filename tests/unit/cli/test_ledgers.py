@@ -101,3 +101,12 @@ def test_a_release_that_cannot_be_written_stays_charged_and_says_so(monkeypatch)
     assert "No space left on device" in result.output
     assert "The ledger was charged for this release and keeps the charge." in result.output
     assert Ledger("ledger").spent == 0.5
+
+
+def test_what_is_left_of_nothing_has_no_sign(folder):
+    run("ledger", "open", "ledger", "--epsilon", "1")
+    planned = run("plan", "--k", "2", "--n-features", "2", "--epsilon", "1", "--ledger", "ledger")
+    assert planned.output.endswith("After it epsilon 0 would be left in ledger.\n")
+    fitted = run(*FIT, "--epsilon", "1", "--out", "release.json", "--ledger", "ledger")
+    assert "epsilon 1 is spent and 0 left." in fitted.output
+    assert run("ledger", "show", "ledger").output.endswith("Spent: epsilon 1; left: epsilon 0\n")

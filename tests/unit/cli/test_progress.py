@@ -47,3 +47,26 @@ def test_the_bar_goes_when_something_fails(monkeypatch):
     except KeyError:
         pass
     assert logging.getLogger("spinney").handlers == handlers
+
+
+def test_the_bar_ends_full_if_steps_were_unnecessary(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(module.sys, "stderr", terminal)
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
+    planned = len(model.plan(2).charges)
+    with progress(planned):
+        model.fit(np.repeat([[0.1, 0.1], [0.9, 0.9]], 1000, axis=0))
+    assert len(model.release_.charges) < planned
+    assert "100%" in terminal.getvalue()
+
+
+def test_the_bar_of_what_failed_is_not_full(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(module.sys, "stderr", terminal)
+    try:
+        with progress(3) as step:
+            step("reading")
+            raise KeyError
+    except KeyError:
+        pass
+    assert "100%" not in terminal.getvalue()

@@ -155,7 +155,7 @@ def test_the_largest_part_may_be_kept_alone(folder):
 @pytest.mark.parametrize("algorithm", ["hst", "coverage", "local-search"])
 def test_the_command_line_and_the_estimator_give_the_same_release(folder, monkeypatch, adjacency, algorithm):
     monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(7))
-    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda state: np.random.default_rng(7))
+    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda *_: np.random.default_rng(7))
     FRAME.with_columns(pl.when(pl.int_range(4000) % 50 == 0).then(pl.lit("nowhere")).otherwise("point").alias("point")).write_csv(
         "d.csv"
     )

@@ -1,4 +1,5 @@
 import hashlib
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -6,21 +7,34 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spinney import Box
 from spinney.curators import groups as groups_module
 from spinney.curators.groups import _text, kept_rows
+from spinney.curators.items import ItemCurator
 from spinney.curators.partitions import Whole
+from spinney.exceptions import DataError
+from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget
+from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 
 KEY = b"0123456789abcdef"
 
 
+def mask_of(names, cap, rows=None, key=KEY, adjacency=Adjacency.ADD_REMOVE):
+    """Return which rows count; rows are all different if none are given."""
+    rows = np.arange(float(len(names)))[:, None] if rows is None else rows
+    return kept_rows(names, lambda: [rows], Unit(adjacency, cap), key)
+
+
 @pytest.mark.parametrize("cap", [1, 2, 3, 100])
 def test_every_group_keeps_at_most_the_cap_and_no_less_than_it_can(cap):
     groups = np.random.default_rng(0).integers(0, 20, 300)
-    kept = kept_rows(groups, cap, KEY)
+    kept = mask_of(groups, cap)
     assert kept.dtype == np.uint8
     for group in range(20):
         assert kept[groups == group].sum() == min(cap, (groups == group).sum())
@@ -28,15 +42,15 @@ def test_every_group_keeps_at_most_the_cap_and_no_less_than_it_can(cap):
 
 def test_other_groups_do_not_move_a_groups_rows():
     groups = np.random.default_rng(1).integers(0, 20, 300)
-    kept = kept_rows(groups, 3, KEY)
+    kept = mask_of(groups, 3)
     for gone in range(20):
         stay = groups != gone
-        np.testing.assert_array_equal(kept_rows(groups[stay], 3, KEY), kept[stay])
+        np.testing.assert_array_equal(mask_of(groups[stay], 3, np.arange(300.0)[stay, None]), kept[stay])
 
 
 def test_the_choice_is_secret():
     groups = np.repeat(np.arange(50), 10)
-    first, same, other = kept_rows(groups, 3, KEY), kept_rows(groups, 3, KEY), kept_rows(groups, 3, b"f" * 16)
+    first, same, other = mask_of(groups, 3), mask_of(groups, 3), mask_of(groups, 3, key=b"f" * 16)
     np.testing.assert_array_equal(first, same)
     assert (first != other).any()
     # Not the first rows of each group, nor the same places in all of them.
@@ -45,7 +59,7 @@ def test_the_choice_is_secret():
 
 def test_every_row_of_a_group_is_kept_about_equally_often():
     groups = np.repeat(np.arange(3000), 5)
-    share = kept_rows(groups, 2, KEY).reshape(3000, 5).mean(axis=0)
+    share = mask_of(groups, 2).reshape(3000, 5).mean(axis=0)
     np.testing.assert_allclose(share, 0.4, atol=0.05)  # 5.6 standard deviations
 
 
@@ -56,10 +70,10 @@ def test_every_row_of_a_group_is_kept_about_equally_often():
         [1, 2, 1, 1, 2],
         [1.5, 2.5, 1.5, 1.5, 2.5],
         [True, False, True, True, False],
-        [("a", 1), None, ("a", 1), ("a", 1), None],
-        np.array([None, float("nan"), None, None, "x"], dtype=object),
+        [("a", 1), ("a", 2), ("a", 1), ("a", 1), None],
+        np.array(["y", float("nan"), None, None, "x"], dtype=object),
         pd.Series(["a", "b", "a", "a", "b"], dtype="category"),
-        pd.array([1, None, 1, 1, None], dtype="Int64"),
+        pd.array([1, None, 1, 1, 2], dtype="Int64"),
     ],
     ids=["text", "int", "float", "bool", "mixed", "missing", "category", "nullable"],
 )
@@ -68,16 +82,16 @@ def test_names_may_be_of_any_type(names):
         cells = np.empty(len(names), dtype=object)
         cells[:] = names
         names = cells
-    kept = kept_rows(names, 1, KEY)
+    kept = mask_of(names, 1)
     assert kept.sum() == 2
 
 
 def test_nobody_keeps_nothing():
-    assert kept_rows([], 2, KEY).shape == (0,)
+    assert mask_of([], 2).shape == (0,)
 
 
 def test_a_number_and_its_text_are_two_groups():
-    assert kept_rows(np.array([1, "1", 1, "1"], dtype=object), 1, KEY).sum() == 2
+    assert mask_of(np.array([1, "1", 1, "1"], dtype=object), 1).sum() == 2
 
 
 def objects(*names):
@@ -99,13 +113,14 @@ MISSING = [
 
 
 @pytest.mark.parametrize("missing", MISSING, ids=lambda missing: f"{type(missing).__name__} {missing}")
-def test_every_kind_of_missing_name_is_one_group(missing):
-    assert kept_rows(objects(None, missing, missing, "x"), 1, KEY).sum() == 2
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_rows_with_any_kind_of_missing_name_do_not_count(missing, adjacency):
+    assert mask_of(objects(None, missing, "y", "x"), 1, adjacency=adjacency).tolist() == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["missing", "nan", "<NA>", "NaT", "None", ""])
 def test_text_is_never_a_missing_name(name):
-    assert kept_rows(objects(None, name, float("nan"), name), 1, KEY).sum() == 2
+    assert mask_of(objects(None, name, float("nan"), name), 1).sum() == 1
 
 
 ALIKE = {
@@ -139,8 +154,8 @@ ALIKE = {
 
 @pytest.mark.parametrize("columns", ALIKE.values(), ids=ALIKE.keys())
 def test_the_type_of_the_column_does_not_change_who_is_kept(columns):
-    first, *others = [kept_rows(column, 3, KEY) for column in columns]
-    assert first.sum() == 9
+    first, *others = [mask_of(column, 3) for column in columns]
+    assert first.sum() == (6 if isinstance(columns[1], list) and None in columns[1] else 9)
     for other in others:
         np.testing.assert_array_equal(other, first)
 
@@ -160,10 +175,10 @@ BULK = {
 @pytest.mark.parametrize("names", BULK.values(), ids=BULK.keys())
 @pytest.mark.parametrize("cap", [1, 3, 50])
 def test_names_in_bulk_keep_what_they_keep_one_by_one(monkeypatch, names, cap):
-    bulk = kept_rows(names, cap, KEY)
-    np.testing.assert_array_equal(kept_rows(objects(*names), cap, KEY), bulk)
+    bulk = mask_of(names, cap)
+    np.testing.assert_array_equal(mask_of(objects(*names), cap), bulk)
     monkeypatch.setattr(groups_module, "PLAIN", set())
-    np.testing.assert_array_equal(kept_rows(names, cap, KEY), bulk)
+    np.testing.assert_array_equal(mask_of(names, cap), bulk)
 
 
 @pytest.mark.parametrize(
@@ -171,23 +186,13 @@ def test_names_in_bulk_keep_what_they_keep_one_by_one(monkeypatch, names, cap):
 )
 def test_a_column_of_a_frame_keeps_what_a_list_keeps(names):
     for column in (pl.Series(names), pd.Series(names, dtype="Int64" if isinstance(names[0], int) else "string")):
-        np.testing.assert_array_equal(kept_rows(column, 3, KEY), kept_rows(names, 3, KEY))
+        np.testing.assert_array_equal(mask_of(column, 3), mask_of(names, 3))
 
 
 @pytest.mark.parametrize("number", [0, -1, 7, 2**70, -(2**70), 0.0, -0.0, 0.1, -2.5, 1e300, 5e-324])
 def test_a_number_is_written_at_once_as_it_would_be_by_the_rules(number):
     exact = Fraction(number)
     assert groups_module._text(number) == f"number:{exact.numerator:x}/{exact.denominator:x}" == groups_module._text(exact)
-
-
-def test_kept_rows_are_those_with_the_least_draws_of_their_group():
-    names = ["a", "b", "a", "a", "b", "c", "a"]
-    seeds = groups_module._seeds(["text:a", "text:b", "text:c"], KEY)
-    kept = kept_rows(names, 2, KEY)
-    for name, seed in zip("abc", seeds, strict=True):
-        rows = [i for i, other in enumerate(names) if other == name]
-        draws = groups_module._mix(seed + groups_module._mix(np.arange(len(rows), dtype=np.uint64)))
-        assert [rows[i] for i in np.sort(np.argsort(draws)[:2])] == [i for i in rows if kept[i]]
 
 
 def test_a_seed_is_a_keyed_hash_of_the_name():
@@ -197,34 +202,104 @@ def test_a_seed_is_a_keyed_hash_of_the_name():
 
 @pytest.mark.parametrize("names", [[True, False] * 20, [b"a", b"b"] * 20], ids=["flags", "bytes"])
 def test_an_array_of_flags_or_bytes_keeps_what_a_list_keeps(names):
-    np.testing.assert_array_equal(kept_rows(np.array(names), 3, KEY), kept_rows(names, 3, KEY))
+    np.testing.assert_array_equal(mask_of(np.array(names), 3), mask_of(names, 3))
 
 
 def test_a_name_that_makes_its_column_text_does_not_move_the_others():
-    alone = kept_rows(np.repeat([1, 2, 3], 10), 3, KEY)
-    joined = kept_rows(objects(*np.repeat([1, 2, 3], 10).tolist(), "Ann"), 3, KEY)
+    alone = mask_of(np.repeat([1, 2, 3], 10), 3)
+    joined = mask_of(objects(*np.repeat([1, 2, 3], 10).tolist(), "Ann"), 3)
     np.testing.assert_array_equal(joined[:-1], alone)
 
 
 def test_large_numbers_are_told_apart():
-    assert kept_rows(np.array([2**53, 2**53 + 1, 2**63 - 1]), 1, KEY).sum() == 3
-    assert kept_rows([2**70, 2**70 + 1, float("inf"), 1e300], 1, KEY).sum() == 4
+    assert mask_of(np.array([2**53, 2**53 + 1, 2**63 - 1]), 1).sum() == 3
+    assert mask_of([2**70, 2**70 + 1, float("inf"), 1e300], 1).sum() == 4
 
 
 def test_lone_surrogates_are_names():
-    assert kept_rows(["\ud800", "\ud801", "\ud800"], 1, KEY).sum() == 2
+    assert mask_of(["\ud800", "\ud801", "\ud800"], 1).sum() == 2
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_a_curator_counts_only_kept_rows(open_curator, adjacency):
     rows = np.random.default_rng(2).random((100, 2))
-    rows[::7] = np.nan  # a kept row that is missing counts only where replaced units do
-    groups = np.arange(100) // 10
+    rows[::7] = np.nan  # these are drawn only where they count: where units are replaced
+    groups = (np.arange(100) // 10).astype(float)
+    groups[groups == 4], rows[50:58] = np.nan, np.nan
     curator, ask = open_curator(rows, Box(0, 1).domain(2), "counts", unit=Unit(adjacency, 3), groups=groups)
-    kept = curator._mask.astype(bool)
-    expected = kept.sum() if adjacency is Adjacency.REPLACE else (kept & np.isfinite(rows).all(axis=1)).sum()
-    assert kept.sum() == 30
+    assert not curator._mask[40:50].any()
+    expected = 27 if adjacency is Adjacency.REPLACE else 26  # one group has but two complete rows
     assert curator.counts(Whole(), ask).private_counts.tolist() == [expected]
+
+
+@pytest.mark.parametrize(("adjacency", "expected"), [("add-remove", [0, 3, 0, 0]), ("replace", [1, 3, 0, 0])])
+def test_demand_without_a_name_does_not_count_and_demand_nowhere_counts_only_where_replaced(adjacency, expected):
+    rows = np.array([1, 1, 1, np.nan, 2.5, 7, 2, np.nan])
+    groups = ["a", "b", "c", "d", "d", "d", None, float("nan")]
+    curator = ItemCurator(rows, 4, Unit(Adjacency(adjacency), 1), FitLedger(Budget.of(1.0), ()), SeededSource(0), groups)
+    assert curator._counts.tolist() == expected
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("values", ["few", "many"])
+@given(data=st.data())
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_which_rows_are_kept_does_not_depend_on_their_order(values, adjacency, data):
+    numbers = st.sampled_from([0.0, -0.0, 1.0, np.nan, np.inf]) if values == "few" else st.floats(width=32)
+    rows = np.array(data.draw(st.lists(st.tuples(numbers, numbers), max_size=25)), dtype=np.float64).reshape(-1, 2)
+    names = data.draw(st.lists(st.sampled_from(["a", "b", None]), min_size=len(rows), max_size=len(rows)))
+    cap = data.draw(st.integers(1, 4))
+    order = np.array(data.draw(st.permutations(range(len(rows)))), dtype=np.int64)
+    expected = multiset(names, rows, mask_of(names, cap, rows, adjacency=adjacency))
+    moved = [names[i] for i in order]
+    for table in (rows[order], rows[order].astype(np.float32), np.asfortranarray(rows[order])):
+        assert multiset(moved, rows[order], mask_of(moved, cap, table, adjacency=adjacency)) == expected
+
+
+def multiset(names, rows, mask):
+    """Return whose rows are kept, and which: all rows that are not complete are alike, and so are the zeros."""
+    kept = [(name, *row) for name, row, keep in zip(names, (rows + 0.0).tolist(), mask, strict=True) if keep]
+    return Counter((name, *(values if np.isfinite(values).all() else ["missing"])) for name, *values in kept)
+
+
+def test_order_decides_nothing_even_where_draws_and_halves_of_marks_are_equal(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 30, (200, 1)).astype(np.float64)
+    names = [f"p{i}" for i in rng.integers(0, 8, 200)]
+    mark_rows = groups_module.mark_rows
+
+    def weak_marks(seeds, rows, key):
+        marks, complete = mark_rows(seeds, rows, key)
+        return np.stack([marks[:, 0] & np.uint64(3), rows[:, 0].astype(np.uint64)], axis=1), complete
+
+    monkeypatch.setattr(groups_module, "mark_rows", weak_marks)
+    monkeypatch.setattr(groups_module, "draw_rows", lambda marks, copies: marks[:, 1] & np.uint64(1))
+    expected = multiset(names, rows, mask_of(names, 5, rows))
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(200)
+        moved = [names[i] for i in order]
+        assert multiset(moved, rows[order], mask_of(moved, 5, rows[order])) == expected
+
+
+def test_equal_rows_are_kept_as_often_as_different_ones():
+    # Nine trips to one place and one to another: a cap of one keeps the one in a tenth of all groups, not in half of them.
+    groups, rows = np.repeat(np.arange(4000), 10), np.tile([0.0] * 9 + [1.0], 4000)[:, None]
+    kept = mask_of(groups, 1, rows).astype(bool)
+    assert abs(rows[kept].mean() - 0.1) < 0.025  # 5.3 standard deviations
+    kept = mask_of(groups, 5, rows).astype(bool)
+    assert abs(rows[kept].mean() - 0.1) < 0.01
+
+
+def test_rows_come_in_batches_of_any_size():
+    rng = np.random.default_rng(4)
+    names, rows = rng.integers(0, 30, 500), rng.random((500, 3))
+    expected = mask_of(names, 4, rows)
+    for size in (1, 7, 499, 500):
+        batches = [rows[start : start + size] for start in range(0, 500, size)]
+        np.testing.assert_array_equal(kept_rows(names, lambda b=batches: b, Unit(max_rows=4), KEY), expected)
+    for wrong in (rows[:499], np.concatenate([rows, rows[:1]])):
+        with pytest.raises(DataError, match="has changed"):
+            mask_of(names, 4, wrong)
 
 
 def test_a_decimal_with_a_huge_exponent_is_missing_at_once():

@@ -234,3 +234,30 @@ def test_max_coverage_checks_its_parameters(name, wrong):
     arguments = {"items": [0, 1], "sets": SETS, "n_choices": 2, "epsilon": 1.0} | wrong
     with pytest.raises(ParameterError, match=name):
         max_coverage(**arguments)
+
+
+NAMED = FiniteMetric.from_points(POINTS, candidates=np.arange(0, 40, 2), names=[f"p{i}" for i in range(40)])
+
+
+def test_the_names_of_a_space_are_in_its_releases():
+    model = model_of(space=NAMED, existing_sites=["p7", "p1"]).fit(ROWS)
+    assert model.release_.existing_sites.tolist() == [7, 1]
+    assert model.release_.names == tuple(f"p{site}" for site in model.release_.sites)
+    plain = model_of(existing_sites=[7, 1]).fit(ROWS)
+    assert plain.release_.names is None
+    assert plain.release_.sizes.tolist() == model.release_.sizes.tolist()
+    again = PrivateKMedoids.from_release(model.release_, NAMED)
+    assert again.predict([3, 30]).tolist() == model.predict([3, 30]).tolist()
+
+
+def test_unknown_names_of_existing_sites_are_refused():
+    with pytest.raises(ParameterError, match=r"'existing_sites'.*a name that no point has"):
+        model_of(space=NAMED, existing_sites=["q"]).fit(ROWS)
+
+
+def test_a_release_is_not_read_with_points_in_another_order():
+    release = model_of(space=NAMED).fit(ROWS).release_
+    turned = FiniteMetric.from_points(POINTS, candidates=np.arange(0, 40, 2), names=[f"p{39 - i}" for i in range(40)])
+    with pytest.raises(ParameterError, match="space"):
+        PrivateKMedoids.from_release(release, turned)
+    PrivateKMedoids.from_release(release, SPACE)

@@ -8,6 +8,7 @@ import pytest
 
 from spinney import Release, ReleaseError
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.promise import LATER
 
 
 def make(**changes):
@@ -63,8 +64,25 @@ def assert_same(first, second):
         {"epsilon": 0.0},
         {"charges": ()},
         {"feature_names": ("größe", "円")},
+        {
+            "parameters": {"alpha": 3, "beta": 0.5, "consistent": True, "start": "hst", "none": None},
+            "random_state": "a generator",
+            "noise_seed": 2**70,
+            "made": {"date": "2026-01-31", "ledger": "town.ledger", "entry": "1f"},
+        },
     ],
-    ids=["plain", "infinite", "groups", "no summary", "ball", "private box", "all unspent", "nothing spent", "any script"],
+    ids=[
+        "plain",
+        "infinite",
+        "groups",
+        "no summary",
+        "ball",
+        "private box",
+        "all unspent",
+        "nothing spent",
+        "any script",
+        "record",
+    ],
 )
 def test_a_release_survives_json(tmp_path, changes):
     release = make(**changes)
@@ -131,7 +149,7 @@ def test_bytes_that_are_not_text_are_refused(tmp_path):
         Release.from_json(path)
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Release) if field.name != "tightened"])
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Release) if field.name not in LATER])
 def test_a_missing_field_is_refused(name):
     record = make().to_dict()
     del record[name]
@@ -198,6 +216,13 @@ UNSEEN = {
     "the noise is a number": {"noise": 5},
     "the cap is text": {"max_rows_per_group": "x"},
     "feature names are fewer than columns": {"feature_names": ["a"]},
+    "parameters are a list": {"parameters": [1]},
+    "a parameter is a table": {"parameters": {"alpha": [[1.0]]}},
+    "the random state is a list": {"random_state": [1]},
+    "the random state is a truth value": {"random_state": True},
+    "the noise seed is text": {"noise_seed": "1"},
+    "how it was made is text": {"made": "today"},
+    "the date is a number": {"made": {"date": 5}},
 }
 
 

@@ -185,7 +185,7 @@ def test_bad_matrices_are_refused(matrix, message):
         (np.ones((2, 2)), "sparse"),
         (sp.coo_array((2, 3)), "square"),
         (sp.coo_array((0, 0)), "at least one point"),
-        (sp.coo_array((5, 5)), "5 components"),
+        (sp.coo_array((5, 5)), "several parts"),
         (sp.coo_array(([1.0, 1.0], ([0, 2], [1, 3])), shape=(4, 4)), "largest component"),
         (sp.coo_array(([-1.0], ([0], [1])), shape=(2, 2)), "not negative"),
         (sp.coo_array(([np.inf], ([0], [1])), shape=(2, 2)), "finite"),

@@ -1,0 +1,46 @@
+"""What was done to rows before the questions, in words; only the rules that applied."""
+
+from __future__ import annotations
+
+from spinney.privacy.adjacency import Adjacency
+
+__all__ = ["prepared_names", "prepared_rows"]
+
+#: What the library cannot see, such as a scaler in a pipeline before it: the user declares it, or does not.
+BEFORE = "before that, as declared by the caller: none"
+
+
+def _rules(first: str, missing: str, instead: str, adjacency: str, cap: int | None) -> str:
+    """Return the rules in one sentence: what happens to rows that say nothing, and to those of a group."""
+    rule = "dropped" if adjacency == Adjacency.ADD_REMOVE.value else f"read as {instead}"
+    rules = [*([first] if first else []), f"{missing} {rule}"]
+    if cap is not None:
+        rows = "one row" if cap == 1 else f"at most {cap} rows"
+        rules.append(f"rows without a name of a group dropped, and {rows} of a group counted, chosen by secret draws")
+    return "; ".join([*rules, BEFORE])
+
+
+def prepared_rows(adjacency: str, cap: int | None) -> str:
+    """Return what was done to rows of numbers.
+
+    Parameters
+    ----------
+    adjacency : {"add-remove", "replace"}
+    cap : int or None
+        The largest number of rows of a group that count; None without groups.
+    """
+    clipped = "values clipped to the declared bounds and read on a public grid"
+    return _rules(clipped, "rows with a missing or infinite value", "the middle of the domain", adjacency, cap)
+
+
+def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> str:
+    """Return what was done to rows that name a thing.
+
+    Parameters
+    ----------
+    thing, first : str
+        What a row names, and what one that names none is read as, where it cannot be dropped.
+    adjacency, cap
+        As for `prepared_rows`.
+    """
+    return _rules("", f"rows that name no {thing}", first, adjacency, cap)

@@ -1,0 +1,110 @@
+"""What earlier versions wrote loads for good; ``tests/stored/README.md``."""
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from scipy.sparse import coo_array
+
+from spinney import BudgetError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release
+from spinney.cli.main import main
+from spinney.estimators.coverage import CoverRelease
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.site_release import SiteRelease
+
+STORED = Path(__file__).parents[1] / "stored"
+EXPECTED = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(STORED.glob("*/expected.json"))}
+RELEASES = [(version, name) for version, kept in EXPECTED.items() for name in kept["releases"]]
+LEDGERS = [(version, name) for version, kept in EXPECTED.items() for name in kept["ledgers"]]
+READERS = {"PrivateKMeans": Release, "PrivateKMedian": Release, "PrivateKMedoids": SiteRelease, "CoverRelease": CoverRelease}
+
+
+def space_of(version, kind):
+    """Return the public space that a stored release of sites is about."""
+    town = EXPECTED[version]["town"]
+    order = town["order"] if kind == "ordered graph" else range(len(town["places"]))
+    if kind in ("points", "matrix"):
+        candidates = [0, 7, 14, 21, 28, 35] if kind == "points" else None
+        points = FiniteMetric.from_points(town["places"], "manhattan", candidates)
+        return points if kind == "points" else FiniteMetric.from_matrix(points.distances(np.arange(points.n_points)))
+    new = {old: i for i, old in enumerate(order)}
+    tails, heads, lengths = zip(*((new[u], new[v], length) for u, v, length in town["edges"]), strict=True)
+    return FiniteMetric.from_graph(coo_array((lengths, (tails, heads)), shape=(len(new), len(new))))
+
+
+def plain(value):
+    """Return a field as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [charge.to_dict() if isinstance(charge, Charge) else charge for charge in value]
+    return "inf" if value == float("inf") else value
+
+
+def test_every_stored_file_is_expected():
+    assert EXPECTED
+    for version, kept in EXPECTED.items():
+        names = {f"{name}.json" for name in kept["releases"]} | {f"{name}.ledger" for name in kept["ledgers"]}
+        assert {path.name for path in (STORED / version).iterdir()} == names | {"expected.json"}
+
+
+@pytest.mark.parametrize(("version", "name"), RELEASES)
+def test_a_stored_release_says_what_it_said(version, name, tmp_path):
+    path = STORED / version / f"{name}.json"
+    expected, record = EXPECTED[version]["releases"][name], json.loads(path.read_text(encoding="utf-8"))
+    reader = READERS[expected["kind"]]
+    release = reader.from_json(path)
+    assert release.statement == expected["statement"] == record["statement"]
+    assert {field: plain(getattr(release, field)) for field in record} == record
+    release.to_json(tmp_path / "again.json")
+    again = reader.from_json(tmp_path / "again.json")
+    assert {field: plain(getattr(again, field)) for field in record} == record
+
+
+@pytest.mark.parametrize(("version", "name"), [one for one in RELEASES if not one[1].startswith("cover")])
+def test_a_stored_release_predicts_and_is_shown(version, name):
+    path, expected = STORED / version / f"{name}.json", EXPECTED[version]["releases"][name]
+    if expected["kind"] == "PrivateKMedoids":
+        release = SiteRelease.from_json(path)
+        model, points = PrivateKMedoids.from_release(path, space_of(version, expected["space"])), expected["points"]
+    else:
+        release = Release.from_json(path)
+        model = {"PrivateKMeans": PrivateKMeans, "PrivateKMedian": PrivateKMedian}[expected["kind"]].from_release(path)
+        names = release.feature_names
+        points = expected["points"] if names is None else pl.DataFrame(expected["points"], schema=list(names), orient="row")
+    assert model.predict(points).tolist() == expected["labels"]
+    assert model.release_.statement == expected["statement"]
+    shown = CliRunner().invoke(main, ["show", str(path)], catch_exceptions=False)
+    assert shown.exit_code == 0
+    assert expected["statement"] in shown.output
+    assert f"{release.sizes.max():.0f}" in shown.output
+
+
+@pytest.mark.parametrize(("version", "name"), LEDGERS)
+def test_a_stored_ledger_is_read_and_goes_on(version, name, tmp_path):
+    path, expected = STORED / version / f"{name}.ledger", EXPECTED[version]["ledgers"][name]
+    unit = {"adjacency": expected["adjacency"], "max_rows_per_group": expected["max_rows_per_group"]}
+    before = path.read_bytes()
+    ledger = Ledger(path)
+    assert ledger.ceiling == Budget(Fraction(expected["epsilon"]), Fraction(expected["delta"]))
+    assert [(entry.id, entry.way) for entry in ledger.entries] == list(zip(expected["entries"], expected["ways"], strict=True))
+    assert ledger.spent == pytest.approx(expected["spent"], rel=1e-9)
+    assert ledger.remaining == pytest.approx(expected["remaining"], rel=1e-9)
+    assert path.read_bytes() == before
+
+    copy = Ledger(shutil.copy(path, tmp_path / "copy"), **unit)
+    small, whole = ([Charge("more", "counts", Measure.PURE, amount)] for amount in (Fraction(1, 10_000), ledger.ceiling.epsilon))
+    assert copy.spend(small, **unit) == copy.entries[-1].id
+    if expected["spent"] > 0.1:
+        with pytest.raises(BudgetError):
+            copy.spend(whole, **unit)
+    assert Ledger(copy.path).entries == (*ledger.entries, copy.entries[-1])
+    assert ledger.spent <= Ledger(copy.path).spent <= ledger.spent + 1e-3
+    shown = CliRunner().invoke(main, ["ledger", "show", str(path)], catch_exceptions=False)
+    assert (shown.exit_code, shown.output) == (0, f"{ledger}\n")

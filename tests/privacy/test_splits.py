@@ -1,0 +1,230 @@
+"""Rule 17: work is split by private sizes, into threads, blocks, chunks and tables; no size fails or answers otherwise."""
+
+import os
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
+from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.site_registry import SITE_ALGORITHMS
+from spinney.curators.items import _Stages
+from spinney.curators.kernels import sum_offsets
+from spinney.curators.memory import MemoryCurator
+from spinney.curators.options import Balls, Sets, Swaps
+from spinney.curators.parquet import Batches, ParquetCurator, batch_rows
+from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.curators.sites import SiteCurator
+from spinney.estimators.coverage import max_coverage
+from spinney.io.tables import read_table, scan
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.pricing import Unit
+from spinney.spaces.box import Box
+from spinney.trees.quadtree import Cells, Splits
+
+THREADS = (1, 2, 4, 16)
+#: Entries of a block of distances, and bytes of a table of costs: one entry, some rows, everything.
+BLOCKS = (1, 3_000, 2**22)
+#: All points of a space that has as many demand points as a test asks for, and a few more.
+N_POINTS = 210
+SIZES = range(201)
+#: All sizes with all splits take half an hour; SPINNEY_EVERY_SIZE=1 asks for them. Else splits take turns, and whole fits sizes.
+EVERY_SIZE = bool(os.environ.get("SPINNEY_EVERY_SIZE"))
+FEW_SIZES = SIZES if EVERY_SIZE else (0, 1, 7, 27, 62, 63, 64, 200)
+RNG = np.random.default_rng(17)
+PLACES = RNG.random((N_POINTS, 2))
+UNIT = Unit(Adjacency.ADD_REMOVE, 1)
+
+
+def ring_road(whole=False):
+    """Return a network; unless lengths are whole numbers, the two directions of a path may differ in their last bit."""
+    tails = np.concatenate([np.arange(N_POINTS), RNG.integers(0, N_POINTS, 120)])
+    heads = np.concatenate([(np.arange(N_POINTS) + 1) % N_POINTS, RNG.integers(0, N_POINTS, 120)])
+    kept = np.unique(np.sort(np.stack([tails, heads]), axis=0), axis=1)
+    lengths = np.random.default_rng(3).random(kept.shape[1]) + 0.1
+    lengths = np.ceil(20 * lengths) if whole else lengths
+    return coo_array((lengths, kept), shape=(N_POINTS, N_POINTS))
+
+
+SPACES = {
+    "points": FiniteMetric.from_points(PLACES, candidates=np.arange(0, N_POINTS, 2)),
+    "network": FiniteMetric.from_graph(ring_road()),
+    "whole network": FiniteMetric.from_graph(ring_road(whole=True)),
+    "matrix": FiniteMetric.from_matrix(np.abs(PLACES[:, :1] - PLACES[:, 0])),
+}
+
+
+@pytest.fixture
+def split(monkeypatch):
+    """Return a function that sets how many threads there are, and how much goes into a block or a table."""
+
+    def set_sizes(threads, entries):
+        monkeypatch.setattr(os, "cpu_count", lambda: threads)
+        for module in ("spaces.metric", "curators.sites", "solvers.swaps"):
+            monkeypatch.setattr(f"spinney.{module}.BLOCK_ENTRIES", entries)
+        for module in ("curators.sites", "curators.items"):
+            monkeypatch.setattr(f"spinney.{module}.TABLE_BYTES", 4 * entries)
+        for name in ("memory.CHUNK", "parquet.MOST_ROWS", "parquet.EXACT"):
+            monkeypatch.setattr(f"spinney.curators.{name}", min(max(entries // 100, 1), 2**16))
+        monkeypatch.setattr("spinney.curators.lookahead.MOST_CELLS", entries)
+
+    return set_sizes
+
+
+def demand_at(size):
+    """Return rows at exactly so many different points."""
+    points = np.random.default_rng(size).permutation(N_POINTS)[:size]
+    return np.repeat(points, 1 + np.arange(size) % 3)
+
+
+def exact_site_work(curator):
+    """Return all exact numbers that questions about sites are answered from."""
+    space = curator.space
+    swaps = Swaps(space, space.candidates[[1, 5, 9]], np.array([4]), 2)
+    balls = Balls(space, space.diameter * np.array([0.05, 0.2, 1.0]), (1, 1, 1))
+    stages = _Stages(balls, curator._demand)
+    weights = curator._counts[curator._demand]
+    return [
+        curator._swap_costs(swaps)[0],
+        curator._set_costs(Sets((space.candidates[:2], space.candidates[3:5])))[0],
+        *(stages.count(weights, stage) for stage in range(3)),
+        stages.column(0),
+    ]
+
+
+@pytest.mark.parametrize("space", ["points", "network", "matrix"])
+def test_every_number_of_demand_points_gives_the_same_costs_on_all_threads_and_blocks(space, split):
+    for size in SIZES:
+        split(1, 2**22)
+        expected = exact_site_work(SiteCurator(demand_at(size), SPACES[space], UNIT, None, SeededSource(0)))
+        for threads, entries in some_splits(size):
+            split(threads, entries)
+            found = exact_site_work(SiteCurator(demand_at(size), SPACES[space], UNIT, None, SeededSource(0)))
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=f"{size} {threads} {entries}")
+
+
+def some_splits(size):
+    """Return all splits, or one with each number of threads in turn; blocks of one entry, which take long, for few sizes."""
+    if EVERY_SIZE:
+        return [(threads, entries) for threads in THREADS for entries in BLOCKS]
+    return [(THREADS[size % 4], BLOCKS[1 + size // 4 % 2]), *([(THREADS[-size % 4], 1)] if size < 10 or size % 50 == 0 else [])]
+
+
+def releases_are_alike(split, size, release):
+    """Whether a release is the same for several splits of the work."""
+    split(1, 2**22)
+    expected = release()
+    for threads, entries in some_splits(size):
+        split(threads, entries)
+        assert release() == expected, (size, threads, entries)
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
+@pytest.mark.parametrize("algorithm", SITE_ALGORITHMS)
+def test_sites_are_the_same_for_all_numbers_of_demand_points_threads_and_blocks(algorithm, split):
+    for size in FEW_SIZES:
+        # Public distances along a network add up from the end that a block suggests, so its lengths are whole numbers here.
+        space = SPACES[("points", "matrix", "whole network")[size % 3]]
+        model = PrivateKMedoids(3, epsilon=1.0, space=space, algorithm=algorithm, random_state=0, noise_seed=1)
+        releases_are_alike(split, size, lambda: model.fit(demand_at(size)).release_.to_json())  # noqa: B023
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
+def test_covers_are_the_same_for_all_numbers_of_items_threads_and_blocks(split):
+    sets = [[0], [1, 2, 3], list(range(0, N_POINTS, 3)), list(range(N_POINTS))]
+    for size in SIZES:
+        releases_are_alike(
+            split, size, lambda: max_coverage(demand_at(size), sets, 3, epsilon=1.0, noise_seed=1).to_json()  # noqa: B023
+        )
+
+
+class InBatches(Batches):
+    """Rows of an array as batches of the largest size that is allowed."""
+
+    has_groups, columns = False, None
+
+    def __init__(self, rows):
+        self.rows, self.n_features = rows, rows.shape[1]
+
+    def read(self):
+        size = batch_rows(self.n_features)
+        yield from (self.rows[start : start + size] for start in range(0, len(self.rows), size))
+
+    def read_groups(self):
+        raise NotImplementedError
+
+
+ROWS = np.random.default_rng(4).normal(0.5, 0.3, (len(SIZES), 2))
+CENTERS = np.array([[0.2, 0.3], [0.7, 0.9]])
+DOMAIN = Box(0, 1).domain(2)
+
+
+def exact_row_work(curator):
+    """Return all exact numbers that questions about rows are answered from."""
+    splits = Splits.of(DOMAIN)
+    deep = Splits.random(DOMAIN, 100, np.random.default_rng(0))
+    cells = Cells.grid(splits, 5)
+    deepest = Cells(deep, np.zeros((1, 2), dtype=np.uint64), np.array([70]))
+    return [
+        *(curator._exact_counts(asked) for asked in (Whole(), Columns(), Rings(CENTERS), Rings(CENTERS, np.array([0.1, 0.5])))),
+        curator._exact_counts(cells, 4),
+        curator._exact_counts(cells.children(np.arange(len(cells)) % 3 == 0), 3),
+        curator._exact_counts(cells),
+        curator._exact_counts(deepest),
+        *curator._map_nearest(CENTERS, sum_offsets, CENTERS, np.ones(2), False, False),
+    ]
+
+
+@pytest.mark.parametrize("curator", [MemoryCurator, ParquetCurator])
+def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(curator, split):
+    for size in SIZES:
+        split(1, 2**22)
+        expected = exact_row_work(MemoryCurator(ROWS[:size], DOMAIN, UNIT, None, SeededSource(0)))
+        for threads, entries in some_splits(size):
+            split(threads, entries)
+            rows = ROWS[:size] if curator is MemoryCurator else InBatches(ROWS[:size])
+            for one, other in zip(exact_row_work(curator(rows, DOMAIN, UNIT, None, SeededSource(0))), expected, strict=True):
+                np.testing.assert_array_equal(one.astype(np.int64), other.astype(np.int64))
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algorithm, split):
+    for size in FEW_SIZES:
+        model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, random_state=0, noise_seed=1)
+        split(1, 2**22)
+        expected = model.fit(ROWS[:size]).release_.to_json()
+        for threads, entries in some_splits(size):
+            split(threads, entries)
+            assert model.fit(ROWS[:size]).release_.to_json() == expected
+            assert model.fit(InBatches(ROWS[:size])).release_.to_json() == expected
+
+
+@pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
+def test_files_give_the_same_release_for_all_numbers_of_rows_and_blocks(kind, quote, split, tmp_path, monkeypatch):
+    import polars as pl
+
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", random_state=0, noise_seed=1)
+    for size in (0, 1, 5, 200):
+        file = tmp_path / f"rows{size}.{kind}"
+        frame = pl.DataFrame({"a": ROWS[:size, 0], "b": ROWS[:size, 1]})
+        if kind == "csv":
+            file.write_text("a,b\n" + "".join(f"{quote}{a!r}{quote},{b!r}\n" for a, b in ROWS[:size].tolist()))
+        elif kind == "parquet":
+            (frame.cast(pl.String) if quote else frame).write_parquet(file)
+        else:
+            np.save(file, np.asfortranarray(ROWS[:size]) if quote else ROWS[:size])
+        split(1, 2**22)
+        expected = model.fit(ROWS[:size]).release_.centers
+        for block in (1, 3, 50) if size < 200 else (50,):
+            split(4, 100 * block)
+            monkeypatch.setattr("spinney.io.records.BATCH", block)
+            monkeypatch.setattr("spinney.io.records.BLOCK", block)
+            monkeypatch.setattr("spinney.io.schema.TEXTS", block)
+            np.testing.assert_array_equal(model.fit(scan(file)).release_.centers, expected)
+            np.testing.assert_array_equal(model.fit(read_table(file).nonprivate_rows).release_.centers, expected)
