@@ -1,0 +1,86 @@
+"""Constraints on parameters, as data, and the one checker of all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from spinney.exceptions import ParameterError
+
+__all__ = ["Constraint", "boolean", "check", "integer", "one_of", "real"]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a parameter must be.
+
+    Parameters
+    ----------
+    holds : callable
+        Whether a value is lawful; never raises.
+    expected : str
+        What it must be, in words.
+    hint : str
+        What to type.
+    """
+
+    holds: Callable[[Any], bool]
+    expected: str
+    hint: str
+
+
+def is_integer(value: Any) -> bool:
+    """Whether this is a whole number, and not a truth value."""
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def is_real(value: Any) -> bool:
+    """Whether this is a real number, perhaps infinite, that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return not math.isnan(float(value))
+    except OverflowError:  # a whole number too large for a float
+        return False
+
+
+def integer(least: int, hint: str, most: int | None = None) -> Constraint:
+    """Return the constraint of a whole number from `least` to `most`."""
+    expected = f"an int in [{least}, inf)" if most is None else f"an int from {least} to {most}"
+    return Constraint(lambda value: is_integer(value) and value >= least and (most is None or value <= most), expected, hint)
+
+
+def real(holds: Callable[[float], bool], expected: str, hint: str) -> Constraint:
+    """Return the constraint of a real number."""
+    return Constraint(lambda value: is_real(value) and bool(holds(value)), f"a float in {expected}", hint)
+
+
+def one_of(names: Iterable[str], hint: str) -> Constraint:
+    """Return the constraint of one of some names."""
+    known = tuple(names)
+    return Constraint(lambda value: isinstance(value, str) and value in known, f"one of {', '.join(map(repr, known))}", hint)
+
+
+def boolean(hint: str) -> Constraint:
+    """Return the constraint of a truth value."""
+    return Constraint(lambda value: isinstance(value, bool) or type(value).__name__ == "bool_", "True or False", hint)
+
+
+def check(owner: str, values: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:
+    """Raise a ParameterError for the first of the constraints that does not hold.
+
+    Parameters
+    ----------
+    owner : str
+        Whose parameters they are, for the message.
+    values : mapping
+        What was typed, by name.
+    constraints : mapping
+        By name, in the order of checking.
+    """
+    for name, constraint in constraints.items():
+        if not constraint.holds(values[name]):
+            raise ParameterError.wrong(name, owner, constraint.expected, values[name], constraint.hint)
