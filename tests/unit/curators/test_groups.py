@@ -10,9 +10,10 @@ import pytest
 from spinney import Box
 from spinney.curators import groups as groups_module
 from spinney.curators.groups import _text, kept_rows
-from spinney.curators.partitions import Whole
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
+from spinney.questions.counts import Counts
+from spinney.questions.partitions import Whole
 
 KEY = b"0123456789abcdef"
 
@@ -221,10 +222,10 @@ def test_a_curator_counts_only_kept_rows(open_curator, adjacency):
     rows[::7] = np.nan  # a kept row that is missing counts only where replaced units do
     groups = np.arange(100) // 10
     curator, ask = open_curator(rows, Box(0, 1).domain(2), "counts", unit=Unit(adjacency, 3), groups=groups)
-    kept = curator._mask.astype(bool)
+    kept = curator._rows._mask.astype(bool)
     expected = kept.sum() if adjacency is Adjacency.REPLACE else (kept & np.isfinite(rows).all(axis=1)).sum()
     assert kept.sum() == 30
-    assert curator.counts(Whole(), ask).private_counts.tolist() == [expected]
+    assert curator.ask(Counts(Whole()), ask).private_counts.tolist() == [expected]
 
 
 def test_a_decimal_with_a_huge_exponent_is_missing_at_once():
