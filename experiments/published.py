@@ -18,17 +18,18 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.problem import Algorithm, Charges, SiteProblem
 from spinney.algorithms.site_hst import ask_tree
-from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
-from spinney.curators.desk import COUNTING, CountAnswer
-from spinney.curators.options import Sets, Swaps
-from spinney.curators.partitions import Labels
-from spinney.curators.sites import COST_STEPS, SiteCurator
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.choose import SITE_STEPS, Choose, Sets
+from spinney.questions.counts import Counts
+from spinney.questions.question import Question
 from spinney.solvers.tree_search import search_medoids
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.metric_hst import MetricHST
@@ -47,19 +48,19 @@ class Path:
     chosen: int
 
 
-class Recorder(SiteCurator):
+class Recorder(Curator):
     """A curator that remembers the sets it was asked to choose from."""
 
     path: Path | None = None
 
-    def choose(self, options: Swaps | Sets, charge: Charge) -> int:
+    def ask(self, question: Question, charge: Charge) -> Any:
         """Answer as the library does."""
-        return self._remember(options, super().choose(options, charge))
+        return self._remember(question, super().ask(question, charge))
 
-    def _remember(self, options: Swaps | Sets, option: int) -> int:
-        if isinstance(options, Sets):
-            self.path = Path(options.sets, option)
-        return option
+    def _remember(self, question: Question, answer: Any) -> Any:
+        if isinstance(question, Choose) and isinstance(question.options, Sets):
+            self.path = Path(question.options.sets, answer)
+        return answer
 
 
 class PrintedCurator(Recorder):
@@ -69,20 +70,17 @@ class PrintedCurator(Recorder):
     def _epsilon(self) -> Fraction:
         return Fraction(self.ledger.budget.epsilon)
 
-    def choose(self, options: Swaps | Sets, charge: Charge) -> int:
-        """Answer with weights exp(-eps cost / (4 D (T + 1)))."""
-        self._open("choose", charge)
-        costs, _ = self._swap_costs(options) if isinstance(options, Swaps) else self._set_costs(options)
-        return self._remember(options, self._source.select(-costs, float(4 * (STEPS + 1) * COST_STEPS / self._epsilon)))
-
-    def counts(self, partition: Labels, charge: Charge) -> CountAnswer:
-        """Answer a level of depth l with Laplace noise of scale 2^l / (eps / 2)."""
-        if not charge.name.startswith("level"):
-            return super().counts(partition, charge)
-        self._open("counts", charge)
-        exact = np.bincount(partition.labels, self._counts, partition.n_cells).astype(np.int64)
-        amount = self._epsilon / 2 / 2 ** int(charge.name.split()[1])
-        return self._count(exact, COUNTING, Charge(charge.name, "counts", Measure.PURE, amount))
+    def ask(self, question: Question, charge: Charge) -> Any:
+        """Choose by weights exp(-eps cost / (4 D (T + 1))); a level of depth l has Laplace noise of scale 2^l / (eps / 2)."""
+        if isinstance(question, Choose):
+            self.ledger.spend(charge, "choose")
+            costs, _ = self._rows.exact(question.options)
+            return self._remember(question, self._source.select(-costs, float(4 * (STEPS + 1) * SITE_STEPS / self._epsilon)))
+        if not (isinstance(question, Counts) and charge.name.startswith("level")):
+            return super().ask(question, charge)
+        self.ledger.spend(charge, "counts")
+        printed = Charge(charge.name, "counts", Measure.PURE, self._epsilon / 2 / 2 ** int(charge.name.split()[1]))
+        return question.answer(self._rows, self.ground, printed, self.unit, self._source)
 
 
 def printed_epsilon(epsilon: float, levels: int = LEVELS) -> dict[str, float]:
@@ -97,14 +95,14 @@ class SearchOnTree(LocalSearch):
 
     tree: MetricHST | None = None
 
-    def _first(self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: Any) -> IntArray:
+    def _first(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: Any) -> IntArray:
         if self.start != "hst" or self.tree is None:
             return super()._first(curator, problem, charges, rng)
-        return search_medoids(problem.space, self.tree, ask_tree(curator, self.tree, charges), problem.k)
+        return search_medoids(problem.space, self.tree, ask_tree(curator, self.tree, charges, self.levels), problem.k)
 
 
 def run(
-    algorithm: SiteAlgorithm,
+    algorithm: Algorithm,
     space: FiniteMetric,
     rows: IntArray,
     k: int,
@@ -113,9 +111,12 @@ def run(
     curator: type[Recorder] = Recorder,
 ) -> Path:
     """Run an algorithm and return what it visited."""
-    problem = SiteProblem(k, 1, space, np.empty(0, dtype=np.int64), Budget.of(epsilon), Unit())
+    existing = np.empty(0, dtype=np.int64)
+    problem = SiteProblem(k=k, power=1, space=space, existing=existing, budget=Budget.of(epsilon), unit=Unit())
     charges = algorithm.plan(problem)
     public, noise = np.random.SeedSequence(seed).generate_state(2).tolist()
-    desk = curator(rows, space, problem.unit, FitLedger(problem.budget, charges), SeededSource(noise))
-    result = algorithm.run(desk, problem, charges, np.random.default_rng(public))
-    return desk.path or Path((result.medoids,), 0)
+    source = SeededSource(noise)
+    backend = DemandBackend(rows, problem.ground, problem.unit, source.key)
+    gate = curator(backend, problem.unit, FitLedger(problem.budget, charges), source)
+    result = algorithm.run(gate, problem, {charge.name: charge for charge in charges}, np.random.default_rng(public))
+    return gate.path or Path((result.centers,), 0)

@@ -14,7 +14,7 @@ from benchmarks.pmedian import ALPHA
 from benchmarks.pmedian import LEVELS as PLAIN_LEVELS
 from experiments.published import LEVELS, STEPS, Path, PrintedCurator, Recorder, SearchOnTree, run
 from experiments.tasks import DEMAND, KS, SPACES, demand_sets, make_space
-from spinney.algorithms.site_registry import SITE_ALGORITHMS
+from spinney.algorithms.registry import find
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.swaps import local_search
@@ -104,7 +104,7 @@ def run_task(
     for method in methods:
         own = seed * len(METHODS) + METHODS.index(method)
         if method in OURS:
-            found[method] = {"final": service.cost(run(SITE_ALGORITHMS[method], space, rows, k, EPSILON, own).visited[0])}
+            found[method] = {"final": service.cost(run(find(method, "sites"), space, rows, k, EPSILON, own).visited[0])}
         elif method not in PLAIN:
             printed = method in PRINTED
             start = STARTS[method.split()[0].removeprefix("DP-")]

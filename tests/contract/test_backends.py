@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.registry import HOMES, find
 from spinney.curators import parquet
 from spinney.io.tables import scan
 
@@ -25,6 +25,7 @@ def fit_parquet(model, frame, groups, folder, monkeypatch, batch=1000):
 
 
 BACKENDS = {"memory": fit_memory, "parquet": fit_parquet}
+ALGORITHMS = {name: find(name, "points") for name in HOMES["points"]}
 
 #: What can be asked for, and of how many columns: each algorithm, the tree's form for many columns, and a private box.
 CASES = {name: ({"algorithm": name}, 3) for name in sorted(ALGORITHMS)} | {

@@ -17,8 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import ALGORITHMS
-from spinney.algorithms.site_registry import SITE_ALGORITHMS
+from spinney.algorithms.registry import HOMES
 from spinney.cli.main import main
 from spinney.privacy.promise import Promise
 from spinney.privacy.release import Release
@@ -155,7 +154,7 @@ def test_every_command_and_option_is_explained():
 
 def test_every_algorithm_is_explained():
     page = read("algorithms.md")
-    assert [name for name in ("auto", *ALGORITHMS, *SITE_ALGORITHMS) if f"`{name}`" not in page] == []
+    assert [name for name in ("auto", *HOMES["points"], *HOMES["sites"]) if f"`{name}`" not in page] == []
     assert [field.name for field in fields(HST) if f"`{field.name}`" not in page] == []
 
 

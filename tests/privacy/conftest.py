@@ -3,7 +3,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import inspect
 import math
 from collections import deque
 from fractions import Fraction
@@ -12,20 +11,19 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS
-from spinney.curators.base import Curator
-from spinney.curators.memory import MemoryCurator
+from spinney.algorithms.registry import HOMES
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.catalog import CATALOG
 from spinney.spaces.box import Box
 
-#: What can be asked; `within` asks nothing, it returns a view of the same rows.
-QUESTIONS = tuple(
-    name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_") and name != "within"
-)
+#: The questions' names by their classes.
+QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Case:
         return {"algorithm": self.algorithm, "tighten": self.tighten}
 
 
-ASKED = {name: Case(name) for name in sorted(ALGORITHMS)} | {"tightened": Case("tree", tighten=True)}
+ASKED = {name: Case(name) for name in sorted(HOMES["points"])} | {"tightened": Case("tree", tighten=True)}
 CASES = ASKED | {"many columns": Case("tree", n_features=12)}
 
 
@@ -79,7 +77,7 @@ def canonical(value):
 def audited_cases():
     """Each algorithm, for both objectives and both relations where a run is cheap enough to be repeated so often."""
     for estimator in (PrivateKMeans, PrivateKMedian):
-        yield from ((estimator, Case(name), "add-remove") for name in sorted(ALGORITHMS))
+        yield from ((estimator, Case(name), "add-remove") for name in sorted(HOMES["points"]))
         yield estimator, CASES["lloyd"], "replace"
     yield PrivateKMeans, CASES["tightened"], "add-remove"
     yield PrivateKMedian, CASES["tightened"], "replace"
@@ -98,31 +96,19 @@ class Tape:
     def __init__(self, monkeypatch):
         self.asked, self.calls, self.answers = [], [], []
         self._frozen = None
-        self._inside = False
-        for name in QUESTIONS:
-            monkeypatch.setattr(Curator, name, self._wrap(name, getattr(Curator, name)))
+        monkeypatch.setattr(Curator, "ask", self._wrap(Curator.ask))
 
-    def _wrap(self, name, question):
-        signature = inspect.signature(question)
-
-        @functools.wraps(question)
-        def ask(curator, *args, **kwargs):
-            if self._inside:
-                return question(curator, *args, **kwargs)
-            arguments = dict(signature.bind(curator, *args, **kwargs).arguments)
-            del arguments["self"]
-            domain = canonical(curator.domain)
-            self.asked.append((name, domain, tuple((key, canonical(value)) for key, value in arguments.items())))
+    def _wrap(self, answer_to):
+        @functools.wraps(answer_to)
+        def ask(curator, question, charge):
+            name, domain = QUESTIONS[type(question)], curator.ground.domain
+            self.asked.append((name, canonical(domain), canonical(question), canonical(charge)))
             if self._frozen is not None:
-                charge = next(value for value in arguments.values() if isinstance(value, Charge))
-                curator._open(name, charge)
+                question.check(curator.ground)
+                curator.ledger.spend(charge, name)
                 return copy.deepcopy(self._frozen.popleft())
-            self._inside = True
-            try:
-                answer = question(curator, *args, **kwargs)
-            finally:
-                self._inside = False
-            self.calls.append((name, curator.domain, arguments))
+            answer = answer_to(curator, question, charge)
+            self.calls.append((name, domain, question, charge))
             self.answers.append(copy.deepcopy(answer))
             return answer
 
@@ -191,7 +177,9 @@ def make_curator(rows, charges, source, domain=None, adjacency="add-remove", max
     rows = np.asarray(rows)
     domain = Box(-1, 1).domain(rows.shape[1]) if domain is None else domain
     ledger = FitLedger(Budget(Fraction(10**9), Fraction(1, 10)), tuple(charges))
-    return MemoryCurator(rows, domain, Unit(Adjacency(adjacency), max_rows), ledger, source, groups)
+    unit = Unit(Adjacency(adjacency), max_rows)
+    backend = MemoryBackend(rows, domain, unit, lambda: source.key(), groups)
+    return Curator(backend, unit, ledger, source)
 
 
 @pytest.fixture

@@ -13,10 +13,13 @@ from collections import Counter
 
 import numpy as np
 
-from spinney.curators.desk import CountAnswer
-from spinney.curators.sites import SiteCurator
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
+from spinney.questions.catalog import CATALOG
+from spinney.questions.counts import CountAnswer
+from spinney.questions.question import Ground
 
 
 class OpenLedger:
@@ -65,12 +68,24 @@ def noise_law(kind, scale, values):
     return np.exp(-(values**2) / (2 * scale**2)) / np.exp(-(far**2) / (2 * scale**2)).sum()
 
 
+#: The questions' names by their classes.
+NAMES = {entry.question: name for name, entry in CATALOG.items()}
+
+
+def site_curator(rows, space, unit, ledger, source, groups=None):
+    """Return a curator over rows that name points of a space."""
+    backend = DemandBackend(np.asarray(rows), Ground(None, space.n_points, space), unit, source.key, groups)
+    return Curator(backend, unit, ledger, source)
+
+
 class UnansweredError(Exception):
     """An algorithm asks something that has no answer yet."""
 
-    def __init__(self, name, argument, charge):
-        super().__init__(name)
-        self.name, self.argument, self.charge = name, argument, charge
+    def __init__(self, question, charge):
+        super().__init__(NAMES[type(question)])
+        self.question, self.charge = question, charge
+        self.name = NAMES[type(question)]
+        (self.argument,) = vars(question).values()
 
     @property
     def key(self):
@@ -78,26 +93,19 @@ class UnansweredError(Exception):
         return self.name, self.charge, repr([np.asarray(value).tolist() for value in arrays])
 
 
-class Script(SiteCurator):
+class Script(Curator):
     """Gives the answers of a list, and then raises `UnansweredError`."""
 
     def __init__(self, space, unit, answers):
-        super().__init__(np.empty(0), space, unit, OpenLedger(), Recorder())
+        nobody = site_curator(np.empty(0), space, unit, OpenLedger(), Recorder())
+        super().__init__(nobody._rows, unit, nobody.ledger, nobody._source)
         self._answers = list(answers)
 
-    def _next(self, name, argument, charge):
+    def ask(self, question, charge):
+        question.check(self.ground)
         if not self._answers:
-            raise UnansweredError(name, argument, charge)
+            raise UnansweredError(question, charge)
         return self._answers.pop(0)
-
-    def counts(self, partition, charge):
-        return self._next("counts", partition, charge)
-
-    def choose(self, options, charge):
-        return self._next("choose", options, charge)
-
-    def cover(self, sets, charge):
-        return self._next("cover", sets, charge)
 
 
 @dataclasses.dataclass
@@ -216,8 +224,8 @@ class Explorer:
 
     def _ask(self, rows, ask, winners=()):
         source = Recorder(winners)
-        curator = SiteCurator(np.array(rows, dtype=np.int64), self._space, self._unit, OpenLedger(), source)
-        getattr(curator, ask.name)(ask.argument, ask.charge)
+        curator = site_curator(np.array(rows, dtype=np.int64), self._space, self._unit, OpenLedger(), source)
+        curator.ask(ask.question, ask.charge)
         return source.draws
 
     def _law(self, ask):

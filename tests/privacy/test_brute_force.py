@@ -7,10 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney.curators.partitions import Columns, Rings, Whole
 from spinney.privacy.adjacency import Adjacency
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.sums import Sums
 from spinney.spaces.box import Box
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 #: Two rows near each center, on opposite sides of it; a row outside the domain; a row with a missing value.
 POINTS = np.array([[-0.9, -0.5], [-0.1, -0.5], [0.9, 0.5], [0.1, 0.5], [40.0, -7.0], [np.nan, 0.2]])
@@ -21,22 +25,22 @@ INNER = Box([-0.95, -1], [0.5, 0.5]).domain(2)
 DATA = [rows for n in range(4) for rows in itertools.combinations_with_replacement(range(len(POINTS)), n)]
 
 QUESTIONS = {
-    "whole": ("counts", lambda curator, charge: curator.counts(Whole(), charge)),
-    "cells": ("counts", lambda curator, charge: curator.counts(Cells.grid(SPLITS, 3), charge)),
-    "columns": ("counts", lambda curator, charge: curator.counts(Columns(), charge)),
-    "voronoi": ("counts", lambda curator, charge: curator.counts(Rings(CENTERS), charge)),
-    "rings": ("counts", lambda curator, charge: curator.counts(Rings(CENTERS, np.array([0.3, 0.5])), charge)),
-    "levels": ("levels", lambda curator, charge: curator.levels(SPLITS, 1, 4, None, charge)),
-    "mean": ("sums", lambda curator, charge: curator.sums(CENTERS, "mean", RADII, charge)),
-    "mean, anchored": ("sums", lambda curator, charge: curator.sums(CENTERS, "mean", 4 * RADII, charge, 0 * CENTERS)),
-    "median": ("sums", lambda curator, charge: curator.sums(CENTERS, "median", RADII, charge)),
-    "second moment": ("sums", lambda curator, charge: curator.sums(CENTERS, "second-moment", RADII, charge)),
-    "mean, in a view": ("sums", lambda curator, charge: curator.within(INNER).sums(CENTERS, "mean", RADII, charge)),
-    "columns, in a view": ("counts", lambda curator, charge: curator.within(INNER).counts(Columns(), charge)),
-    "cost": ("cost", lambda curator, charge: curator.cost(CENTERS, 1, charge)),
-    "squared cost": ("cost", lambda curator, charge: curator.cost(CENTERS, 2, charge)),
-    "cost difference": ("cost", lambda curator, charge: curator.cost(CENTERS, 2, charge, -CENTERS[:1])),
-    "distance difference": ("cost", lambda curator, charge: curator.cost(CENTERS, 1, charge, -CENTERS[:1])),
+    "whole": ("counts", lambda curator, charge: curator.ask(Counts(Whole()), charge)),
+    "cells": ("counts", lambda curator, charge: curator.ask(Counts(TreeCells.grid(SPLITS, 3)), charge)),
+    "columns": ("counts", lambda curator, charge: curator.ask(Counts(ColumnBins()), charge)),
+    "voronoi": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS)), charge)),
+    "rings": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS, np.array([0.3, 0.5]))), charge)),
+    "levels": ("levels", lambda curator, charge: curator.ask(Levels(SPLITS, 1, 4, None), charge)),
+    "mean": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", RADII), charge)),
+    "mean, anchored": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", 4 * RADII, 0 * CENTERS), charge)),
+    "median": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "median", RADII), charge)),
+    "second moment": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "second-moment", RADII), charge)),
+    "mean, in a view": ("sums", lambda curator, charge: curator.within(INNER).ask(Sums(CENTERS, "mean", RADII), charge)),
+    "columns, in a view": ("counts", lambda curator, charge: curator.within(INNER).ask(Counts(ColumnBins()), charge)),
+    "cost": ("cost", lambda curator, charge: curator.ask(Cost(CENTERS, 1), charge)),
+    "squared cost": ("cost", lambda curator, charge: curator.ask(Cost(CENTERS, 2), charge)),
+    "cost difference": ("cost", lambda curator, charge: curator.ask(Cost(CENTERS, 2, -CENTERS[:1]), charge)),
+    "distance difference": ("cost", lambda curator, charge: curator.ask(Cost(CENTERS, 1, -CENTERS[:1]), charge)),
 }
 #: What the worst of the pairs below reaches, as a share of the charge; the rest is the price of a simple bound.
 REACHED = {"second moment": 0.4, "mean, anchored": 0.4, "mean": 0.4, "median": 0.25, "rings": 0.99, "levels": 0.99}
@@ -136,7 +140,7 @@ def test_every_tree_of_levels_that_can_be_visited_stays_within_the_charge(adjace
         for rows in data:
             source = ForcedSource(chosen)
             private = curator(points[list(rows)].reshape(-1, 2), [asked], source, adjacency=adjacency)
-            tree = private.levels(SPLITS, 0, 2, 0, asked).tree
+            tree = private.ask(Levels(SPLITS, 0, 2, 0), asked).tree
             assert (tree.first_child >= 0).tolist() == list(itertools.chain(*chosen))
             draws[rows] = source.draws
         worst = max(worst, *(sum(privacy_loss(draws[one], draws[other])) for one, other in pairs))

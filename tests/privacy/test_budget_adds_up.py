@@ -10,18 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import BudgetError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS
-from spinney.curators.partitions import Whole
+from spinney.algorithms.registry import HOMES
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget, exact
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon, zcdp_rho
 from spinney.privacy.ledger import FitLedger
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.partitions import Whole
 
 plans = st.fixed_dictionaries(
     {
         "estimator": st.sampled_from([PrivateKMeans, PrivateKMedian]),
-        "algorithm": st.sampled_from(["auto", *sorted(ALGORITHMS)]),
+        "algorithm": st.sampled_from(["auto", *sorted(HOMES["points"])]),
         "tighten": st.booleans(),
         "n_clusters": st.integers(1, 300),
         "epsilon": st.one_of(st.sampled_from([0.1, 1.0, 3.3]), st.floats(1e-3, 100)),
@@ -175,8 +177,8 @@ def test_the_ledger_refuses_a_plan_over_budget_or_with_one_name_twice():
 def test_a_question_without_an_open_charge_is_not_answered(curator, charge):
     asked = charge("counts")
     private = curator(np.zeros((5, 2)), [asked], SecureSource())
-    private.counts(Whole(), asked)
-    for question in (lambda: private.counts(Whole(), asked), lambda: private.cost(np.zeros((1, 2)), 2, charge("cost"))):
+    private.ask(Counts(Whole()), asked)
+    for question in (lambda: private.ask(Counts(Whole()), asked), lambda: private.ask(Cost(np.zeros((1, 2)), 2), charge("cost"))):
         with pytest.raises(BudgetError):
             question()
 

@@ -9,13 +9,15 @@ import pytest
 from scipy.sparse import csr_array
 from site_transcripts import OpenLedger, Recorder, neighbors, select_law
 
-import spinney.curators.items
-from spinney.curators.items import ItemCurator
-from spinney.curators.options import Family
+import spinney.questions.cover
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
+from spinney.questions.cover import Cover, Family
+from spinney.questions.question import Ground
 
 #: Which items each set holds, how many are chosen, and the data sets: tuples of items.
 FAMILIES = {
@@ -46,7 +48,8 @@ def law(name, unit, charge):
                 before = frozenset(path[:t])
                 if before not in known:
                     source = Recorder(path)
-                    ItemCurator(np.array(rows, dtype=np.int64), 3, unit, OpenLedger(), source).cover(family, charge)
+                    backend = DemandBackend(np.array(rows, dtype=np.int64), Ground(None, 3), unit, source.key)
+                    Curator(backend, unit, OpenLedger(), source).ask(Cover(family), charge)
                     known |= {frozenset(path[:s]): select_law(d[2], d[1]) for s, d in enumerate(source.draws)}
                 chances.append(known[before][path[t]])
             table[row, column] = math.prod(chances)
@@ -82,12 +85,12 @@ def test_larger_steps_would_not(name, adjacency, max_rows, factor, monkeypatch):
     def larger(charge, unit, steps):
         return factor * step_epsilon(charge, unit, steps)
 
-    monkeypatch.setattr(spinney.curators.items, "step_epsilon", larger)
+    monkeypatch.setattr(spinney.questions.cover, "step_epsilon", larger)
     assert any(worst_delta(name, adjacency, max_rows, epsilon, delta) > delta for epsilon, delta in CHARGES)
 
 
 def test_a_charge_for_one_row_is_not_enough_for_two(monkeypatch):
-    monkeypatch.setattr(spinney.curators.items, "step_epsilon", lambda charge, unit, steps: step_epsilon(charge, Unit(), steps))
+    monkeypatch.setattr(spinney.questions.cover, "step_epsilon", lambda charge, unit, steps: step_epsilon(charge, Unit(), steps))
     assert any(
         worst_delta("one set of four holds the row", "add-remove", 2, epsilon, delta) > delta for epsilon, delta in CHARGES
     )

@@ -6,10 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from site_transcripts import OpenLedger, site_curator
 
 from spinney.mechanisms.selection import choose, selection_rho
 from spinney.mechanisms.source import SecureSource, SeededSource
+from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.pricing import Unit
+from spinney.questions.choose import SITE_STEPS, Choose, Sets
+from spinney.spaces.metric import FiniteMetric
 
 
 def price(amount, measure=Measure.PURE):
@@ -69,3 +74,24 @@ def test_a_zcdp_price_runs_at_an_epsilon_that_costs_no_more():
         epsilon = 5 / Fraction(seen[-1])
         assert selection_rho(epsilon) <= rho
         assert selection_rho(epsilon) > rho * Fraction(999_999, 1_000_000)
+
+
+@pytest.mark.parametrize("measure", list(Measure))
+@pytest.mark.parametrize(("adjacency", "max_rows"), [("add-remove", 1), ("replace", 1), ("add-remove", 3), ("replace", 3)])
+def test_a_question_runs_at_what_its_charge_is_worth_to_one_row(measure, adjacency, max_rows):
+    drawn = []
+
+    class Spy(SecureSource):
+        def select(self, scores, scale):
+            drawn.append((scores.tolist(), Fraction(scale)))
+            return 1
+
+    space = FiniteMetric.from_matrix([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
+    unit, charge = Unit(Adjacency(adjacency), max_rows), price(Fraction(3, 7), measure)
+    chosen = site_curator(np.array([1, 1, 2]), space, unit, OpenLedger(), Spy()).ask(Choose(Sets(([0], [2]))), charge)
+    (scores, scale) = drawn[0]
+    # Steps of the diameter 4, rounded down; a unit moves the two costs apart by at most so many rows' ranges.
+    assert (chosen, scores) == (1, [-(2 * (SITE_STEPS // 4) + SITE_STEPS), -2 * (3 * SITE_STEPS // 4)])
+    epsilon = max_rows * (2 if unit.replaces else 1) * SITE_STEPS / scale
+    spent = epsilon if measure is Measure.PURE else selection_rho(epsilon)
+    assert charge.amount * Fraction(999_999, 1_000_000) < spent <= charge.amount

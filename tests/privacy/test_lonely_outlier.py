@@ -5,13 +5,17 @@ import dataclasses
 import numpy as np
 import pytest
 
-import spinney.curators.base
-import spinney.curators.desk
 from spinney import PrivateKMeans
 from spinney.audit.epsilon import epsilon_lower_bound
-from spinney.curators.partitions import Rings
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.composition import zcdp_epsilon
+from spinney.questions import cost, counts, levels, sums
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import Rings
+from spinney.questions.sums import Sums
 from spinney.trees.quadtree import Splits
 
 CROWD = np.full((40, 2), -0.9)
@@ -21,11 +25,11 @@ CENTERS = np.array([[-0.9, -0.9], [0.9, 0.9]])
 CONFIDENCE = 1 - 1e-5
 
 QUESTIONS = {
-    "counts": lambda c, charge: c.counts(Rings(CENTERS), charge).private_counts[1],
-    "sums": lambda c, charge: c.sums(CENTERS, "mean", np.array([0.1, 0.1]), charge).private_vectors[1].sum(),
-    "grow": lambda c, charge: len(c.grow(Splits.of(c.domain), 2, 0, charge).cells),
-    "levels": lambda c, charge: c.levels(Splits.of(c.domain), 0, 4, 1, charge).private_counts.sum(),
-    "cost": lambda c, charge: c.cost(CENTERS[:1], 2, charge).private_cost,
+    "counts": lambda c, charge: c.ask(Counts(Rings(CENTERS)), charge).private_counts[1],
+    "sums": lambda c, charge: c.ask(Sums(CENTERS, "mean", np.array([0.1, 0.1])), charge).private_vectors[1].sum(),
+    "grow": lambda c, charge: len(c.ask(Grow(Splits.of(c.ground.domain), 2, 0), charge).cells),
+    "levels": lambda c, charge: c.ask(Levels(Splits.of(c.ground.domain), 0, 4, 1), charge).private_counts.sum(),
+    "cost": lambda c, charge: c.ask(Cost(CENTERS[:1], 2), charge).private_cost,
 }
 
 
@@ -93,12 +97,12 @@ def test_lonely_outlier_shows_no_more_than_epsilon(audited):
 
 @pytest.mark.slow
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(case, monkeypatch):
-    private = spinney.curators.base.privatize
+    private = counts.privatize
 
     def skip(exact, noise, source):
         return np.where(np.abs(exact) <= 1, exact, private(exact, noise, source)).astype(np.int64)
 
-    for module in (spinney.curators.base, spinney.curators.desk):
+    for module in (cost, counts, levels, sums):
         monkeypatch.setattr(module, "privatize", skip)
     measured = measured_epsilons(PrivateKMeans, case, "add-remove")
     assert max(measured.values()) > 1.0, measured

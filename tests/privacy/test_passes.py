@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.curators import base, desk
-from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.curators.parquet import Batches, FileBackend
 from spinney.mechanisms import splitting
+from spinney.questions import cost, counts, levels, sums
 
 
 class Counted(Batches):
@@ -44,16 +44,16 @@ class Recorder:
     def __init__(self, monkeypatch):
         self.passes, self.values, self.frozen = [], [], None
         for name in ("_map", "_map_nearest", "_tally"):
-            monkeypatch.setattr(ParquetCurator, name, self._pass(name, getattr(ParquetCurator, name)))
-        privatize, decide = base.privatize, splitting.SplitRule.decide
-        for module in (base, desk):
+            monkeypatch.setattr(FileBackend, name, self._pass(name, getattr(FileBackend, name)))
+        privatize, decide = counts.privatize, splitting.SplitRule.decide
+        for module in (cost, counts, levels, sums):
             monkeypatch.setattr(module, "privatize", lambda *arguments: self._value(privatize, *arguments))
         monkeypatch.setattr(splitting.SplitRule, "decide", lambda *arguments: self._value(decide, *arguments))
 
     def _pass(self, name, made):
-        def record(curator, *arguments):
-            self.passes.append((name, self._public(curator._door), *map(self._public, arguments)))
-            return made(curator, *arguments)
+        def record(backend, *arguments):
+            self.passes.append((name, self._public(backend._door), *map(self._public, arguments)))
+            return made(backend, *arguments)
 
         return record
 
@@ -95,12 +95,12 @@ def test_passes_follow_from_released_values(case, estimator, adjacency, monkeypa
 
 def test_a_pass_that_follows_the_rows_would_be_noticed(monkeypatch):
     recorder = Recorder(monkeypatch)
-    ahead = ParquetCurator._count_ahead
+    ahead = FileBackend._count_ahead
 
     def peek(self, cells, levels_below):
         return ahead(self, cells, min(levels_below, 3 + len(self._batches.rows) % 2))
 
-    monkeypatch.setattr(ParquetCurator, "_count_ahead", peek)
+    monkeypatch.setattr(FileBackend, "_count_ahead", peek)
     model = PrivateKMeans(4, epsilon=2.0, bounds=(-1, 1), random_state=0, noise_seed=0)
     rows = rows_of(2)
     model.fit(Counted(rows))

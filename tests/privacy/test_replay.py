@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS
-from spinney.curators.base import Curator
+from spinney.algorithms.lloyd import Lloyd
+from spinney.curators.gate import Curator
 
 
 def rows_of(d):
@@ -46,14 +46,13 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, ca
 
 
 def test_replay_would_notice_a_question_that_follows_the_rows(tape, monkeypatch):
-    lloyd = ALGORITHMS["lloyd"]
-    run = type(lloyd).run
+    run = Lloyd.run
 
     def peek(self, curator, problem, charges, rng):
-        rng.random(len(curator._rows) % 7)  # public randomness moved by the number of rows
+        rng.random(len(curator._rows._rows) % 7)  # public randomness moved by the number of rows
         return run(self, curator, problem, charges, rng)
 
-    monkeypatch.setattr(type(lloyd), "run", peek)
+    monkeypatch.setattr(Lloyd, "run", peek)
     model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", random_state=0)
     model.fit(ROWS)
     asked = tape.rewind()
@@ -65,7 +64,7 @@ def test_replay_would_notice_a_box_that_follows_the_rows(tape, monkeypatch):
     view = Curator.within
 
     def peek(self, domain):
-        return view(self, dataclasses.replace(domain, upper=domain.upper + 1e-9 * (len(self._rows) % 7)))
+        return view(self, dataclasses.replace(domain, upper=domain.upper + 1e-9 * (len(self._rows._rows) % 7)))
 
     monkeypatch.setattr(Curator, "within", peek)
     model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), tighten=True, random_state=0)

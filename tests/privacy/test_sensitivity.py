@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 
 import spinney.curators.memory
 from spinney import Ball, PrivateKMeans, PrivateKMedian
-from spinney.curators.base import COST_STEPS, RADIUS_STEPS, Curator
-from spinney.curators.partitions import Columns, Rings
+from spinney.curators.numbers import NumberBackend
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.ledger import FitLedger
+from spinney.questions.cost import COST_STEPS, Cost
+from spinney.questions.counts import Counts
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import ColumnBins, Rings
+from spinney.questions.sums import RADIUS_STEPS, Sums
 from spinney.spaces.box import Box
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 
 @dataclasses.dataclass
@@ -104,7 +109,7 @@ def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, spy, 
     k, d = world.centers.shape
 
     def ask(curator, asked):
-        return curator.sums(world.centers, kernel, world.radii, asked)
+        return curator.ask(Sums(world.centers, kernel, world.radii), asked)
 
     added, replaced = world.moves(spy, charge, "sums", ask)
     unit = RADIUS_STEPS if kernel == "median" else 1
@@ -120,7 +125,7 @@ def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, spy, 
 @examples
 def test_one_row_moves_one_ring(world, n_edges, spy, charge):
     edges = np.geomspace(0.01, 3.0, n_edges) if n_edges else np.empty(0)
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.counts(Rings(world.centers, edges), asked))
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(Rings(world.centers, edges)), asked))
     assert norms(added) in [(0, 0), (1, 1)]
     assert max(norms(replaced)) <= 2
 
@@ -133,8 +138,8 @@ def some_splits(world, seed):
 @given(world=worlds(), depth=st.integers(0, 7), seed=st.integers(0, 3))
 @examples
 def test_one_row_moves_one_cell(world, depth, seed, spy, charge):
-    cells = Cells.grid(some_splits(world, seed), depth)
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.counts(cells, asked))
+    cells = TreeCells.grid(some_splits(world, seed), depth)
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(cells), asked))
     assert norms(added) in [(0, 0), (1, 1)]
     assert max(norms(replaced)) <= 2
 
@@ -143,7 +148,7 @@ def test_one_row_moves_one_cell(world, depth, seed, spy, charge):
 @examples
 def test_one_row_moves_one_cell_of_every_level(world, start, more, seed, spy, charge):
     splits, levels = some_splits(world, seed), more + 1
-    added, replaced = world.moves(spy, charge, "levels", lambda c, asked: c.levels(splits, start, start + more, None, asked))
+    added, replaced = world.moves(spy, charge, "levels", lambda c, asked: c.ask(Levels(splits, start, start + more, None), asked))
     assert len(added) == levels
     assert norms(added) in [(0, 0), (levels, levels)]
     assert max(norms(replaced)) <= 2 * levels
@@ -153,7 +158,7 @@ def test_one_row_moves_one_cell_of_every_level(world, start, more, seed, spy, ch
 @examples
 def test_one_row_moves_one_bin_of_every_column(world, spy, charge):
     d = world.rows.shape[1]
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.counts(Columns(), asked))
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(ColumnBins()), asked))
     assert norms(added) in [(0, 0), (d, d)]
     assert max(norms(replaced)) <= 2 * d
 
@@ -162,7 +167,7 @@ def test_one_row_moves_one_bin_of_every_column(world, spy, charge):
 @examples
 def test_one_row_moves_a_cost_by_at_most_its_public_range(world, power, is_difference, spy, charge):
     second = world.domain.clip(world.centers[::-1] * 0.9) if is_difference else None
-    added, replaced = world.moves(spy, charge, "cost", lambda c, asked: c.cost(world.centers, power, asked, second))
+    added, replaced = world.moves(spy, charge, "cost", lambda c, asked: c.ask(Cost(world.centers, power, second), asked))
     assert norms(added)[0] <= COST_STEPS
     assert norms(replaced)[0] <= 2 * COST_STEPS
 
@@ -175,7 +180,7 @@ def test_rounding_never_lengthens_a_vector_on_the_radius(d, seed, spy, charge):
     direction = np.random.default_rng(seed).normal(size=d) if seed % 2 else np.ones(d)
     row = (0.5 * direction / np.linalg.norm(direction))[None, :]
     for radius in (0.5, 0.4999999, 0.1):
-        draws = spy(lambda c, asked, r=radius: c.sums(np.zeros((1, d)), "mean", np.array([r]), asked), row, charge("sums"))
+        draws = spy(lambda c, asked, r=radius: c.ask(Sums(np.zeros((1, d)), "mean", np.array([r])), asked), row, charge("sums"))
         square = norms([draws[0][2]])[1]
         assert square <= RADIUS_STEPS**2
         assert square > 0.999 * RADIUS_STEPS**2 - 2 * d * RADIUS_STEPS
@@ -203,7 +208,7 @@ def test_squares_of_any_size_stay_within_the_radius(d, seed, radius, size, spy, 
     ask = {"charge": charge("sums"), "domain": domain}
     moves = []
     for row in rows:
-        draws = spy(lambda c, asked: c.sums(center, "second-moment", np.array([radius]), asked), row[None, :], **ask)
+        draws = spy(lambda c, asked: c.ask(Sums(center, "second-moment", np.array([radius])), asked), row[None, :], **ask)
         (vector, weight) = (values for _, _, values in draws)
         assert all(0 <= step <= RADIUS_STEPS for step in vector)  # squares are not negative
         assert norms([vector])[1] <= RADIUS_STEPS**2
@@ -217,7 +222,7 @@ def test_public_points_out_of_range_cannot_break_a_second_moment(spy, charge):
     for center, radius in ((1e308, 1e-140), (-1e308, 1.0), (1e200, 1e140)):
         for kernel in ("mean", "median", "second-moment"):
             draws = spy(
-                lambda c, asked, at=center, r=radius, kind=kernel: c.sums(np.full((1, 2), at), kind, np.array([r]), asked),
+                lambda c, asked, at=center, r=radius, kind=kernel: c.ask(Sums(np.full((1, 2), at), kind, np.array([r])), asked),
                 np.zeros((1, 2)), charge("sums"),
             )  # fmt: skip
             assert norms([draws[0][2]])[1] <= RADIUS_STEPS**2
@@ -248,8 +253,8 @@ def test_the_fast_cell_counts_of_the_memory_curator_equal_one_pass_over_the_rows
     asked = charge("grow", amount=math.inf)
     rows_curator = curator(rows, [], SecureSource())
     rows_curator.ledger = FitLedger(Budget.of(math.inf), (asked,))
-    tree = rows_curator.grow(Splits.of(rows_curator.domain), 2, 1, asked)
+    tree = rows_curator.ask(Grow(Splits.of(rows_curator.ground.domain), 2, 1), asked)
     assert tree.leaves.depths.max() > 64
-    slow = Curator._exact_cell_counts(rows_curator, tree.leaves)
-    assert np.array_equal(rows_curator._exact_cell_counts(tree.leaves), slow)
+    slow = NumberBackend._cell_counts(rows_curator._rows, tree.leaves)
+    assert np.array_equal(rows_curator._rows._cell_counts(tree.leaves), slow)
     assert slow.sum() == len(rows)

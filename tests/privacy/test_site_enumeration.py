@@ -11,9 +11,9 @@ import spinney.algorithms.coverage
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
-from spinney.algorithms.site_registry import SITE_ALGORITHMS
-from spinney.algorithms.sites import SiteProblem
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.ledger import FitLedger
@@ -47,12 +47,14 @@ def explored(name, adjacency, epsilon, delta, reach, related=None):
     """Return the loss of each pair of neighbors, over all answers of a fit at this budget."""
     algorithm, space, k, forgets = CASES[name]
     unit = Unit(Adjacency(adjacency))
-    problem = SiteProblem(k, 1, SPACES[space], np.empty(0, dtype=np.int64), Budget.of(epsilon, delta), unit)
+    problem = SiteProblem(
+        k=k, power=1, space=SPACES[space], existing=np.empty(0, dtype=np.int64), budget=Budget.of(epsilon, delta), unit=unit
+    )
     charges = algorithm.plan(problem)
     FitLedger(problem.budget, charges)
 
     def run(curator):
-        return algorithm.run(curator, problem, charges, np.random.default_rng(0))
+        return algorithm.run(curator, problem, {charge.name: charge for charge in charges}, np.random.default_rng(0))
 
     data = data_sets(4, 3)
     explorer = Explorer(run, problem.space, unit, data, neighbors(data, related or adjacency), reach, forgets)
@@ -69,7 +71,7 @@ def few_cells(monkeypatch):
 
 
 def test_every_algorithm_is_enumerated():
-    assert {case[0].name for case in CASES.values()} == set(SITE_ALGORITHMS)
+    assert {case[0].name for case in CASES.values()} == set(HOMES["sites"])
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))

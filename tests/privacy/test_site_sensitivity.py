@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
-from site_transcripts import OpenLedger, Recorder, data_sets, neighbors
+from site_transcripts import OpenLedger, Recorder, data_sets, neighbors, site_curator
 
-import spinney.curators.sites
-from spinney.curators.options import Balls, Sets, Swaps
-from spinney.curators.partitions import Labels
-from spinney.curators.sites import COST_STEPS, SiteCurator, cost_steps, swap_range
+import spinney.curators.demand
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
+from spinney.questions.choose import SITE_STEPS, Choose, Sets, Swaps, cost_steps, swap_range
+from spinney.questions.counts import Counts
+from spinney.questions.cover import Balls
+from spinney.questions.partitions import Labels
 from spinney.spaces.metric import FiniteMetric
 
 NONE = np.empty(0, dtype=np.int64)
@@ -58,8 +59,8 @@ QUESTIONS = {
 def asked(question, argument, space, rows, charge, unit, groups=None):
     """Return what noise of which scale was asked for, around which exact values."""
     source = Recorder()
-    curator = SiteCurator(np.asarray(rows, dtype=np.int64), space, unit, OpenLedger(), source, groups)
-    getattr(curator, question)(argument, charge)
+    curator = site_curator(np.asarray(rows, dtype=np.int64), space, unit, OpenLedger(), source, groups)
+    curator.ask({"counts": Counts, "choose": Choose}[question](argument), charge)
     (draw,) = source.draws
     return draw
 
@@ -183,7 +184,7 @@ def test_distances_next_to_a_step_stay_within_the_range(power):
     n = 10
     charge = Charge("test", "choose", Measure.PURE, Fraction(1))
     for _ in range(30):
-        steps = rng.integers(0, COST_STEPS, (n, n)) / COST_STEPS
+        steps = rng.integers(0, SITE_STEPS, (n, n)) / SITE_STEPS
         lengths = np.nextafter(steps ** (1 / power), rng.choice([-1.0, 2.0], (n, n)))
         upper = np.triu(np.maximum(lengths, 0.0), 1)
         upper[0, 1] = 1.0
@@ -194,26 +195,27 @@ def test_distances_next_to_a_step_stay_within_the_range(power):
             _, scale, alone = asked("choose", option, space, [row], charge, Unit())
             assert scale == span
             assert alone.max() - alone.min() <= span
-            assert alone.max() <= COST_STEPS
+            assert alone.max() <= SITE_STEPS
 
 
 def test_counts_are_cut_off_where_no_sum_of_costs_overflows(monkeypatch):
     space = random_space(np.random.default_rng(3), "graph", 9)
     charge = Charge("test", "choose", Measure.PURE, Fraction(1))
     source = Recorder()
-    curator = SiteCurator(np.arange(9), space, Unit(), OpenLedger(), source)
-    full = curator._largest_count(9)
-    curator._counts = np.full(9, full)
+    with monkeypatch.context() as crowd:
+        crowd.setattr(spinney.curators.demand, "count_points", lambda *_: np.full(9, 2**62))
+        curator = site_curator(np.arange(9), space, Unit(), OpenLedger(), source)
+    full = int(curator._rows._counts[0])
     options = Swaps(space, space.candidates[:2], NONE, 1, True)
-    curator.choose(options, charge)
+    curator.ask(Choose(options), charge)
     single = [asked("choose", options, space, [row], charge, Unit())[2] for row in range(9)]
     expected = [sum(full * int(one[i]) for one in single) for i in range(len(options))]
     assert [int(score) for score in source.draws[0][2]] == expected
     assert max(map(abs, expected)) < 2**63
     # With a low cut, one row more moves the counts by one, or by nothing.
-    monkeypatch.setattr(spinney.curators.sites, "LARGEST_SUM", 2 * COST_STEPS * 9)
+    monkeypatch.setattr(spinney.curators.demand, "LARGEST_SUM", 2 * SITE_STEPS * 9)
     for rows, gain in (([4], 1), ([4, 4], 0), ([4, 4, 4], 0)):
-        low, high = (SiteCurator(np.array(r), space, Unit(), OpenLedger(), source)._counts for r in (rows, [*rows, 4]))
+        low, high = (site_curator(np.array(r), space, Unit(), OpenLedger(), source)._rows._counts for r in (rows, [*rows, 4]))
         assert (high - low).sum() == gain
 
 
@@ -223,7 +225,7 @@ def last_bits(space, distances, power):
 
 
 def test_not_even_the_last_bit_of_a_distance_depends_on_other_rows(monkeypatch):
-    monkeypatch.setattr(spinney.curators.sites, "cost_steps", last_bits)
+    monkeypatch.setattr(spinney.curators.demand, "cost_steps", last_bits)
     charge = Charge("test", "choose", Measure.PURE, Fraction(1))
     rng = np.random.default_rng(7)
     for _ in range(20):

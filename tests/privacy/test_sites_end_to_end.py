@@ -1,7 +1,6 @@
 """Rules 3, 6 to 11, 13 and 16 for sites: whole fits of `PrivateKMedoids` with every algorithm."""
 
 import copy
-import inspect
 import json
 import logging
 import math
@@ -16,20 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from site_transcripts import OpenLedger, Recorder, select_law
+from site_transcripts import NAMES, OpenLedger, Recorder, select_law, site_curator
 
-import spinney.curators.desk
+import spinney.curators.demand
 import spinney.estimators.site_fitting
 from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMedoids
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import STARTS, LocalSearch
+from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
-from spinney.algorithms.site_registry import SITE_ALGORITHMS
 from spinney.audit.epsilon import epsilon_lower_bound
-from spinney.curators.options import Balls, Sets, Swaps
-from spinney.curators.partitions import Labels
-from spinney.curators.sites import SiteCurator
+from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget, exact
@@ -38,6 +35,11 @@ from spinney.privacy.composition import total_epsilon, zcdp_epsilon
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.site_release import SiteRelease
+from spinney.questions import counts
+from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.counts import Counts
+from spinney.questions.cover import Balls, Cover
+from spinney.questions.partitions import Labels
 
 RNG = np.random.default_rng(0)
 SPACE = FiniteMetric.from_points(RNG.random((60, 2)), candidates=np.arange(0, 60, 2))
@@ -69,7 +71,7 @@ def flat(value):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, tuple):
         return tuple(map(flat, value))
-    if isinstance(value, Labels | Swaps | Sets | Balls):
+    if isinstance(value, Counts | Choose | Cover | Labels | Swaps | Sets | Balls):
         return type(value).__name__, *(flat(part) for part in vars(value).values())
     assert value is SPACE or value is None or isinstance(value, int | float | str | Fraction | Charge), type(value)
     return value
@@ -80,19 +82,18 @@ class Tape:
 
     def __init__(self, monkeypatch):
         self.asked, self.calls, self.answers, self._frozen = [], [], [], None
-        questions = [name for name, _ in inspect.getmembers(SiteCurator, inspect.isfunction) if not name.startswith("_")]
-        assert set(questions) >= {"counts", "choose", "cover"}
-        for name in questions:
-            monkeypatch.setattr(SiteCurator, name, self._wrap(name, getattr(SiteCurator, name)))
+        monkeypatch.setattr(Curator, "ask", self._wrap(Curator.ask))
 
-    def _wrap(self, name, question):
-        def ask(curator, argument, charge):
-            self.asked.append((name, flat(argument), charge))
+    def _wrap(self, answer_to):
+        def ask(curator, question, charge):
+            name = NAMES[type(question)]
+            self.asked.append((name, flat(question), charge))
             if self._frozen is not None:
-                curator._open(name, charge)
+                question.check(curator.ground)
+                curator.ledger.spend(charge, name)
                 return copy.deepcopy(self._frozen.popleft())
-            answer = question(curator, argument, charge)
-            self.calls.append((name, argument, charge))
+            answer = answer_to(curator, question, charge)
+            self.calls.append((question, charge))
             self.answers.append(copy.deepcopy(answer))
             return answer
 
@@ -115,7 +116,7 @@ def tape(monkeypatch):
 
 
 def test_every_algorithm_is_here():
-    assert {algorithm.name for algorithm in ALGORITHMS.values()} == set(SITE_ALGORITHMS)
+    assert {algorithm.name for algorithm in ALGORITHMS.values()} == set(HOMES["sites"])
 
 
 OTHERS = {
@@ -144,7 +145,7 @@ def test_replay_would_notice_a_question_that_follows_the_rows(algorithm, tape, m
     run = type(algorithm).run
 
     def peek(self, curator, problem, charges, rng):
-        rng.random(int(curator._counts.sum()) % 7)  # public randomness moved by the number of rows
+        rng.random(int(curator._rows._counts.sum()) % 7)  # public randomness moved by the number of rows
         return run(self, curator, problem, charges, rng)
 
     monkeypatch.setattr(type(algorithm), "run", peek)
@@ -210,14 +211,14 @@ def test_a_fit_reports_what_it_spent_and_never_more_than_asked(algorithm, adjace
 
 def test_a_question_without_an_open_charge_is_not_answered():
     charge = Charge("a", "choose", Measure.PURE, Fraction(1))
-    curator = SiteCurator(ROWS, SPACE, Unit(), FitLedger(Budget.of(1.0), (charge,)), SecureSource())
+    curator = site_curator(ROWS, SPACE, Unit(), FitLedger(Budget.of(1.0), (charge,)), SecureSource())
     sets = Sets((np.array([0]), np.array([4])))
-    curator.choose(sets, charge)
+    curator.ask(Choose(sets), charge)
     balls = Balls(SPACE, np.array([SPACE.diameter]), (1,))
     for ask in (
-        lambda: curator.choose(sets, charge),
-        lambda: curator.cover(balls, Charge("b", "cover", Measure.PURE, Fraction(1))),
-        lambda: curator.counts(Labels(np.zeros(60, dtype=np.int64), 1), Charge("c", "counts", Measure.PURE, Fraction(1))),
+        lambda: curator.ask(Choose(sets), charge),
+        lambda: curator.ask(Cover(balls), Charge("b", "cover", Measure.PURE, Fraction(1))),
+        lambda: curator.ask(Counts(Labels(np.zeros(60, dtype=np.int64), 1)), Charge("c", "counts", Measure.PURE, Fraction(1))),
     ):
         with pytest.raises(BudgetError):
             ask()
@@ -365,16 +366,17 @@ def test_a_whole_person_gone_changes_no_question_and_no_release(algorithm, adjac
     assert release.max_rows_per_group == 2
 
 
-def exact_draws(name, argument, charge, rows, unit, winners=()):
+def exact_draws(question, charge, rows, unit, winners=()):
     source = Recorder(winners)
-    getattr(SiteCurator(np.asarray(rows), SPACE, unit, OpenLedger(), source), name)(argument, charge)
+    site_curator(np.asarray(rows), SPACE, unit, OpenLedger(), source).ask(question, charge)
     return source.draws
 
 
-def answer_loss(name, argument, charge, answer, tables, unit):
+def answer_loss(question, charge, answer, tables, unit):
     """Return the pure loss and the rho of one released answer, for two tables."""
+    name = NAMES[type(question)]
     winners = answer.tolist() if name == "cover" else [answer] if name == "choose" else ()
-    one, other = (exact_draws(name, argument, charge, rows, unit, winners) for rows in tables)
+    one, other = (exact_draws(question, charge, rows, unit, winners) for rows in tables)
     if name == "counts":
         (kind, scale, values), (_, same, others) = one[0], other[0]
         gaps = np.abs(values - others)
@@ -399,8 +401,8 @@ def test_the_transcript_of_a_fit_loses_no_more_than_the_budget(algorithm, adjace
         transcript = list(zip(tape.calls, tape.answers, strict=True))
         for neighbor in [[*rows[1:], 59], [*rows[1:], 8]] if unit.replaces else [[*rows, 59], rows[1:]]:
             losses = []
-            for (name, argument, charge), answer in transcript:
-                pure, rho = answer_loss(name, argument, charge, answer, (rows, neighbor), unit)
+            for (question, charge), answer in transcript:
+                pure, rho = answer_loss(question, charge, answer, (rows, neighbor), unit)
                 assert pure + rho <= float(charge.amount) * (1 + 1e-9), charge
                 losses.append((pure, rho))
             pure, rho = map(sum, zip(*losses, strict=True))
@@ -474,17 +476,17 @@ def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, algorithm, monkeypa
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(20)])
-def test_costs_far_apart_neither_underflow_nor_raise(epsilon):
+def test_costs_far_apart_neither_underflow_nor_raise(epsilon, monkeypatch):
     # A crowd so large that the best option is better by a million scales of the noise.
     crowd = int(10**6 / epsilon) + 1
     charge = Charge("test", "choose", Measure.PURE, epsilon)
     space = FiniteMetric.from_points([[0.0], [1.0], [2.0], [3.0]])
-    curator = SiteCurator(np.arange(1), space, Unit(), OpenLedger(), SecureSource())
-    curator._counts = np.array([min(crowd, curator._largest_count(4)), 0, 0, 0])
+    monkeypatch.setattr(spinney.curators.demand, "count_points", lambda *_: np.array([crowd, 0, 0, 0]))
+    curator = site_curator(np.arange(1), space, Unit(), OpenLedger(), SecureSource())
     swaps = Swaps(space, np.array([3, 2]), np.empty(0, dtype=np.int64))
-    assert {curator.choose(swaps, charge) % 2 for _ in range(10)} == {0}  # always the newcomer at the crowd
+    assert {curator.ask(Choose(swaps), charge) % 2 for _ in range(10)} == {0}  # always the newcomer at the crowd
     sets = Sets((np.array([3]), np.array([0]), np.array([1])))
-    assert {curator.choose(sets, charge) for _ in range(10)} == {1}
+    assert {curator.ask(Choose(sets), charge) for _ in range(10)} == {1}
 
 
 @pytest.mark.slow
@@ -495,10 +497,10 @@ def test_frequencies_of_swaps_match_the_exact_probabilities(measure, amount):
     swaps = Swaps(space, np.array([0, 3]), np.empty(0, dtype=np.int64), 1, True)
     rows = [1, 2, 2]
     recorder = Recorder()
-    SiteCurator(np.array(rows), space, Unit(), OpenLedger(), recorder).choose(swaps, charge)
+    site_curator(np.array(rows), space, Unit(), OpenLedger(), recorder).ask(Choose(swaps), charge)
     (_, scale, scores) = recorder.draws[0]
-    curator = SiteCurator(np.array(rows), space, Unit(), OpenLedger(), SecureSource())
-    picks = [curator.choose(swaps, charge) for _ in range(2000)]
+    curator = site_curator(np.array(rows), space, Unit(), OpenLedger(), SecureSource())
+    picks = [curator.ask(Choose(swaps), charge) for _ in range(2000)]
     law = select_law(scores, scale)
     assert law.min() > 0.02
     assert chisquare(np.bincount(picks, minlength=len(law)), 2000 * law).pvalue > 1e-9
@@ -535,10 +537,10 @@ def test_lonely_outlier_shows_no_more_than_epsilon(name, adjacency):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cells", "hst"])
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(name, monkeypatch):
-    private = spinney.curators.desk.privatize
+    private = counts.privatize
 
     def skip(exact, noise, source):
         return np.where(np.abs(exact) <= 1, exact, private(exact, noise, source)).astype(np.int64)
 
-    monkeypatch.setattr(spinney.curators.desk, "privatize", skip)
+    monkeypatch.setattr(counts, "privatize", skip)
     assert max(measured_epsilons(ALGORITHMS[name], "add-remove")) > 1.0

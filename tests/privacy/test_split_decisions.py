@@ -13,6 +13,7 @@ from spinney.mechanisms.splitting import split_rule, worst_loss
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
+from spinney.questions.grow import Grow
 from spinney.trees.quadtree import Splits
 
 EPSILONS = [Fraction(1, 100), Fraction(1, 10), Fraction(1), Fraction(4), Fraction(20)]
@@ -171,7 +172,7 @@ def test_the_scores_that_get_noise_are_the_ones_in_the_proof(curator, charge):
 
     asked = charge("grow", amount=2)
     private = curator(rows, [asked], Source())
-    private.grow(Splits.of(private.domain), 1, 0, asked)
+    private.ask(Grow(Splits.of(private.ground.domain), 1, 0), asked)
     rule = split_rule(price(Fraction(2)), False)
     expected = [[2, 2], [2, 0], [1, 1]]
     for depth, (scores, scale) in enumerate(drawn[:3]):

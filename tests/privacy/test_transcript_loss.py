@@ -37,15 +37,14 @@ def log_split(scores, rule):
     )
 
 
-def tree_loss(tree, arguments, curators, unit):
+def tree_loss(tree, question, charge, curators, unit):
     """Log ratio of the probabilities of the released tree for two data sets."""
-    start, charge = arguments["start"], arguments["charge"]
-    rule = split_rule(unit.tree_price(charge), unit.replaces, arguments["threshold"])
-    depths = tree.cells.depths - start
+    rule = split_rule(unit.tree_price(charge), unit.replaces, question.threshold)
+    depths = tree.cells.depths - question.start
     decided = tree.cells.depths < tree.cells.splits.depth
     logs = []
     for curator in curators:
-        counts = curator._exact_cell_counts(tree.cells)
+        counts = curator._rows._cell_counts(tree.cells)
         scores = np.maximum(rule.threshold - rule.decay, counts * rule.steps_per_row - depths * rule.decay)
         split, stop = log_split(scores, rule)
         logs.append(np.where(tree.first_child >= 0, split, stop)[decided].sum())
@@ -54,7 +53,7 @@ def tree_loss(tree, arguments, curators, unit):
 
 def level_loss(answer, curators):
     """Pure loss, or rho, of the released counts of a tree: all visited cells have noise of one scale."""
-    gaps = np.abs(np.subtract(*(curator._exact_cell_counts(answer.tree.cells) for curator in curators)))
+    gaps = np.abs(np.subtract(*(curator._rows._cell_counts(answer.tree.cells) for curator in curators)))
     scale = Fraction(answer.noise.scale)
     if answer.noise.distribution == "laplace":
         return Fraction(int(gaps.sum())) / scale, Fraction(0)
@@ -77,20 +76,19 @@ def test_the_transcript_of_a_fit_loses_no_more_than_the_budget(
         transcript = list(zip(tape.calls, tape.answers, strict=True))
         for neighbor in neighbors_of(rows, unit.replaces):
             epsilon, rho = Fraction(0), Fraction(0)
-            for (name, domain, arguments), answer in transcript:
-                charge = arguments["charge"]
+            for (name, domain, question, charge), answer in transcript:
                 narrow |= {charge.name} if (domain.upper < 1).any() else set()
                 # The exact answers in the view that the question was asked in.
                 pair = [curator(table, [charge], None, adjacency=adjacency).within(domain) for table in (rows, neighbor)]
                 if name == "levels":
                     pure, zcdp = level_loss(answer, pair)
                 elif name == "grow":
-                    loss = tree_loss(answer, arguments, pair, unit)
+                    loss = tree_loss(answer, question, charge, pair, unit)
                     pure, zcdp = (loss, Fraction(0)) if charge.measure is Measure.PURE else (Fraction(0), loss**2 / 2)
                 else:
 
-                    def ask(private, _, name=name, domain=domain, arguments=arguments):
-                        return getattr(private.within(domain), name)(**arguments)
+                    def ask(private, own, domain=domain, question=question):
+                        return private.within(domain).ask(question, own)
 
                     draws = [spy(ask, table, charge, adjacency=adjacency) for table in (rows, neighbor)]
                     pure, zcdp = privacy_loss(*draws)

@@ -10,11 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spinney import Ball, Box, BudgetError
-from spinney.curators.partitions import Columns, Rings, Whole
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.sums import Sums
 from spinney.spaces.box import Domain
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 OUTER = {"box": Box(-1, 1).domain(2), "ball": Ball(1.2).domain(2)}
 INNER = Domain(np.array([-0.25, 0.125]), np.array([0.5, 0.25]), np.inf)
@@ -22,16 +27,16 @@ CENTERS = np.array([[-0.2, 0.2], [0.4, 0.15]])
 RADII = np.array([0.1, 0.3])
 SPLITS = Splits.of(INNER)
 QUESTIONS = {
-    "whole": ("counts", lambda view, charge: view.counts(Whole(), charge)),
-    "cells": ("counts", lambda view, charge: view.counts(Cells.grid(SPLITS, 4), charge)),
-    "columns": ("counts", lambda view, charge: view.counts(Columns(), charge)),
-    "rings": ("counts", lambda view, charge: view.counts(Rings(CENTERS, np.array([0.05, 0.2])), charge)),
-    "levels": ("levels", lambda view, charge: view.levels(SPLITS, 0, 3, None, charge)),
-    "grow": ("grow", lambda view, charge: view.grow(SPLITS, 2, 1, charge)),
-    "mean": ("sums", lambda view, charge: view.sums(CENTERS, "mean", RADII, charge)),
-    "median": ("sums", lambda view, charge: view.sums(CENTERS, "median", RADII, charge)),
-    "second moment": ("sums", lambda view, charge: view.sums(CENTERS, "second-moment", RADII, charge)),
-    "cost": ("cost", lambda view, charge: view.cost(CENTERS, 2, charge)),
+    "whole": ("counts", lambda view, charge: view.ask(Counts(Whole()), charge)),
+    "cells": ("counts", lambda view, charge: view.ask(Counts(TreeCells.grid(SPLITS, 4)), charge)),
+    "columns": ("counts", lambda view, charge: view.ask(Counts(ColumnBins()), charge)),
+    "rings": ("counts", lambda view, charge: view.ask(Counts(Rings(CENTERS, np.array([0.05, 0.2]))), charge)),
+    "levels": ("levels", lambda view, charge: view.ask(Levels(SPLITS, 0, 3, None), charge)),
+    "grow": ("grow", lambda view, charge: view.ask(Grow(SPLITS, 2, 1), charge)),
+    "mean": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "mean", RADII), charge)),
+    "median": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "median", RADII), charge)),
+    "second moment": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "second-moment", RADII), charge)),
+    "cost": ("cost", lambda view, charge: view.ask(Cost(CENTERS, 2), charge)),
 }
 ADDITIVE = [name for name in QUESTIONS if name != "grow"]
 #: Inside the inner box, on its faces, outside it, outside the outer domain, and broken.
@@ -93,12 +98,12 @@ def test_what_a_row_adds_in_a_view_depends_on_that_row_alone(seed, d, name, oute
     inner = Domain(corners[0], corners[1] + 1e-9, np.inf)
     centers, radii = inner.sample(2, rng), rng.uniform(1e-3, 2, 2)
     asks = {
-        "whole": lambda view, asked: view.counts(Whole(), asked),
-        "columns": lambda view, asked: view.counts(Columns(), asked),
-        "rings": lambda view, asked: view.counts(Rings(centers, np.array([0.1, 0.5])), asked),
-        "mean": lambda view, asked: view.sums(centers, "mean", radii, asked),
-        "median": lambda view, asked: view.sums(centers, "median", radii, asked),
-        "second moment": lambda view, asked: view.sums(centers, "second-moment", radii, asked),
+        "whole": lambda view, asked: view.ask(Counts(Whole()), asked),
+        "columns": lambda view, asked: view.ask(Counts(ColumnBins()), asked),
+        "rings": lambda view, asked: view.ask(Counts(Rings(centers, np.array([0.1, 0.5]))), asked),
+        "mean": lambda view, asked: view.ask(Sums(centers, "mean", radii), asked),
+        "median": lambda view, asked: view.ask(Sums(centers, "median", radii), asked),
+        "second moment": lambda view, asked: view.ask(Sums(centers, "second-moment", radii), asked),
     }
     rows = rng.normal(0, scale, (rng.integers(0, 300), d))
     added = rng.choice([np.nan, np.inf, 1e300, 0.0, 0.3, -0.7], (1, d), p=[0.05, 0.05, 0.1, 0.2, 0.3, 0.3])
@@ -135,7 +140,7 @@ def test_a_row_outside_a_view_counts_as_the_nearest_point_of_its_box(curator, ch
     clipped = np.clip(ROWS, INNER.lower, INNER.upper)
     clipped[~np.isfinite(ROWS).all(axis=1)] = np.nan
     for rows in (ROWS, clipped):
-        curator(rows, [asked], SeededSource(1)).within(INNER).counts(Columns(), asked)
+        curator(rows, [asked], SeededSource(1)).within(INNER).ask(Counts(ColumnBins()), asked)
     assert tape.same(0, 1)
 
 
@@ -146,11 +151,11 @@ def test_a_charge_spent_in_a_view_is_spent_everywhere(first, curator, charge):
     inside = outside.within(INNER)
     assert inside.ledger is outside.ledger
     assert inside.unit is outside.unit
-    (inside if first == "inside" else outside).counts(Whole(), asked)
+    (inside if first == "inside" else outside).ask(Counts(Whole()), asked)
     assert outside.ledger.entries == (asked,)
     for private in (inside, outside, outside.within(OUTER["box"]), inside.within(INNER)):
         with pytest.raises(BudgetError):
-            private.counts(Whole(), asked)
+            private.ask(Counts(Whole()), asked)
 
 
 def test_a_view_keeps_the_rows_of_each_person(curator, charge):
@@ -158,9 +163,9 @@ def test_a_view_keeps_the_rows_of_each_person(curator, charge):
     asked = [dataclasses.replace(charge("counts", amount=10**6), name=name) for name in ("outside", "inside")]
     outside = curator(ROWS, asked, SecureSource(), adjacency="replace", max_rows=3, groups=people)
     inside = outside.within(INNER)
-    assert outside.counts(Whole(), asked[0]).private_counts.tolist() == [15]
-    assert inside.counts(Whole(), asked[1]).private_counts.tolist() == [15]
-    assert np.array_equal(inside._mask, outside._mask)
+    assert outside.ask(Counts(Whole()), asked[0]).private_counts.tolist() == [15]
+    assert inside.ask(Counts(Whole()), asked[1]).private_counts.tolist() == [15]
+    assert np.array_equal(inside._rows._mask, outside._rows._mask)
 
 
 def test_views_remember_nothing_of_each_other(curator, charge, tape):

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.curators.groups import kept_rows
-from spinney.curators.partitions import Columns, Rings, Whole
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.pricing import Unit
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.sums import Sums
 from spinney.spaces.box import Box
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 KEY = bytes(range(16))
 
@@ -138,17 +142,17 @@ CENTERS = np.array([[-0.5, -0.5], [0.5, 0.5]])
 RADII = np.array([0.3, 0.3])
 INNER = Box([-0.6, -1], [1, 0.6]).domain(2)
 QUESTIONS = {
-    "whole": ("counts", lambda curator, charge: curator.counts(Whole(), charge)),
-    "cells": ("counts", lambda curator, charge: curator.counts(Cells.grid(SPLITS, 3), charge)),
-    "columns": ("counts", lambda curator, charge: curator.counts(Columns(), charge)),
-    "rings": ("counts", lambda curator, charge: curator.counts(Rings(CENTERS, np.array([0.3])), charge)),
-    "levels": ("levels", lambda curator, charge: curator.levels(SPLITS, 1, 4, None, charge)),
-    "mean": ("sums", lambda curator, charge: curator.sums(CENTERS, "mean", RADII, charge)),
-    "median": ("sums", lambda curator, charge: curator.sums(CENTERS, "median", RADII, charge)),
-    "second moment": ("sums", lambda curator, charge: curator.sums(CENTERS, "second-moment", RADII, charge)),
-    "columns, in a view": ("counts", lambda curator, charge: curator.within(INNER).counts(Columns(), charge)),
-    "mean, in a view": ("sums", lambda curator, charge: curator.within(INNER).sums(CENTERS, "mean", RADII, charge)),
-    "cost": ("cost", lambda curator, charge: curator.cost(CENTERS, 2, charge)),
+    "whole": ("counts", lambda curator, charge: curator.ask(Counts(Whole()), charge)),
+    "cells": ("counts", lambda curator, charge: curator.ask(Counts(TreeCells.grid(SPLITS, 3)), charge)),
+    "columns": ("counts", lambda curator, charge: curator.ask(Counts(ColumnBins()), charge)),
+    "rings": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS, np.array([0.3]))), charge)),
+    "levels": ("levels", lambda curator, charge: curator.ask(Levels(SPLITS, 1, 4, None), charge)),
+    "mean": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", RADII), charge)),
+    "median": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "median", RADII), charge)),
+    "second moment": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "second-moment", RADII), charge)),
+    "columns, in a view": ("counts", lambda curator, charge: curator.within(INNER).ask(Counts(ColumnBins()), charge)),
+    "mean, in a view": ("sums", lambda curator, charge: curator.within(INNER).ask(Sums(CENTERS, "mean", RADII), charge)),
+    "cost": ("cost", lambda curator, charge: curator.ask(Cost(CENTERS, 2), charge)),
 }
 
 
@@ -262,7 +266,7 @@ def test_a_person_of_many_rows_is_within_epsilon_as_measured(curator, charge):
 
     def run(mask, cap):
         private = curator(rows[mask], [asked], SecureSource(), max_rows=cap, groups=people[mask])
-        return int(private.counts(Whole(), asked).private_counts[0])
+        return int(private.ask(Counts(Whole()), asked).private_counts[0])
 
     everyone, without = np.ones(12, dtype=bool), people != 0
     measured = epsilon_lower_bound(*([run(mask, 3) for _ in range(1000)] for mask in (everyone, without)), confidence=0.9999)

@@ -9,7 +9,7 @@ import pytest
 from spark import faulty
 from spark.conftest import plain, rows_of
 from spinney import Ledger, PrivateKMeans
-from spinney.curators import base
+from spinney.curators import numbers
 from spinney.exceptions import DataError
 
 MODEL = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
@@ -27,14 +27,14 @@ def test_a_task_that_fails_once_changes_nothing(frame_of, monkeypatch):
     frame = frame_of(rows, 3, ["x", "y"])
     release = MODEL.fit(frame).release_
     lossy = frame.mapInArrow(faulty.lost_once, frame.schema)
-    monkeypatch.setattr(base, "sum_offsets", faulty.sum_offsets)
+    monkeypatch.setattr(numbers, "sum_offsets", faulty.sum_offsets)
     assert plain(MODEL.fit(lossy).release_) == plain(release)
 
 
 def test_a_lost_worker_changes_nothing(frame_of, monkeypatch):
     frame = frame_of(rows_of(2, 800), 2, ["x", "y"])
     release = MODEL.fit(frame).release_
-    monkeypatch.setattr(base, "count_rings", faulty.count_rings)
+    monkeypatch.setattr(numbers, "count_rings", faulty.count_rings)
     assert plain(MODEL.fit(frame).release_) == plain(release)
 
 
@@ -59,7 +59,7 @@ def test_a_table_that_cannot_be_computed_tells_nothing(frame_of):
 
 
 def test_a_kernel_that_fails_tells_nothing(frame_of, monkeypatch):
-    monkeypatch.setattr(base, "count_columns", faulty.count_columns)
+    monkeypatch.setattr(numbers, "count_columns", faulty.count_columns)
     rows = rows_of(2, 50)
     with pytest.raises(DataError) as failure:
         MODEL.fit(frame_of(rows, 2, ["x", "y"]))

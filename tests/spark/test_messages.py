@@ -7,10 +7,11 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from spark.conftest import rows_of
 from spinney import PrivateKMeans
-from spinney.curators import base, desk, lookahead
+from spinney.curators import lookahead
 from spinney.curators import spark as spark_curator
-from spinney.curators.spark import DENSE, FEW_TASKS, SparkCurator
+from spinney.curators.spark import DENSE, FEW_TASKS, SparkBackend
 from spinney.mechanisms.splitting import SplitRule
+from spinney.questions import cost, counts, levels, sums
 
 MODEL = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
 
@@ -19,18 +20,18 @@ MODEL = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed
 def watched(monkeypatch):
     """Record the jobs of a fit and every message to the driver; no row may be fetched in another way."""
     jobs, messages = [], []
-    run, collect = SparkCurator._run, RDD.collect
+    run, collect = SparkBackend._run, RDD.collect
 
-    def watch(curator, task):
+    def watch(backend, task):
         jobs.append((task.kernel, task.length, repr(task)))
-        return run(curator, task)
+        return run(backend, task)
 
     def listen(rdd):
         found = collect(rdd)
         messages.append(found)
         return found
 
-    monkeypatch.setattr(SparkCurator, "_run", watch)
+    monkeypatch.setattr(SparkBackend, "_run", watch)
     monkeypatch.setattr(RDD, "collect", listen)
     for name in (
         "collect",
@@ -55,7 +56,7 @@ def watched(monkeypatch):
 def frozen(monkeypatch):
     """Freeze the noisy answers of the first fit, and give them to all later ones."""
     answers, place = [], [None]
-    privatize, decide = base.privatize, SplitRule.decide
+    privatize, decide = counts.privatize, SplitRule.decide
 
     def replay(ask):
         def answer(*arguments):
@@ -72,7 +73,7 @@ def frozen(monkeypatch):
         place[0] = 0
 
     replayed = replay(privatize)
-    for module in (base, desk):
+    for module in (cost, counts, levels, sums):
         monkeypatch.setattr(module, "privatize", replayed)
     monkeypatch.setattr(SplitRule, "decide", replay(decide))
     return rewind

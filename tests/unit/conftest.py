@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from spinney.curators.memory import MemoryCurator
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -18,7 +19,8 @@ def open_curator():
     def make(rows, domain, *questions, unit=None, groups=None):
         charges = [Charge(f"{i} {question}", question, Measure.PURE, math.inf) for i, question in enumerate(questions)]
         ledger = FitLedger(Budget.of(math.inf), tuple(charges))
-        curator = MemoryCurator(np.asarray(rows), domain, unit or Unit(), ledger, SeededSource(0), groups)
-        return curator, *charges
+        unit, source = unit or Unit(), SeededSource(0)
+        backend = MemoryBackend(np.asarray(rows), domain, unit, source.key, groups)
+        return Curator(backend, unit, ledger, source), *charges
 
     return make

@@ -6,9 +6,11 @@ from experiments import fan_li_li, published
 from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
 from experiments.timing import measure_times, write_times
 from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
-from spinney.algorithms.sites import SiteProblem
+from spinney.algorithms.problem import SiteProblem
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
+from spinney.questions.counts import Counts
+from spinney.questions.partitions import Labels
 from spinney.spaces.metric import FiniteMetric
 
 
@@ -60,12 +62,12 @@ def test_the_printed_search_must_swap():
 def test_printed_noise_of_a_level_doubles_with_its_depth():
     space = FiniteMetric.from_points(np.arange(4.0)[:, None])
     search = published.SearchOnTree("hst")
-    problem = SiteProblem(2, 1, space, np.empty(0, dtype=np.int64), Budget.of(1.0), Unit())
+    problem = SiteProblem(k=2, power=1, space=space, existing=np.empty(0, dtype=np.int64), budget=Budget.of(1.0), unit=Unit())
     charges = search.plan(problem)
-    desk = published.PrintedCurator(
-        np.zeros(5), space, Unit(), published.FitLedger(problem.budget, charges), published.SeededSource(0)
-    )
-    scales = [desk.counts(published.Labels(np.arange(4), 4), charge).noise.scale for charge in charges[:3]]
+    source = published.SeededSource(0)
+    backend = published.DemandBackend(np.zeros(5), problem.ground, Unit(), source.key)
+    gate = published.PrintedCurator(backend, Unit(), published.FitLedger(problem.budget, charges), source)
+    scales = [gate.ask(Counts(Labels(np.arange(4), 4)), charge).noise.scale for charge in charges[:3]]
     assert scales == [4.0, 8.0, 16.0]
 
 

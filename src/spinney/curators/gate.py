@@ -92,6 +92,8 @@ class Curator:
         name = _QUESTIONS.get(type(question))
         if name is None:
             raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
+        if type(charge) is not Charge:  # another class could say that it equals the planned one
+            raise TypeError("Only a planned charge pays for a question.")
         question.check(self.ground)
         self.ledger.spend(charge, name)
         logger.info("asking %s: %s", name, charge.name)

@@ -83,7 +83,7 @@ class Swaps:
     @cached_property
     def newcomers(self) -> IntArray:
         """The candidates that are no centers."""
-        return np.setdiff1d(self.space.candidates, np.concatenate([self.centers, self.existing]), assume_unique=False)
+        return frozen(np.setdiff1d(self.space.candidates, np.concatenate([self.centers, self.existing])), np.int64)
 
     def __len__(self) -> int:
         return len(self.centers) * len(self.newcomers) + self.stay
@@ -120,7 +120,7 @@ class Sets:
 
     def check(self, ground: Ground) -> None:
         """Raise a ValueError unless every set holds points of the ground's space."""
-        require(all(len(centers) and _are_points(centers, ground) for centers in self.sets), "sets must hold points")
+        require(all(_are_points(centers, ground) and len(centers) for centers in self.sets), "sets must hold points")
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class Family:
 
     Parameters
     ----------
-    members : scipy sparse matrix of shape (n_points, n_sets), in rows
+    members : scipy sparse array of shape (n_points, n_sets), in rows
         Nonzero where a set covers a point.
     steps : tuple of int
         The number of sets to choose, alone.
@@ -83,16 +83,23 @@ class Family:
     members: Any
     steps: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
+        given = self.members
+        require(type(given) is csr_array, "a family must be a scipy csr_array")
+        # All entries are looked at here: what is wrong with a point must not show by whether some row is there.
+        given.check_format(full_check=True)
+        places = (frozen(part, part.dtype) for part in (given.indices, given.indptr))
+        object.__setattr__(self, "members", csr_array((frozen(given.data != 0, np.int8), *places), shape=given.shape))
+
     @property
     def n_sets(self) -> int:
         """The number of sets."""
         return int(self.members.shape[1])
 
     def check(self, ground: Ground) -> None:
-        """Raise a ValueError unless the family is a plain sparse matrix about the ground's points."""
-        from scipy.sparse import csr_array  # type: ignore[import-untyped]
-
-        require(type(self.members) is csr_array, "a family must be a scipy csr_array")
+        """Raise a ValueError unless the family is about the ground's points."""
         require(self.members.shape[0] == ground.n_points and len(self.steps) == 1, "a family must be about all points")
 
     def first_stages(self, points: IntArray) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.questions.arrays import finite_points, frozen, require
 from spinney.questions.question import Ground
 from spinney.spaces.box import FloatArray
-from spinney.trees.quadtree import WORD, TreeCells
+from spinney.trees.quadtree import WORD, Splits, TreeCells
 
 __all__ = ["ColumnBins", "Labels", "Partition", "Rings", "TreeCells", "Whole", "check_partition"]
 
@@ -78,6 +78,7 @@ def check_partition(partition: Partition, ground: Ground) -> None:
 def _check_cells(cells: TreeCells, ground: Ground) -> None:
     """Raise unless cells of a tree over the ground's columns are disjoint and in the order of their codes."""
     splits = cells.splits
+    require(type(splits) is Splits, "cells of a tree must have its splits")
     splits.check(ground.n_features)
     codes, depths = cells.codes, cells.depths
     fits = codes.ndim == 2 and codes.shape == (depths.size, splits.words) and codes.dtype == np.uint64

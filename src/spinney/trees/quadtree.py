@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,13 @@ EVEN_SHARE = 0.01
 CodeArray = NDArray[np.uint64]
 
 
+def _closed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy that cannot be written to."""
+    copied: NDArray[Any] = np.array(array)
+    copied.setflags(write=False)
+    return copied
+
+
 class Route(NamedTuple):
     """How a level splits a cell, for the compiled kernels: at level l, column ``axes[l]`` of the grid.
 
@@ -51,6 +58,10 @@ class Splits:
     domain: Domain
     route: Route
     densities: FloatArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "route", Route(*map(_closed, self.route)))
+        object.__setattr__(self, "densities", _closed(self.densities))
 
     @classmethod
     def of(cls, domain: Domain, densities: FloatArray | None = None) -> Splits:

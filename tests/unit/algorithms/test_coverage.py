@@ -5,7 +5,7 @@ import pytest
 
 from spinney import FiniteMetric, ParameterError, PrivateKMedoids
 from spinney.algorithms.coverage import Coverage
-from spinney.algorithms.sites import SiteProblem
+from spinney.algorithms.problem import SiteProblem
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Measure
 from spinney.privacy.pricing import Unit
@@ -17,7 +17,9 @@ ROWS = RNG.integers(0, 20, 200)
 
 
 def problem(epsilon, delta=0.0, k=3, power=1, space=SPACE):
-    return SiteProblem(k, power, space, np.empty(0, dtype=np.int64), Budget.of(epsilon, delta), Unit())
+    return SiteProblem(
+        k=k, power=power, space=space, existing=np.empty(0, dtype=np.int64), budget=Budget.of(epsilon, delta), unit=Unit()
+    )
 
 
 def test_without_noise_the_cover_is_greedy_and_its_weights_are_exact():

@@ -8,15 +8,16 @@ from spinney import Ball, Box, ParameterError
 from spinney.algorithms.hst import HST, spread
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.polish import NEAR_SHARE, RING_EDGES
-from spinney.algorithms.problem import Problem
-from spinney.curators.memory import MemoryCurator
+from spinney.algorithms.problem import PointProblem
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 
 def rows_of(d, seed):
@@ -26,10 +27,12 @@ def rows_of(d, seed):
 
 def fit(algorithm, rows, space, k, power, epsilon=math.inf, delta=0.0, unit=None, seed=0):
     domain = space.domain(rows.shape[1])
-    problem = Problem(k, power, domain, Budget.of(epsilon, delta), unit or Unit())
+    problem = PointProblem(k=k, power=power, domain=domain, budget=Budget.of(epsilon, delta), unit=unit or Unit())
     charges = algorithm.plan(problem)
-    curator = MemoryCurator(rows, domain, problem.unit, FitLedger(problem.budget, charges), SeededSource(seed))
-    return algorithm.run(curator, problem, charges, np.random.default_rng(seed))
+    source = SeededSource(seed)
+    backend = MemoryBackend(rows, domain, problem.unit, source.key)
+    curator = Curator(backend, problem.unit, FitLedger(problem.budget, charges), source)
+    return algorithm.run(curator, problem, {charge.name: charge for charge in charges}, np.random.default_rng(seed))
 
 
 class Cell:
@@ -125,9 +128,9 @@ def test_the_summary_holds_the_leaves_with_rows():
 @pytest.mark.parametrize("k", [2, 3, 8, 30])
 def test_too_few_leaves_are_cut_further_where_they_cost_most(k):
     domain = Box(0, 1).domain(2)
-    problem = Problem(k, 1, domain, Budget.of(1.0), Unit())
+    problem = PointProblem(k=k, power=1, domain=domain, budget=Budget.of(1.0), unit=Unit())
     splits = Splits.random(domain, 10, np.random.default_rng(0))
-    cells = spread(Cells.grid(splits, 1), np.array([1.0, 100.0]), problem)
+    cells = spread(TreeCells.grid(splits, 1), np.array([1.0, 100.0]), problem)
     assert len(cells) == k
     assert len({tuple(point) for point in cells.middles()}) == k
     lower, upper = cells.boxes()
@@ -138,8 +141,8 @@ def test_too_few_leaves_are_cut_further_where_they_cost_most(k):
 
 def test_at_the_last_level_copies_remain():
     domain = Box(0, 1).domain(1)
-    problem = Problem(7, 2, domain, Budget.of(1.0), Unit())
-    cells = spread(Cells.grid(Splits.random(domain, 1, np.random.default_rng(0)), 0), np.array([0.0]), problem)
+    problem = PointProblem(k=7, power=2, domain=domain, budget=Budget.of(1.0), unit=Unit())
+    cells = spread(TreeCells.grid(Splits.random(domain, 1, np.random.default_rng(0)), 0), np.array([0.0]), problem)
     assert len(cells) == 7
     assert len(np.unique(cells.middles())) == 2
 
@@ -166,21 +169,21 @@ def test_centers_of_separate_clusters_are_found(consistent, delta):
 
 @pytest.mark.parametrize("n_features", [1, 3, 10, 60])
 def test_the_tree_pays_for_all_its_levels(n_features):
-    problem = Problem(3, 1, Box(-1, 1).domain(n_features), Budget.of(1.0), Unit())
+    problem = PointProblem(k=3, power=1, domain=Box(-1, 1).domain(n_features), budget=Budget.of(1.0), unit=Unit())
     algorithm = HST(alpha=12)
     levels = min(12 * n_features, 128) + 1
     tree = Plan(algorithm, problem).charges[0]
     assert (tree.name, tree.question) == ("tree", "levels")
-    assert Plan(algorithm, problem).count_std(tree) == pytest.approx(math.sqrt(2) * levels / float(tree.amount), rel=1e-3)
-    rich = Problem(3, 1, Box(-1, 1).domain(n_features), Budget.of(1.0, 1e-6), Unit())
+    assert Plan(algorithm, problem).noise(tree).std == pytest.approx(math.sqrt(2) * levels / float(tree.amount), rel=1e-3)
+    rich = PointProblem(k=3, power=1, domain=Box(-1, 1).domain(n_features), budget=Budget.of(1.0, 1e-6), unit=Unit())
     charge = Plan(algorithm, rich).charges[0]
     if charge.measure is Measure.ZCDP:
-        assert Plan(algorithm, rich).count_std(charge) == pytest.approx(math.sqrt(levels / (2 * float(charge.amount))))
+        assert Plan(algorithm, rich).noise(charge).std == pytest.approx(math.sqrt(levels / (2 * float(charge.amount))))
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 4, 60])
 def test_tree_and_rounds_share_the_budget_evenly(rounds):
-    problem = Problem(3, 2, Box(-1, 1).domain(2), Budget.of(1.0), Unit())
+    problem = PointProblem(k=3, power=2, domain=Box(-1, 1).domain(2), budget=Budget.of(1.0), unit=Unit())
     parts = {part.name: part.share for part in HST(rounds=rounds).parts(problem)}
     assert sum(parts.values()) == 1
     assert parts["sizes"] == Fraction(3, 100)
@@ -190,7 +193,9 @@ def test_tree_and_rounds_share_the_budget_evenly(rounds):
 
 def test_the_threshold_grows_with_what_is_paid_for_a_unit():
     def threshold(epsilon, unit):
-        return HST(beta=8.0).threshold(Problem(3, 1, Box(-1, 1).domain(2), Budget.of(epsilon), unit))
+        return HST(beta=8.0).threshold(
+            PointProblem(k=3, power=1, domain=Box(-1, 1).domain(2), budget=Budget.of(epsilon), unit=unit)
+        )
 
     assert threshold(0.5, Unit()) == 10 * 8 * 2 / 0.5
     assert threshold(0.5, Unit(Adjacency.REPLACE, 3)) == 6 * threshold(0.5, Unit())

@@ -5,7 +5,7 @@ import pytest
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.moments import FILLER_SPREAD, MAX_LEVELS, SHARES, SPAN, Shape, measure, shallow_leaves
-from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.registry import find
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 
@@ -126,13 +126,13 @@ def test_the_shallow_tree_looks_at_the_columns_of_largest_spread(opened):
     rows = rng.normal(0, [0.02, 0.5, 0.02, 0.4], (1000, 4))
     curator, problem, charge = opened(rows)
     shape = measure(curator, problem, charge)
-    points, weights = shallow_leaves(curator, shape, charge["leaves"])
+    points, weights = shallow_leaves(curator, shape, problem.domain, charge["leaves"])
     assert weights.sum() == 1000
     assert len(points) <= 2**MAX_LEVELS
     reach = SPAN * shape.spread
     assert (np.abs(points - shape.mean) <= reach).all()
     assert len(np.unique(points[:, 1])) >= 4 * len(np.unique(points[:, 0]))
-    assert curator.domain is problem.domain  # the tree was counted in a view
+    assert curator.ground.domain is problem.domain  # the tree was counted in a view
 
 
 def test_fillers_lie_around_the_mean_inside_the_domain():
@@ -145,14 +145,14 @@ def test_fillers_lie_around_the_mean_inside_the_domain():
 
 def test_the_plan_pays_for_five_sums_of_two_kernels():
     plan = make(epsilon=1.0).plan(50)
-    kernels = {part.name: part.kernel for part in ALGORITHMS["moments"].parts(plan.problem) if part.question == "sums"}
-    assert kernels == {"mean": "mean", "spread": "second-moment", "step 1": "", "step 2": "", "step 3": ""}
+    kernels = {part.name: part.kind.kernel for part in find("moments", "points").parts(plan.problem) if part.question == "sums"}
+    assert kernels == {"mean": "mean", "spread": "second-moment", "step 1": "mean", "step 2": "mean", "step 3": "mean"}
     assert sum(SHARES.values()) == 100
 
 
 def test_for_medians_the_weights_of_moments_are_counts():
     plan = make(PrivateKMedian, epsilon=1.0, delta=1e-6, adjacency="replace").plan(50)
-    stds = {charge.name: plan.vector_std(charge) for charge in plan.charges if charge.question == "sums"}
+    stds = {charge.name: plan.noise(charge).vector_std for charge in plan.charges if charge.question == "sums"}
     shares = {name: SHARES[name] ** 0.5 * std for name, std in stds.items()}
     # A replaced weight of the median kernel costs more than a replaced count.
     assert shares["mean"] == pytest.approx(shares["spread"], rel=1e-3)

@@ -6,12 +6,15 @@ import pytest
 
 from spinney import Ball, Box, BudgetError, PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.registry import HOMES, find
 from spinney.algorithms.tighten import MARGIN, SHARE, Tightened, tight_box
 from spinney.algorithms.tree import Tree
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting
 from spinney.solvers.weighted import total_cost
+
+ALGORITHMS = {name: find(name, "points") for name in HOMES["points"]}
 
 NONE, LAPLACE = Noise("none", 0.0), Noise("laplace", 10.0)
 UNIT = Box(0, 128).domain(1)  # one unit per bin
@@ -166,9 +169,9 @@ def test_a_plan_reads_nothing_of_the_domain_but_its_columns(inner, n_features, d
 def test_the_parts_are_those_inside_with_a_tenth_less():
     problem = PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)).plan(5).problem
     parts, inside = Tightened(Tree()).parts(problem), Tree().parts(problem)
-    assert parts[0] == Part("bounds", "counts", SHARE, 5, 5**0.5)
-    assert [(part.name, part.kernel, part.share) for part in parts[1:]] == [
-        (part.name, part.kernel, part.share * (1 - SHARE)) for part in inside
+    assert parts[0] == Part("bounds", "counts", SHARE, 5, 5**0.5, Counting(5))
+    assert [(part.name, part.kind, part.share) for part in parts[1:]] == [
+        (part.name, part.kind, part.share * (1 - SHARE)) for part in inside
     ]
     assert sum(part.share for part in parts) == 1
 

@@ -5,7 +5,8 @@ import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.tree import MANY_COLUMNS, MANY_COLUMNS_SHARES, OVER, SHARES, Tree
-from spinney.curators.base import Curator
+from spinney.curators.gate import Curator
+from spinney.questions.sums import Sums
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 
@@ -55,13 +56,14 @@ def test_with_noise_blobs_in_many_columns_are_found(estimator, adjacency):
 
 def test_the_first_of_two_steps_moves_half_as_many_centers_again(monkeypatch):
     asked = []
-    sums = Curator.sums
+    ask = Curator.ask
 
-    def spy(self, centers, kernel, radii, charge, anchors=None):
-        asked.append((charge.name, len(centers)))
-        return sums(self, centers, kernel, radii, charge, anchors)
+    def spy(self, question, charge):
+        if isinstance(question, Sums):
+            asked.append((charge.name, len(question.centers)))
+        return ask(self, question, charge)
 
-    monkeypatch.setattr(Curator, "sums", spy)
+    monkeypatch.setattr(Curator, "ask", spy)
     for k in (1, 5):
         asked.clear()
         PrivateKMeans(k, epsilon=1.0, bounds=(-1, 1), algorithm="tree", noise_seed=0).fit(blobs(13)[1])

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from spinney.cli import fitting
 from spinney.cli.main import main
-from spinney.curators.parquet import ParquetCurator
+from spinney.curators.parquet import FileBackend
 from spinney.estimators import fitting as estimators_fitting
 from spinney.io import tables
 from spinney.mechanisms.source import SeededSource
@@ -47,13 +47,13 @@ def folder(tmp_path, monkeypatch):
 def large(monkeypatch):
     """Make every table large, and remember that curators of tables on disk were made."""
     made = []
-    open_parquet = ParquetCurator.__init__
+    open_parquet = FileBackend.__init__
 
     def remember(self, *arguments):
         made.append(1)
         open_parquet(self, *arguments)
 
-    monkeypatch.setattr(ParquetCurator, "__init__", remember)
+    monkeypatch.setattr(FileBackend, "__init__", remember)
     monkeypatch.setattr(tables, "LARGE_SHARE", 0)
     return made
 

@@ -2,10 +2,13 @@ import numpy as np
 import pytest
 
 from spinney import Box
-from spinney.curators.base import Curator
 from spinney.curators.kernels import path_codes
+from spinney.curators.numbers import NumberBackend
+from spinney.questions.counts import Counts
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
 from spinney.spaces.grid import GRID_BITS, door
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 CUBE = Box(0, 1).domain(3)  # 93 levels: two words
 UNEVEN = Box([0, 0, 0, 0, 0], [1, 2, 4, 8, 16]).domain(5)  # cut off at 128 levels
@@ -65,11 +68,11 @@ def test_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, domai
     rows = grid_rows(domain, 80, 1)
     paths = [slow_path(row, splits) for row in rows.tolist()]
     curator, grow, ask = open_curator(rows, domain, "grow", "counts")
-    tree = curator.grow(splits, 1, threshold, grow)
+    tree = curator.ask(Grow(splits, 1, threshold), grow)
     leaves = tree.leaves
     expected = slow_counts(paths, leaves)
-    assert curator.counts(leaves, ask).private_counts.tolist() == expected
-    assert Curator._exact_cell_counts(curator, leaves).tolist() == expected
+    assert curator.ask(Counts(leaves), ask).private_counts.tolist() == expected
+    assert NumberBackend._cell_counts(curator._rows, leaves).tolist() == expected
     assert sum(expected) == len(rows)
     if threshold == 0:
         assert leaves.depths.max() == splits.depth  # equal rows are never parted
@@ -83,22 +86,22 @@ def test_cells_on_both_sides_of_a_word_count_alike(open_curator, depth):
     paths = [slow_path(row, splits) for row in rows.tolist()]
     names = sorted({path[:depth] for path in paths} | {"0" * depth, "1" * depth})
     codes = np.array([[int(name.ljust(128, "0")[i : i + 64], 2) for i in (0, 64)] for name in names], dtype=np.uint64)
-    cells = Cells(splits, codes, np.full(len(names), depth))
+    cells = TreeCells(splits, codes, np.full(len(names), depth))
     curator, ask = open_curator(rows, CUBE, "counts")
     expected = [sum(path.startswith(name) for path in paths) for name in names]
-    assert curator.counts(cells, ask).private_counts.tolist() == expected
-    assert Curator._exact_cell_counts(curator, cells).tolist() == expected
+    assert curator.ask(Counts(cells), ask).private_counts.tolist() == expected
+    assert NumberBackend._cell_counts(curator._rows, cells).tolist() == expected
 
 
 def test_a_partition_with_gaps_leaves_rows_out(open_curator):
     splits = Splits.of(CUBE)
     rows = grid_rows(CUBE, 500, 3)
-    grid = Cells.grid(splits, 6)
-    some = Cells(splits, grid.codes[3::5], grid.depths[3::5])
+    grid = TreeCells.grid(splits, 6)
+    some = TreeCells(splits, grid.codes[3::5], grid.depths[3::5])
     curator, ask, again = open_curator(rows, CUBE, "counts", "counts")
-    everything = curator.counts(grid, ask).private_counts
-    assert curator.counts(some, again).private_counts.tolist() == everything[3::5].tolist()
-    assert Curator._exact_cell_counts(curator, some).tolist() == everything[3::5].tolist()
+    everything = curator.ask(Counts(grid), ask).private_counts
+    assert curator.ask(Counts(some), again).private_counts.tolist() == everything[3::5].tolist()
+    assert NumberBackend._cell_counts(curator._rows, some).tolist() == everything[3::5].tolist()
     assert 0 < everything[3::5].sum() < everything.sum() == len(rows)
 
 
@@ -110,13 +113,13 @@ def test_deep_cells_of_a_later_tree_are_not_counted_from_an_earlier_ones_codes(o
     for ask, wanted in zip(asks, ([0], [5, 10], [0, 5, 20]), strict=True):
         names = sorted({paths[i] for i in wanted})
         codes = np.array([[int(name.ljust(128, "0")[i : i + 64], 2) for i in (0, 64)] for name in names], dtype=np.uint64)
-        cells = Cells(splits, codes, np.full(len(names), splits.depth))
-        assert curator.counts(cells, ask).private_counts.tolist() == [5] * len(names)
+        cells = TreeCells(splits, codes, np.full(len(names), splits.depth))
+        assert curator.ask(Counts(cells), ask).private_counts.tolist() == [5] * len(names)
 
 
 def test_without_noise_a_tree_of_nobody_is_its_start(open_curator):
     curator, grow = open_curator(np.empty((0, 3)), CUBE, "grow")
-    tree = curator.grow(Splits.of(CUBE), 3, 0, grow)
+    tree = curator.ask(Grow(Splits.of(CUBE), 3, 0), grow)
     assert len(tree.cells) == len(tree.leaves) == 8
 
 
@@ -141,13 +144,13 @@ def test_random_splits_sorted_codes_the_stream_and_brute_force_count_alike(open_
     steps = np.floor((rows - domain.lower) * (2.0**GRID_BITS / (domain.upper - domain.lower))).astype(np.int64)
     paths = [slow_random_path(row, splits) for row in steps.tolist()]
     curator, levels, ask = open_curator(rows, domain, "levels", "counts")
-    answer = curator.levels(splits, 0, splits.depth, 0, levels)
+    answer = curator.ask(Levels(splits, 0, splits.depth, 0), levels)
     cells = answer.tree.cells
     assert answer.private_counts.tolist() == slow_counts(paths, cells)
     leaves = answer.tree.leaves
     expected = slow_counts(paths, leaves)
-    assert curator.counts(leaves, ask).private_counts.tolist() == expected
-    assert Curator._exact_cell_counts(curator, leaves).tolist() == expected
+    assert curator.ask(Counts(leaves), ask).private_counts.tolist() == expected
+    assert NumberBackend._cell_counts(curator._rows, leaves).tolist() == expected
     assert sum(expected) == len(rows)
     # Rows lie in the boxes of their cells.
     lower, upper = leaves.boxes()

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from spinney import Box
 from spinney.curators import groups as groups_module
 from spinney.curators.groups import _text, kept_rows
-from spinney.curators.items import ItemCurator
-from spinney.curators.partitions import Whole
+from spinney.curators.demand import DemandBackend
 from spinney.exceptions import DataError
-from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.counts import Counts
+from spinney.questions.partitions import Whole
+from spinney.questions.question import Ground
 
 KEY = b"0123456789abcdef"
 
@@ -227,17 +226,17 @@ def test_a_curator_counts_only_kept_rows(open_curator, adjacency):
     groups = (np.arange(100) // 10).astype(float)
     groups[groups == 4], rows[50:58] = np.nan, np.nan
     curator, ask = open_curator(rows, Box(0, 1).domain(2), "counts", unit=Unit(adjacency, 3), groups=groups)
-    assert not curator._mask[40:50].any()
+    assert not curator._rows._mask[40:50].any()
     expected = 27 if adjacency is Adjacency.REPLACE else 26  # one group has but two complete rows
-    assert curator.counts(Whole(), ask).private_counts.tolist() == [expected]
+    assert curator.ask(Counts(Whole()), ask).private_counts.tolist() == [expected]
 
 
 @pytest.mark.parametrize(("adjacency", "expected"), [("add-remove", [0, 3, 0, 0]), ("replace", [1, 3, 0, 0])])
 def test_demand_without_a_name_does_not_count_and_demand_nowhere_counts_only_where_replaced(adjacency, expected):
     rows = np.array([1, 1, 1, np.nan, 2.5, 7, 2, np.nan])
     groups = ["a", "b", "c", "d", "d", "d", None, float("nan")]
-    curator = ItemCurator(rows, 4, Unit(Adjacency(adjacency), 1), FitLedger(Budget.of(1.0), ()), SeededSource(0), groups)
-    assert curator._counts.tolist() == expected
+    backend = DemandBackend(rows, Ground(None, 4), Unit(Adjacency(adjacency), 1), lambda: KEY, groups)
+    assert backend._counts.tolist() == expected
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))

@@ -1,23 +1,19 @@
 """Counting ahead: the same exact counts, by few passes, whose number depends on released decisions alone."""
 
-import math
-
 import numpy as np
 import pytest
 
 from spinney import Box, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.registry import HOMES
 from spinney.curators import lookahead
-from spinney.curators.base import Curator
-from spinney.curators.memory import MemoryCurator
-from spinney.curators.parquet import Batches, ParquetCurator
-from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.curators.memory import MemoryBackend
+from spinney.curators.numbers import NumberBackend
+from spinney.curators.parquet import Batches, FileBackend
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.trees.quadtree import Cells, Splits
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.trees.quadtree import Splits, TreeCells
 
 CUBE = Box(0, 1).domain(3)  # 93 levels: two words
 PLANE = Box([0, 0], [1, 4]).domain(2)  # 62 levels: one word
@@ -41,10 +37,9 @@ class ArrayBatches(Batches):
 
 
 def open_both(rows, domain):
-    ledger = FitLedger(Budget.of(math.inf), ())
     batches = ArrayBatches(rows)
-    common = (domain, Unit(), ledger, SeededSource(0))
-    return ParquetCurator(batches, *common), MemoryCurator(rows, *common), batches
+    common = (domain, Unit(), SeededSource(0).key)
+    return FileBackend(batches, *common), MemoryBackend(rows, *common), batches
 
 
 class GroupedBatches(ArrayBatches):
@@ -59,9 +54,9 @@ class GroupedBatches(ArrayBatches):
 @pytest.mark.parametrize("size", [1, 64, 400])
 def test_rows_without_a_name_of_a_group_are_an_error(size):
     batches = GroupedBatches(rows_in(PLANE, 128), size)
-    curator = ParquetCurator(batches, PLANE, Unit(), FitLedger(Budget.of(math.inf), ()), SeededSource(0))
+    backend = FileBackend(batches, PLANE, Unit(), SeededSource(0).key)
     with pytest.raises(DataError, match=r"has changed while it was in use\.\nHint: "):
-        list(curator._each_batch(lambda rows, mask: len(rows)))
+        list(backend._each_batch(lambda rows, mask: len(rows)))
 
 
 def rows_in(domain, n=400, seed=0):
@@ -84,14 +79,14 @@ def test_counts_ahead_are_the_counts(domain, kind, most, monkeypatch):
     splits = all_splits(domain)[kind]
     rows = rows_in(domain)
     ahead, memory, batches = open_both(rows, domain)
-    cells, levels = Cells.grid(splits, 3), 0
+    cells, levels = TreeCells.grid(splits, 3), 0
     visited = []
     while True:
         below = splits.depth - int(cells.depths[0])
-        expected = memory._exact_cell_counts(cells)
-        found = ahead._exact_cell_counts(cells, below)
+        expected = memory._cell_counts(cells)
+        found = ahead._cell_counts(cells, below)
         assert found.tolist() == expected.tolist()
-        assert found.tolist() == Curator._exact_cell_counts(memory, cells).tolist()
+        assert found.tolist() == NumberBackend._cell_counts(memory, cells).tolist()
         levels += 1
         chosen = (expected > 4) & (below > 0)
         visited.append(cells.take(np.flatnonzero(~chosen)))
@@ -104,9 +99,9 @@ def test_counts_ahead_are_the_counts(domain, kind, most, monkeypatch):
     passes = batches.passes
     codes = np.concatenate([leaves.codes for leaves in visited])
     order = np.lexsort(codes.T[::-1])
-    leaves = Cells(splits, codes[order], np.concatenate([leaves.depths for leaves in visited])[order])
-    counts = ahead._exact_cell_counts(leaves)
-    assert counts.tolist() == memory._exact_cell_counts(leaves).tolist()
+    leaves = TreeCells(splits, codes[order], np.concatenate([leaves.depths for leaves in visited])[order])
+    counts = ahead._cell_counts(leaves)
+    assert counts.tolist() == memory._cell_counts(leaves).tolist()
     assert counts.sum() == len(rows)
     assert batches.passes == passes + (most == 1)  # counters for the last level are known only if they were counted ahead
 
@@ -114,16 +109,16 @@ def test_counts_ahead_are_the_counts(domain, kind, most, monkeypatch):
 def test_cells_that_are_not_known_are_counted_by_one_pass():
     splits = Splits.of(CUBE)
     ahead, memory, batches = open_both(rows_in(CUBE), CUBE)
-    cells = Cells.grid(splits, 6)
-    some = Cells(splits, np.concatenate([cells.codes[:5], cells.codes[8:12]]), np.full(9, 6))
+    cells = TreeCells.grid(splits, 6)
+    some = TreeCells(splits, np.concatenate([cells.codes[:5], cells.codes[8:12]]), np.full(9, 6))
     for asked in (cells, some):
         before = batches.passes
-        assert ahead._exact_cell_counts(asked).tolist() == memory._exact_cell_counts(asked).tolist()
+        assert ahead._cell_counts(asked).tolist() == memory._cell_counts(asked).tolist()
         assert batches.passes == before + 1
-    ahead._exact_cell_counts(cells, 10)
+    ahead._cell_counts(cells, 10)
     before = batches.passes
-    mixed = Cells(splits, cells.codes[:3], np.array([6, 6, 6]))
-    assert ahead._exact_cell_counts(mixed).tolist() == memory._exact_cell_counts(mixed).tolist()
+    mixed = TreeCells(splits, cells.codes[:3], np.array([6, 6, 6]))
+    assert ahead._cell_counts(mixed).tolist() == memory._cell_counts(mixed).tolist()
     assert batches.passes == before
 
 
@@ -131,13 +126,13 @@ def test_another_order_of_splits_and_another_box_start_anew():
     rows = rows_in(PLANE)
     ahead, memory, batches = open_both(rows, PLANE)
     for splits in all_splits(PLANE).values():
-        cells = Cells.grid(splits, 4)
-        assert ahead._exact_cell_counts(cells, 8).tolist() == memory._exact_cell_counts(cells).tolist()
+        cells = TreeCells.grid(splits, 4)
+        assert ahead._cell_counts(cells, 8).tolist() == memory._cell_counts(cells).tolist()
     box = Box([0.2, 0.5], [0.7, 2.0]).domain(2)
     inner, expected = ahead.within(box), memory.within(box)
-    for partition in (Columns(), Whole(), Cells.grid(Splits.of(box), 5)):
-        assert np.array_equal(inner._exact_counts(partition, 3), expected._exact_counts(partition, 3))
-    assert ahead._exact_counts(Columns()).tolist() == memory._exact_counts(Columns()).tolist()
+    for partition in (ColumnBins(), Whole(), TreeCells.grid(Splits.of(box), 5)):
+        assert np.array_equal(inner.exact(partition, 3), expected.exact(partition, 3))
+    assert ahead.exact(ColumnBins()).tolist() == memory.exact(ColumnBins()).tolist()
     assert batches.passes == 5
 
 
@@ -145,8 +140,8 @@ def test_the_number_of_rows_and_their_columns_take_one_pass():
     rows = rows_in(CUBE)
     rows[::9, 1] = np.nan
     ahead, memory, batches = open_both(rows, CUBE)
-    for partition in (Whole(), Columns(), Whole()):
-        assert ahead._exact_counts(partition).tolist() == memory._exact_counts(partition).tolist()
+    for partition in (Whole(), ColumnBins(), Whole()):
+        assert ahead.exact(partition).tolist() == memory.exact(partition).tolist()
     assert batches.passes == 1
 
 
@@ -156,7 +151,7 @@ def test_rings_that_were_foreseen_take_no_pass_of_their_own():
     centers, edges = rng.uniform(0, 1, (5, 3)), np.array([0.1, 0.3, 0.6])
     foreseen = Rings(centers, foreseen=edges)
     for rings, passes in ((foreseen, 1), (Rings(centers, edges), 1), (Rings(centers + 1e-9, edges), 2), (Rings(centers), 3)):
-        assert ahead._exact_counts(rings).tolist() == memory._exact_counts(rings).tolist()
+        assert ahead.exact(rings).tolist() == memory.exact(rings).tolist()
         assert batches.passes == passes
 
 
@@ -179,7 +174,7 @@ MOST_PASSES = {"tree": 16, "hst": 14, "moments": 9, "lloyd": 8}
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("algorithm", sorted(HOMES["points"]))
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     estimator(20, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)

@@ -5,15 +5,18 @@ import pytest
 
 from spinney import Ball, Box, BudgetError
 from spinney.curators import memory
-from spinney.curators.base import COST_STEPS, cost_range
-from spinney.curators.kernels import RADIUS_STEPS, count_rings, find_nearest, sum_costs, sum_offsets
-from spinney.curators.memory import MemoryCurator
-from spinney.curators.partitions import Columns, Rings, Whole
+from spinney.curators.kernels import count_rings, find_nearest, sum_costs, sum_offsets
+from spinney.curators.memory import MemoryBackend
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
+from spinney.questions.cost import COST_STEPS, Cost, cost_range
+from spinney.questions.counts import Counts
+from spinney.questions.grow import Grow
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.sums import RADIUS_STEPS, Sums
 from spinney.solvers.nearest import lens
 from spinney.spaces.grid import door
-from spinney.trees.quadtree import BIN_BITS, Cells, Splits
+from spinney.trees.quadtree import BIN_BITS, Splits, TreeCells
 
 BOX = Box([-3, -3, -3], [3, 3, 5]).domain(3)
 RNG = np.random.default_rng(0)
@@ -32,7 +35,7 @@ def distances(rows, centers):
 
 def test_the_whole_domain_counts_every_row(open_curator):
     curator, ask = open_curator(ROWS, BOX, "counts")
-    answer = curator.counts(Whole(), ask)
+    answer = curator.ask(Counts(Whole()), ask)
     assert answer.private_counts.tolist() == [1500]
     assert answer.noise.std == 0
 
@@ -40,12 +43,12 @@ def test_the_whole_domain_counts_every_row(open_curator):
 def test_voronoi_counts_are_those_of_brute_force(open_curator):
     curator, ask = open_curator(ROWS, BOX, "counts")
     expected = np.bincount(distances(ROWS, CENTERS).argmin(axis=1), minlength=6)
-    assert curator.counts(Rings(CENTERS), ask).private_counts.tolist() == expected.tolist()
+    assert curator.ask(Counts(Rings(CENTERS)), ask).private_counts.tolist() == expected.tolist()
 
 
 def test_ring_counts_are_those_of_brute_force(open_curator):
     curator, ask = open_curator(ROWS, BOX, "counts")
-    counts = curator.counts(Rings(CENTERS, EDGES), ask).private_counts
+    counts = curator.ask(Counts(Rings(CENTERS, EDGES)), ask).private_counts
     far = distances(ROWS, CENTERS)
     expected = np.zeros((6, 4), dtype=int)
     np.add.at(expected, (far.argmin(axis=1), np.searchsorted(EDGES, far.min(axis=1))), 1)
@@ -55,7 +58,7 @@ def test_ring_counts_are_those_of_brute_force(open_curator):
 
 def test_column_bins_are_those_of_a_histogram(open_curator):
     curator, ask = open_curator(ROWS, BOX, "counts")
-    counts = curator.counts(Columns(), ask).private_counts
+    counts = curator.ask(Counts(ColumnBins()), ask).private_counts
     for t in range(3):
         expected = np.histogram(clipped(ROWS)[:, t], 2**BIN_BITS, (BOX.lower[t], BOX.upper[t]))[0]
         np.testing.assert_array_equal(counts[t], expected)
@@ -64,7 +67,7 @@ def test_column_bins_are_those_of_a_histogram(open_curator):
 def test_sums_of_means_are_clipped_offsets(open_curator):
     curator, ask = open_curator(ROWS, BOX, "sums")
     radii = np.linspace(0.5, 3, 6)
-    answer = curator.sums(CENTERS, "mean", radii, ask)
+    answer = curator.ask(Sums(CENTERS, "mean", radii), ask)
     labels = distances(ROWS, CENTERS).argmin(axis=1)
     offsets = clipped(ROWS) - CENTERS[labels]
     lengths = np.linalg.norm(offsets, axis=1)
@@ -80,7 +83,7 @@ def test_sums_of_means_are_clipped_offsets(open_curator):
 def test_sums_of_medians_are_clipped_directions(open_curator):
     curator, ask = open_curator(ROWS, BOX, "sums")
     radii = np.linspace(0.2, 2, 6)
-    answer = curator.sums(CENTERS, "median", radii, ask)
+    answer = curator.ask(Sums(CENTERS, "median", radii), ask)
     labels = distances(ROWS, CENTERS).argmin(axis=1)
     offsets = clipped(ROWS) - CENTERS[labels]
     reach = np.maximum(np.linalg.norm(offsets, axis=1), radii[labels])
@@ -95,7 +98,7 @@ def test_sums_are_taken_around_the_anchors(open_curator):
     curator, ask = open_curator(ROWS, BOX, "sums")
     anchors = np.repeat(BOX.center[None], 6, axis=0)
     radius = BOX.half_diagonal
-    answer = curator.sums(CENTERS, "mean", np.full(6, radius), ask, anchors)
+    answer = curator.ask(Sums(CENTERS, "mean", np.full(6, radius), anchors), ask)
     labels = distances(ROWS, CENTERS).argmin(axis=1)
     for j in range(6):
         mine = clipped(ROWS)[labels == j]
@@ -105,7 +108,7 @@ def test_sums_are_taken_around_the_anchors(open_curator):
 @pytest.mark.parametrize("power", [1, 2])
 def test_a_cost_is_that_of_brute_force(open_curator, power):
     curator, ask = open_curator(ROWS, BOX, "cost")
-    answer = curator.cost(CENTERS, power, ask)
+    answer = curator.ask(Cost(CENTERS, power), ask)
     step = cost_range(BOX, CENTERS, np.empty((0, 3)), power) / COST_STEPS
     expected = (distances(ROWS, CENTERS).min(axis=1) ** power).sum()
     assert answer.private_cost == pytest.approx(expected, abs=1500 * step + 1e-6)
@@ -118,15 +121,15 @@ def test_a_cost_difference_is_that_of_brute_force(open_curator, power, others):
     curator, ask, again = open_curator(ROWS, BOX, "cost", "cost")
     second = BOX.sample(others, np.random.default_rng(5))
     gaps = distances(ROWS, CENTERS).min(axis=1) ** power - distances(ROWS, second).min(axis=1) ** power
-    assert curator.cost(CENTERS, power, ask, second).private_cost == pytest.approx(gaps.sum(), abs=1e-4)
-    assert curator.cost(second, power, again, CENTERS).private_cost == pytest.approx(-gaps.sum(), abs=1e-4)
+    assert curator.ask(Cost(CENTERS, power, second), ask).private_cost == pytest.approx(gaps.sum(), abs=1e-4)
+    assert curator.ask(Cost(second, power, CENTERS), again).private_cost == pytest.approx(-gaps.sum(), abs=1e-4)
     assert np.abs(gaps).max() <= cost_range(BOX, CENTERS, second, power)
 
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_equal_solutions_differ_by_nothing(open_curator, power):
     curator, ask = open_curator(ROWS, BOX, "cost")
-    assert curator.cost(CENTERS, power, ask, CENTERS.copy()).private_cost == 0
+    assert curator.ask(Cost(CENTERS, power, CENTERS.copy()), ask).private_cost == 0
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -147,15 +150,15 @@ def everything(open_curator, rows, domain, unit=None):
     centers = CENTERS[:, : domain.n_features]
     radii = np.full(6, 1.0)
     answers = [
-        curator.counts(Whole(), asks[0]).private_counts,
-        curator.counts(Rings(centers, EDGES), asks[1]).private_counts,
-        curator.counts(Cells.grid(Splits.of(domain), 7), asks[2]).private_counts,
-        curator.counts(Columns(), asks[3]).private_counts,
+        curator.ask(Counts(Whole()), asks[0]).private_counts,
+        curator.ask(Counts(Rings(centers, EDGES)), asks[1]).private_counts,
+        curator.ask(Counts(TreeCells.grid(Splits.of(domain), 7)), asks[2]).private_counts,
+        curator.ask(Counts(ColumnBins()), asks[3]).private_counts,
     ]
     for kernel, ask in zip(("mean", "median"), asks[4:6], strict=True):
-        answer = curator.sums(centers, kernel, radii, ask)
+        answer = curator.ask(Sums(centers, kernel, radii), ask)
         answers += [answer.private_vectors, answer.private_weights]
-    return [*answers, np.array(curator.cost(centers, 2, asks[6]).private_cost)]
+    return [*answers, np.array(curator.ask(Cost(centers, 2), asks[6]).private_cost)]
 
 
 WHOLE = RNG.integers(-5, 6, (700, 3))
@@ -241,27 +244,27 @@ def test_no_rows_answer_zero(open_curator):
 def test_more_rows_than_a_chunk_are_all_counted(open_curator):
     rows = np.zeros((memory.CHUNK + 3, 1))
     curator, ask = open_curator(rows, Box(-1, 1).domain(1), "counts")
-    assert curator.counts(Whole(), ask).private_counts.tolist() == [memory.CHUNK + 3]
+    assert curator.ask(Counts(Whole()), ask).private_counts.tolist() == [memory.CHUNK + 3]
 
 
 def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_curator, monkeypatch):
     curator, counts, sums = open_curator(ROWS, BOX, "counts", "sums")
-    curator.counts(Whole(), counts)
+    curator.ask(Counts(Whole()), counts)
 
     def explode(*arguments):
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr(curator, "_map", explode)
-    monkeypatch.setattr(curator, "_map_nearest", explode)
-    monkeypatch.setattr(curator, "_exact_cell_counts", explode)
+    monkeypatch.setattr(curator._rows, "_map", explode)
+    monkeypatch.setattr(curator._rows, "_map_nearest", explode)
+    monkeypatch.setattr(curator._rows, "_cell_counts", explode)
     splits = Splits.of(BOX)
     for ask in (
-        lambda: curator.counts(Whole(), counts),
-        lambda: curator.counts(Cells.grid(splits, 2), counts),
-        lambda: curator.counts(Whole(), sums),
-        lambda: curator.sums(CENTERS, "mean", np.ones(6), counts),
-        lambda: curator.cost(CENTERS, 2, sums),
-        lambda: curator.grow(splits, 0, 0, sums),
+        lambda: curator.ask(Counts(Whole()), counts),
+        lambda: curator.ask(Counts(TreeCells.grid(splits, 2)), counts),
+        lambda: curator.ask(Counts(Whole()), sums),
+        lambda: curator.ask(Sums(CENTERS, "mean", np.ones(6)), counts),
+        lambda: curator.ask(Cost(CENTERS, 2), sums),
+        lambda: curator.ask(Grow(splits, 0, 0), sums),
     ):
         with pytest.raises(BudgetError):
             ask()
@@ -269,57 +272,22 @@ def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_cura
     assert curator.ledger.epsilon == math.inf
 
 
-BAD_CENTERS = {
-    "not a number": np.where(np.arange(18).reshape(6, 3) == 7, np.nan, CENTERS),
-    "infinite": np.where(np.arange(18).reshape(6, 3) == 7, -np.inf, CENTERS),
-    "too few columns": CENTERS[:, :2],
-    "one point": CENTERS[0],
-}
-ASKS = {
-    "counts": lambda curator, ask, bad: curator.counts(Rings(bad), ask),
-    "rings": lambda curator, ask, bad: curator.counts(Rings(bad, EDGES), ask),
-    "sums": lambda curator, ask, bad: curator.sums(bad, "mean", np.ones(6), ask),
-    "anchors": lambda curator, ask, bad: curator.sums(CENTERS, "median", np.ones(6), ask, bad),
-    "cost": lambda curator, ask, bad: curator.cost(CENTERS, 2, ask, bad),
-    "first cost": lambda curator, ask, bad: curator.cost(bad, 1, ask, CENTERS),
-}
-
-
-@pytest.mark.parametrize("bad", BAD_CENTERS.values(), ids=BAD_CENTERS.keys())
-@pytest.mark.parametrize("question", ASKS)
-def test_centers_that_are_not_points_are_refused_and_cost_nothing(open_curator, question, bad):
-    kind = {"rings": "counts", "anchors": "sums", "first cost": "cost"}.get(question, question)
-    curator, ask = open_curator(ROWS, BOX, kind)
-    with pytest.raises(ValueError, match="must be finite points with one coordinate per column"):
-        ASKS[question](curator, ask, bad)
-    assert curator.ledger.entries == ()
-
-
-@pytest.mark.parametrize("radius", [np.nan, np.inf, 0.0, -1.0, 5e-324])
-@pytest.mark.parametrize("kernel", ["mean", "median"])
-def test_radii_that_are_not_lengths_are_refused_and_cost_nothing(open_curator, kernel, radius):
-    curator, ask = open_curator(ROWS, BOX, "sums")
-    with pytest.raises(ValueError, match="radii must be positive and finite"):
-        curator.sums(CENTERS, kernel, np.array([1, 1, radius, 1, 1, 1.0]), ask)
-    assert curator.ledger.entries == ()
-
-
 def test_labels_are_kept_for_the_last_centers_only(open_curator, monkeypatch):
     curator, *asks = open_curator(ROWS, BOX, *["counts"] * 5, "sums")
     looks = []
-    find = MemoryCurator._nearest
-    monkeypatch.setattr(MemoryCurator, "_nearest", lambda self, glass: looks.append(1) or find(self, glass))
+    find = MemoryBackend._nearest
+    monkeypatch.setattr(MemoryBackend, "_nearest", lambda self, glass: looks.append(1) or find(self, glass))
     centers, other = CENTERS.copy(), CENTERS[::-1].copy()
-    first = curator.counts(Rings(centers), asks[0]).private_counts
-    np.testing.assert_array_equal(curator.counts(Rings(centers.copy(), EDGES), asks[1]).private_counts.sum(axis=1), first)
-    np.testing.assert_array_equal(curator.sums(centers, "mean", np.ones(6), asks[5]).private_weights, first)
+    first = curator.ask(Counts(Rings(centers)), asks[0]).private_counts
+    np.testing.assert_array_equal(curator.ask(Counts(Rings(centers.copy(), EDGES)), asks[1]).private_counts.sum(axis=1), first)
+    np.testing.assert_array_equal(curator.ask(Sums(centers, "mean", np.ones(6)), asks[5]).private_weights, first)
     assert len(looks) == 1
-    np.testing.assert_array_equal(curator.counts(Rings(other), asks[2]).private_counts, first[::-1])
+    np.testing.assert_array_equal(curator.ask(Counts(Rings(other)), asks[2]).private_counts, first[::-1])
     assert len(looks) == 2
-    np.testing.assert_array_equal(curator.counts(Rings(centers), asks[3]).private_counts, first)
+    np.testing.assert_array_equal(curator.ask(Counts(Rings(centers)), asks[3]).private_counts, first)
     assert len(looks) == 3
     centers[:] = other  # changed in place: the labels of the old centers must not answer
-    np.testing.assert_array_equal(curator.counts(Rings(centers), asks[4]).private_counts, first[::-1])
+    np.testing.assert_array_equal(curator.ask(Counts(Rings(centers)), asks[4]).private_counts, first[::-1])
     assert len(looks) == 4
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.curators.memory import MemoryCurator
+from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import max_coverage
+from spinney.questions.sums import Sums
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 2))
 
@@ -42,7 +43,7 @@ def test_sites_and_covers_are_charged_their_whole_plan(tmp_path):
 
 def test_a_fit_over_the_ceiling_asks_nothing(ledger, monkeypatch):
     made = []
-    monkeypatch.setattr(MemoryCurator, "__init__", lambda *_, **__: made.append(1))
+    monkeypatch.setattr(MemoryBackend, "__init__", lambda *_, **__: made.append(1))
     with pytest.raises(BudgetError, match=r"would bring the ledger to epsilon 1\.5"):
         PrivateKMeans(2, epsilon=1.5, bounds=(0, 1)).fit(ROWS, ledger=ledger)
     assert (made, ledger.entries) == ([], ())
@@ -61,7 +62,7 @@ def test_a_fit_that_fails_half_way_stays_charged_and_says_so(ledger, monkeypatch
     def fail(*_, **__):
         raise RuntimeError("half-way")
 
-    monkeypatch.setattr(MemoryCurator, "sums", fail)
+    monkeypatch.setattr(Sums, "answer", fail)
     with pytest.raises(RuntimeError, match="half-way") as caught:
         PrivateKMeans(2, epsilon=0.5, bounds=(0, 1)).fit(ROWS, ledger=ledger)
     assert caught.value.__notes__ == ["The ledger was charged for this release and keeps the charge."]

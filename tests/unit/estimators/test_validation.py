@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import ALGORITHMS
+from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.tighten import Tightened
 from spinney.algorithms.tree import Tree
 from spinney.estimators import fitting
@@ -93,7 +93,7 @@ def formula(name, owner):
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 @pytest.mark.parametrize(("changes", "name"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_parameter_says_what_to_type(monkeypatch, estimator, changes, name):
-    monkeypatch.setattr(fitting, "MemoryCurator", Untouchable._touched)
+    monkeypatch.setattr(fitting, "MemoryBackend", Untouchable._touched)
     with pytest.raises(ParameterError) as caught:
         make(estimator, **changes).fit(ROWS)
     assert formula(name, estimator.__name__).fullmatch(str(caught.value))
@@ -133,7 +133,7 @@ def test_groups_without_a_cap_are_refused(estimator):
 @pytest.mark.parametrize("bounds", [([0, 0, 0], [1, 1, 1]), Box([0, 0, 0], 1), Ball(1, [0, 0, 0])])
 @pytest.mark.parametrize("table", [ROWS, ROWS.tolist(), pd.DataFrame(ROWS)], ids=["array", "lists", "frame"])
 def test_bounds_for_other_columns_are_refused_before_a_curator_is_made(monkeypatch, bounds, table):
-    monkeypatch.setattr(fitting, "MemoryCurator", Untouchable._touched)
+    monkeypatch.setattr(fitting, "MemoryBackend", Untouchable._touched)
     with pytest.raises(ParameterError) as caught:
         make(PrivateKMeans, bounds=bounds).fit(table)
     assert formula("bounds", "PrivateKMeans").fullmatch(str(caught.value))
@@ -202,8 +202,9 @@ def test_facts_hold_the_parameters_and_become_a_problem(objective, power):
     assert problem.domain.n_features == 4
     assert problem.power == power
     assert problem.kernel == {1: "median", 2: "mean"}[power]
-    assert facts.algorithm_for(problem) == Tightened(ALGORITHMS["lloyd"])
-    assert replace(facts, tighten=False).algorithm_for(problem) is ALGORITHMS["lloyd"]
+    tightened = facts.algorithm_for(problem)
+    assert (type(tightened), type(tightened.inner)) == (Tightened, Lloyd)
+    assert type(replace(facts, tighten=False).algorithm_for(problem)) is Lloyd
 
 
 def test_parameters_are_those_of_the_estimators():

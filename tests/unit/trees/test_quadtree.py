@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box
+from spinney.questions.grow import Grow
 from spinney.spaces.grid import GRID_BITS
-from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Cells, Splits
+from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Splits, TreeCells
 
 SPACES = {
     "unit interval": Box(0, 1).domain(1),
@@ -38,7 +39,7 @@ def test_every_level_halves_the_widest_side(domain):
 @pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
 @pytest.mark.parametrize("depth", [0, 1, 5])
 def test_a_grid_tiles_the_box(domain, depth):
-    cells = Cells.grid(Splits.of(domain), depth)
+    cells = TreeCells.grid(Splits.of(domain), depth)
     lower, upper = cells.boxes()
     assert len(cells) == 2**depth
     np.testing.assert_allclose(np.prod(upper - lower, axis=1).sum(), np.prod(domain.upper - domain.lower))
@@ -49,7 +50,7 @@ def test_a_grid_tiles_the_box(domain, depth):
 @pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
 def test_codes_are_sorted_and_name_the_path(domain):
     splits = Splits.of(domain)
-    cells = Cells.grid(splits, 4)
+    cells = TreeCells.grid(splits, 4)
     names = [bits(code, 4) for code in cells.codes]
     assert names == [f"{i:04b}" for i in range(16)]
     lower, _ = cells.boxes()
@@ -66,11 +67,11 @@ def test_codes_are_sorted_and_name_the_path(domain):
 def test_children_halve_their_parent_at_every_depth(domain):
     splits = Splits.of(domain)
     rng = np.random.default_rng(1)
-    cells = Cells.grid(splits, 1)
+    cells = TreeCells.grid(splits, 1)
     while cells.depths[0] < splits.depth:
         chosen = np.zeros(len(cells), dtype=bool)
         chosen[rng.integers(len(cells))] = True
-        parents = Cells(splits, cells.codes[chosen], cells.depths[chosen])
+        parents = TreeCells(splits, cells.codes[chosen], cells.depths[chosen])
         cells = cells.children(chosen)
         depth = int(cells.depths[0])
         assert depth == parents.depths[0] + 1
@@ -88,7 +89,7 @@ def test_children_halve_their_parent_at_every_depth(domain):
 
 
 def test_representatives_are_the_middles_if_nothing_is_known():
-    cells = Cells.grid(Splits.of(SPACES["five columns"]), 7)
+    cells = TreeCells.grid(Splits.of(SPACES["five columns"]), 7)
     lower, upper = cells.boxes()
     np.testing.assert_allclose(cells.representatives(), (lower + upper) / 2)
 
@@ -96,7 +97,7 @@ def test_representatives_are_the_middles_if_nothing_is_known():
 def test_representatives_follow_public_densities():
     domain = Box([0, 10], [1, 20]).domain(2)
     densities = np.random.default_rng(0).dirichlet(np.full(2**BIN_BITS, 0.3), size=2)
-    cells = Cells.grid(Splits.of(domain, densities), 6)
+    cells = TreeCells.grid(Splits.of(domain, densities), 6)
     lower, upper = cells.boxes()
     points = cells.representatives()
     assert ((lower <= points) & (points <= upper)).all()
@@ -118,7 +119,7 @@ def test_a_column_whose_rows_do_not_vary_is_split_last():
 
 
 def test_no_chosen_cell_has_no_children():
-    cells = Cells.grid(Splits.of(SPACES["cube"]), 3)
+    cells = TreeCells.grid(Splits.of(SPACES["cube"]), 3)
     assert len(cells.children(np.zeros(8, dtype=bool))) == 0
 
 
@@ -126,7 +127,7 @@ def test_no_chosen_cell_has_no_children():
 def test_a_grown_tree_is_consistent_and_its_leaves_tile_the_box(open_curator, domain):
     rows = domain.sample(60, np.random.default_rng(2))
     curator, charge = open_curator(rows, domain, "grow")
-    tree = curator.grow(Splits.of(domain), 2, threshold=4, charge=charge)
+    tree = curator.ask(Grow(Splits.of(domain), 2, threshold=4), charge)
     inner = np.flatnonzero(tree.first_child >= 0)
     for node in inner:
         first = tree.first_child[node]
@@ -160,7 +161,7 @@ def test_random_splits_take_the_columns_in_turn_and_cut_in_the_middle_third(doma
 @pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
 def test_random_cells_cut_each_side_at_the_share_of_their_level(domain):
     splits = Splits.random(domain, 8, np.random.default_rng(1))
-    parents = Cells.grid(splits, 0)
+    parents = TreeCells.grid(splits, 0)
     for level in range(8):
         cells = parents.children(np.full(len(parents), True))
         (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
@@ -179,7 +180,7 @@ def test_random_cells_cut_each_side_at_the_share_of_their_level(domain):
 
 def test_diameters_of_random_cells_shrink_by_a_third_every_round_of_columns():
     splits = Splits.random(SPACES["cube"], 12, np.random.default_rng(3))
-    diameters = [Cells.grid(splits, depth).diameters().max() for depth in (0, 3, 6, 9, 12)]
+    diameters = [TreeCells.grid(splits, depth).diameters().max() for depth in (0, 3, 6, 9, 12)]
     assert all(after <= before * 2 / 3 + 1e-9 for before, after in itertools.pairwise(diameters))
 
 
@@ -187,7 +188,7 @@ def test_children_of_cells_at_different_depths():
     splits = Splits.of(SPACES["five columns"])
     codes = np.zeros((3, 2), dtype=np.uint64)
     codes[1, 0], codes[2, 0] = 1 << 63, 3 << 62
-    cells = Cells(splits, codes, np.array([1, 64, 2])).children(np.array([True, True, True]))
+    cells = TreeCells(splits, codes, np.array([1, 64, 2])).children(np.array([True, True, True]))
     assert cells.depths.tolist() == [2, 2, 65, 65, 3, 3]
     assert [bits(code, depth).rstrip("0") for code, depth in zip(cells.codes, cells.depths, strict=True)] == [
         "", "01", "1", "1" + 63 * "0" + "1", "11", "111",

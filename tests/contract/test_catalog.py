@@ -1,0 +1,283 @@
+"""The closed list of questions: each has a proof and attacks, all are frozen values, and the gate refuses all else."""
+
+import ast
+import dataclasses
+import importlib
+import math
+import pkgutil
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import spinney
+from spinney import Box, FiniteMetric
+from spinney.curators import gate
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.catalog import CATALOG
+from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.cover import Balls, Cover, Family
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
+from spinney.questions.question import Ground, Kind, Question
+from spinney.questions.sums import Sums
+from spinney.trees.quadtree import Splits, TreeCells
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = pytest.mark.parametrize("name", CATALOG)
+
+DOMAIN = Box(0, 1).domain(2)
+SPLITS = Splits.of(DOMAIN)
+SPACE = FiniteMetric.from_points(np.arange(4.0)[:, None])
+NONE = np.empty(0, dtype=np.int64)
+
+
+def examples():
+    """Questions of every kind, with every partition and every option, as functions that make them of fresh arrays."""
+    centers = [[0.2, 0.3], [0.7, 0.6]]
+    return {
+        "whole": lambda: Counts(Whole()),
+        "rings": lambda: Counts(Rings(np.array(centers), np.array([0.1, 0.2]), np.array([0.3]))),
+        "columns": lambda: Counts(ColumnBins()),
+        "cells": lambda: Counts(TreeCells(SPLITS, TreeCells.grid(SPLITS, 2).codes.copy(), np.full(4, 2))),
+        "labels": lambda: Counts(Labels(np.array([0, 1, -1, 0]), 2)),
+        "grow": lambda: Grow(SPLITS, 1, 3),
+        "levels": lambda: Levels(SPLITS, 0, 3, 1.5),
+        "sums": lambda: Sums(np.array(centers), "mean", np.array([0.1, 0.2]), np.array(centers) + 0.1),
+        "sums without anchors": lambda: Sums(np.array(centers), "median", np.array([0.1, 0.2])),
+        "cost": lambda: Cost(np.array(centers), 2),
+        "costs": lambda: Cost(np.array(centers), 1, np.array(centers) + 0.1),
+        "swaps": lambda: Choose(Swaps(SPACE, np.array([0, 2]), np.array([1]), 2, True)),
+        "sets": lambda: Choose(Sets((np.array([0, 2]), np.array([1])), 1)),
+        "balls": lambda: Cover(Balls(SPACE, np.array([0.5, 1.5]), (1, 1))),
+        "family": lambda: Cover(Family(csr_array(np.eye(4, 3)), (2,))),
+    }
+
+
+EXAMPLES = examples()
+
+
+def about_points(question):
+    return type(question) in (Choose, Cover) or isinstance(getattr(question, "partition", None), Labels)
+
+
+def curator_for(question, name):
+    """Return a curator on a ground that the question fits, and the one charge of its plan."""
+    charge = Charge("test", name, Measure.PURE, math.inf)
+    unit, source = Unit(), SeededSource(0)
+    if about_points(question):
+        rows = DemandBackend(np.array([0, 0, 3]), Ground(None, 4, SPACE), unit, source.key)
+    else:
+        rows = MemoryBackend(np.array([[0.1, 0.2], [0.7, 0.5]]), DOMAIN, unit, source.key)
+    return Curator(rows, unit, FitLedger(Budget.of(math.inf), (charge,)), source), charge
+
+
+def name_of(question):
+    return next(name for name, entry in CATALOG.items() if isinstance(question, entry.question))
+
+
+@ENTRIES
+def test_every_proof_is_there_and_speaks_of_the_question(name):
+    entry = CATALOG[name]
+    assert entry.proofs
+    for page in entry.proofs:
+        assert re.search(rf"\b{name}\b", (ROOT / page).read_text(encoding="utf-8")), page
+    assert f"``{entry.proofs[0]}``" in importlib.import_module(entry.question.__module__).__doc__
+
+
+@ENTRIES
+def test_every_attack_is_there_and_asks_the_question(name):
+    entry = CATALOG[name]
+    assert entry.attacks
+    for path in entry.attacks:
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert entry.question.__name__ in used, path
+        assert any(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in ast.walk(tree)), path
+
+
+@ENTRIES
+def test_every_question_has_a_file_and_a_kind_of_its_own(name):
+    entry = CATALOG[name]
+    assert entry.kind.question == name
+    assert entry.question.__module__ == entry.kind.__module__ == f"spinney.questions.{name}"
+    assert entry.sensitivity
+    assert entry.question.__doc__
+    assert entry.kind.__doc__
+
+
+def test_every_question_and_every_kind_of_the_package_is_on_the_list():
+    for module in pkgutil.walk_packages(spinney.__path__, "spinney."):
+        if not module.name.endswith((".__main__", "estimators.spark")):  # the last needs PySpark
+            importlib.import_module(module.name)
+
+    def concrete(base):
+        return {
+            kind for one in base.__subclasses__() for kind in ({one} | concrete(one)) if kind.__module__.startswith("spinney.")
+        }
+
+    assert concrete(Question) == {entry.question for entry in CATALOG.values()}
+    assert concrete(Kind) == {entry.kind for entry in CATALOG.values()}
+    assert len(CATALOG) == 7
+
+
+def test_the_page_of_the_house_lists_them_all():
+    rows = re.findall(r"^\| `(\w+)\(", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert {row.lower() for row in rows} == set(CATALOG)
+
+
+def test_the_examples_here_are_of_every_question_partition_and_option():
+    made = [make() for make in EXAMPLES.values()]
+    assert {type(question) for question in made} == {entry.question for entry in CATALOG.values()}
+    inside = {type(value) for question in made for value in vars(question).values()}
+    assert {Whole, Rings, ColumnBins, TreeCells, Labels, Swaps, Sets, Balls, Family} <= inside
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_what_is_on_the_list_is_answered_and_charged(example):
+    question = EXAMPLES[example]()
+    curator, charge = curator_for(question, name_of(question))
+    assert type(question.kind(curator.ground)) is CATALOG[name_of(question)].kind
+    curator.ask(question, charge)
+    assert curator.ledger.entries == (charge,)
+
+
+def values_in(value, seen):
+    """Yield every dataclass and array inside a question; spaces and domains are public objects with guards of their own."""
+    if id(value) in seen or isinstance(value, FiniteMetric | type(DOMAIN)):
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, csr_array):
+        yield value
+        for part in (value.data, value.indices, value.indptr):
+            yield from values_in(part, seen)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from values_in(part, seen)
+    elif dataclasses.is_dataclass(value):
+        yield value
+        for part in vars(value).values():
+            yield from values_in(part, seen)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_question_is_frozen_and_so_are_its_arrays(example):
+    question = EXAMPLES[example]()
+    question.check(curator_for(question, name_of(question))[0].ground)  # what is worked out on the way counts, too
+    for value in values_in(question, set()):
+        if isinstance(value, np.ndarray):
+            assert type(value) is np.ndarray
+            assert not value.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                value[...] = 0
+        elif dataclasses.is_dataclass(value):
+            for field in dataclasses.fields(value):
+                with pytest.raises(dataclasses.FrozenInstanceError):
+                    setattr(value, field.name, None)
+
+
+def arrays_given():
+    """Arrays that a caller keeps, each with a question made of it and the place of its copy."""
+    centers, radii, edges, codes = np.full((1, 2), 0.5), np.ones(1), np.array([0.1, 0.2]), np.zeros((1, 1), dtype=np.uint64)
+    depths, labels, places = np.zeros(1, dtype=np.int64), np.zeros(4, dtype=np.int64), np.array([2])
+    members = csr_array(np.eye(4, 3))
+    return {
+        "rings, centers": (centers, lambda: Counts(Rings(centers)), lambda q: q.partition.centers),
+        "rings, edges": (edges, lambda: Counts(Rings(centers, edges)), lambda q: q.partition.edges),
+        "rings, foreseen": (edges, lambda: Counts(Rings(centers, foreseen=edges)), lambda q: q.partition.foreseen),
+        "cells, codes": (codes, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.codes),
+        "cells, depths": (depths, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.depths),
+        "labels": (labels, lambda: Counts(Labels(labels, 1)), lambda q: q.partition.labels),
+        "sums, centers": (centers, lambda: Sums(centers, "mean", radii), lambda q: q.centers),
+        "sums, radii": (radii, lambda: Sums(centers, "mean", radii), lambda q: q.radii),
+        "sums, anchors": (centers, lambda: Sums(centers, "mean", radii, centers), lambda q: q.anchors),
+        "cost, first": (centers, lambda: Cost(centers, 2), lambda q: q.first),
+        "cost, second": (centers, lambda: Cost(centers, 2, centers), lambda q: q.second),
+        "swaps, centers": (places, lambda: Choose(Swaps(SPACE, places, NONE)), lambda q: q.options.centers),
+        "swaps, existing": (places, lambda: Choose(Swaps(SPACE, [0], places)), lambda q: q.options.existing),
+        "sets": (places, lambda: Choose(Sets((places,))), lambda q: q.options.sets[0]),
+        "balls": (edges, lambda: Cover(Balls(SPACE, edges, (1, 1))), lambda q: q.sets.radii),
+        "family": (members.data, lambda: Cover(Family(members, (1,))), lambda q: q.sets.members.data),
+    }
+
+
+@pytest.mark.parametrize("given", arrays_given())
+def test_arrays_are_copied_so_that_what_was_checked_is_what_is_asked(given):
+    array, make, place = arrays_given()[given]
+    question = make()
+    before = place(question).copy()
+    array[...] = 3
+    assert not np.shares_memory(place(question), array)
+    np.testing.assert_array_equal(place(question), before)
+
+
+def subclass_of(value):
+    """Return an equal value of a class that could answer otherwise."""
+    kind = type(type(value).__name__, (type(value),), {})
+    other = object.__new__(kind)
+    vars(other).update(vars(value))
+    return other
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_subclass_of_a_question_is_refused_before_anything_is_charged(example):
+    question = EXAMPLES[example]()
+    curator, charge = curator_for(question, name_of(question))
+    with pytest.raises(TypeError, match="Only the questions of"):
+        curator.ask(subclass_of(question), charge)
+    assert curator.ledger.entries == ()
+
+
+@pytest.mark.parametrize(
+    "example", ["whole", "rings", "columns", "cells", "labels", "grow", "levels", "swaps", "sets", "balls", "family"]
+)
+def test_a_subclass_inside_a_question_is_refused_before_anything_is_charged(example):
+    question = EXAMPLES[example]()
+    curator, charge = curator_for(question, name_of(question))
+    inside = next(iter(vars(question)))
+    other = object.__new__(type(question))
+    vars(other).update({**vars(question), inside: subclass_of(getattr(question, inside))})
+    with pytest.raises(ValueError, match=r"\w"):
+        curator.ask(other, charge)
+    assert curator.ledger.entries == ()
+
+
+class Lookalike:
+    """Has all that a question has, but is none."""
+
+    def kind(self, ground):
+        return CATALOG["counts"].kind()
+
+    def check(self, ground):
+        raise AssertionError("checked")
+
+    def answer(self, rows, ground, charge, unit, source):
+        raise AssertionError("rows were read")
+
+
+@pytest.mark.parametrize("thing", [Lookalike(), Whole(), None, "counts", Counts, SPLITS, Rings(np.zeros((1, 2)))], ids=str)
+def test_the_gate_refuses_what_is_no_question(thing):
+    curator, charge = curator_for(Counts(Whole()), "counts")
+    with pytest.raises(TypeError, match="Only the questions"):
+        curator.ask(thing, charge)
+    assert curator.ledger.entries == ()
+
+
+def test_the_gate_knows_the_list_and_nothing_else():
+    assert {entry.question: name for name, entry in CATALOG.items()} == gate._QUESTIONS
+    methods = {name for name in vars(Curator) if not name.startswith("_")}
+    assert methods == {"ask", "preview", "within", "ground"}

@@ -1,0 +1,406 @@
+"""Public arguments that a proof relies on are checked: what is wrong is refused before the ledger is charged or a row is read."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_array, csr_array
+
+from spinney import Box, FiniteMetric, PrivateKMeans
+from spinney.algorithms.problem import Algorithm
+from spinney.curators.backend import Backend
+from spinney.curators.gate import Curator
+from spinney.curators.numbers import NumberBackend
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.catalog import CATALOG
+from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.cover import MOST_STAGES, Balls, Cover, Family
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
+from spinney.questions.question import Ground
+from spinney.questions.sums import Sums
+from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
+
+DOMAIN = Box(0, 1).domain(3)
+SPACE = FiniteMetric.from_points(np.arange(4.0)[:, None], candidates=[0, 1, 3])
+ELSEWHERE = FiniteMetric.from_points(np.arange(4.0)[:, None], candidates=[0, 1, 3])
+GROUNDS = {"numbers": Ground(DOMAIN), "sites": Ground(None, 4, SPACE), "items": Ground(None, 4)}
+SPLITS = Splits.of(DOMAIN)  # 93 levels: two words
+CENTERS = np.array([[0.2, 0.2, 0.2], [0.7, 0.6, 0.5]])
+RADII = np.array([0.1, 0.3])
+NONE = np.empty(0, dtype=np.int64)
+
+
+class Untouchable(Backend):
+    """Rows that must not be read."""
+
+    def __init__(self, ground):
+        self.ground = ground
+
+    def exact(self, aggregate, levels_below=0):
+        raise AssertionError("rows were read")
+
+
+def gate(ground):
+    """Return a curator that pays for any question, and its charges by name."""
+    charges = {name: Charge(name, name, Measure.PURE, math.inf) for name in CATALOG}
+    ledger = FitLedger(Budget.of(math.inf), tuple(charges.values()))
+    return Curator(Untouchable(GROUNDS[ground]), Unit(), ledger, SeededSource(0)), charges
+
+
+def refuse(ground, make, match=r"\w"):
+    curator, charges = gate(ground)
+
+    def ask():
+        question = make()
+        curator.ask(question, charges[next(name for name, entry in CATALOG.items() if type(question) is entry.question)])
+
+    with pytest.raises(ValueError, match=match):
+        ask()
+    assert curator.ledger.entries == ()
+
+
+def accept(ground, question, name):
+    curator, charges = gate(ground)
+    with pytest.raises(AssertionError, match="rows were read"):
+        curator.ask(question, charges[name])
+    assert curator.ledger.entries == (charges[name],)
+
+
+def cells(*names, splits=SPLITS):
+    """Return the cells of paths, in this order."""
+    codes = [[int(name.ljust(64 * splits.words, "0")[64 * i : 64 * (i + 1)], 2) for i in range(splits.words)] for name in names]
+    return TreeCells(
+        splits, np.array(codes, dtype=np.uint64).reshape(-1, splits.words), np.array(list(map(len, names)), np.int64)
+    )
+
+
+def splits_with(kind=Splits, **changes):
+    return kind(DOMAIN, SPLITS.route._replace(**changes), SPLITS.densities)
+
+
+def made(kind, **values):
+    """Return a value of a class without running its constructor."""
+    one = object.__new__(kind)
+    vars(one).update(values)
+    return one
+
+
+class OwnSplits(Splits):
+    def check(self, n_features):
+        pass
+
+
+class OwnFamily(Family):
+    def first_stages(self, points):
+        raise AssertionError(f"there are rows at {points}")
+
+
+class OwnBalls(Balls):
+    def first_stages(self, points):
+        raise AssertionError(f"there are rows at {points}")
+
+
+class OwnSwaps(Swaps):
+    def __len__(self):
+        return 1
+
+
+class OwnRings(Rings):
+    pass
+
+
+def family(members=None, steps=(1,), kind=Family):
+    return Cover(kind(csr_array(np.eye(4, 3)) if members is None else members, steps))
+
+
+def broken(part, value):
+    """A sparse array whose structure is wrong at one point only."""
+    members = csr_array(np.eye(4, 3, dtype=np.int8))
+    getattr(members, part)[-1] = value
+    return members
+
+
+BAD_CENTERS = {
+    "not a number": np.where(np.arange(6).reshape(2, 3) == 4, np.nan, CENTERS),
+    "infinite": np.where(np.arange(6).reshape(2, 3) == 4, -np.inf, CENTERS),
+    "too few columns": CENTERS[:, :2],
+    "too many columns": np.hstack([CENTERS, CENTERS]),
+    "one point": CENTERS[0],
+    "no centers": CENTERS[:0],
+    "a cube": CENTERS[None],
+}
+ASKS = {
+    "counts": lambda bad: Counts(Rings(bad)),
+    "rings": lambda bad: Counts(Rings(bad, [0.1, 0.2])),
+    "sums": lambda bad: Sums(bad, "mean", RADII),
+    "anchors": lambda bad: Sums(CENTERS, "median", RADII, bad),
+    "cost": lambda bad: Cost(CENTERS, 2, bad),
+    "first cost": lambda bad: Cost(bad, 1, CENTERS),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_CENTERS.values(), ids=BAD_CENTERS.keys())
+@pytest.mark.parametrize("question", ASKS)
+def test_centers_that_are_not_points_are_refused_and_cost_nothing(question, bad):
+    refuse("numbers", lambda: ASKS[question](bad), "must be finite points with one coordinate per column")
+
+
+@pytest.mark.parametrize("radius", [np.nan, np.inf, 0.0, -1.0, 5e-324])
+@pytest.mark.parametrize("kernel", ["mean", "median", "second-moment"])
+def test_radii_that_are_not_lengths_are_refused_and_cost_nothing(kernel, radius):
+    refuse("numbers", lambda: Sums(CENTERS, kernel, [0.1, radius]), "radii must be positive and finite")
+
+
+NUMBERS = {
+    "more radii than centers": (lambda: Sums(CENTERS, "mean", np.ones(3)), "one radius per center"),
+    "fewer radii than centers": (lambda: Sums(CENTERS, "mean", np.ones(1)), "one radius per center"),
+    "one radius for all": (lambda: Sums(CENTERS, "mean", 0.5), "one radius per center"),
+    "radii in a column": (lambda: Sums(CENTERS, "mean", np.ones((2, 1))), "one radius per center"),
+    "fewer anchors than centers": (lambda: Sums(CENTERS, "mean", RADII, CENTERS[:1]), "one anchor per center"),
+    "an unknown kernel": (lambda: Sums(CENTERS, "third-moment", RADII), "kernel"),
+    "a kernel that is no text": (lambda: Sums(CENTERS, 1, RADII), "kernel"),
+    "a cubic cost": (lambda: Cost(CENTERS, 3), "power"),
+    "a power that is no int": (lambda: Cost(CENTERS, 2.0), "power"),
+    "a power of True": (lambda: Cost(CENTERS, True), "power"),
+    "falling edges": (lambda: Counts(Rings(CENTERS, [0.2, 0.1])), "edges"),
+    "equal edges": (lambda: Counts(Rings(CENTERS, [0.2, 0.2])), "edges"),
+    "negative edges": (lambda: Counts(Rings(CENTERS, [-0.1, 0.2])), "edges"),
+    "edges without a number": (lambda: Counts(Rings(CENTERS, [0.1, np.nan])), "edges"),
+    "an infinite edge": (lambda: Counts(Rings(CENTERS, [0.1, np.inf])), "edges"),
+    "edges in a square": (lambda: Counts(Rings(CENTERS, np.ones((1, 1)))), "edges"),
+    "falling edges, foreseen": (lambda: Counts(Rings(CENTERS, foreseen=[0.2, 0.1])), "edges"),
+    "own rings": (lambda: Counts(OwnRings(CENTERS)), "partitions of the list"),
+    "no partition": (lambda: Counts(None), "partitions of the list"),
+    "a list of partitions": (lambda: Counts([Whole(), Whole()]), "partitions of the list"),
+    "labels": (lambda: Counts(Labels([0], 1)), "labels"),
+    "overlapping cells": (lambda: Counts(cells("0", "01")), "disjoint"),
+    "a repeated cell": (lambda: Counts(cells("01", "01")), "disjoint"),
+    "the whole box twice": (lambda: Counts(cells("", "")), "disjoint"),
+    "unsorted cells": (lambda: Counts(cells("1", "0")), "sorted"),
+    "overlapping cells below the first word": (lambda: Counts(cells("0" * 70, "0" * 70 + "1")), "disjoint"),
+    "bits below a depth": (lambda: Counts(TreeCells(SPLITS, cells("01").codes, np.array([1]))), "bits"),
+    "bits below a depth, far down": (lambda: Counts(TreeCells(SPLITS, cells("0" * 69 + "1").codes, np.array([66]))), "bits"),
+    "a negative depth": (lambda: Counts(TreeCells(SPLITS, cells("").codes, np.array([-1]))), "depths"),
+    "a depth below the splits": (lambda: Counts(TreeCells(SPLITS, cells("").codes, np.array([94]))), "depths"),
+    "fewer depths than codes": (lambda: Counts(TreeCells(SPLITS, cells("0", "1").codes, np.array([1]))), "a code and a depth"),
+    "depths in a square": (lambda: Counts(TreeCells(SPLITS, cells("0").codes, np.array([[1]]))), "a code and a depth"),
+    "codes of one word": (lambda: Counts(TreeCells(SPLITS, cells("0").codes[:, :1], np.array([1]))), "a code and a depth"),
+    "flat codes": (lambda: Counts(TreeCells(SPLITS, cells("0").codes[0], np.array([1]))), "a code and a depth"),
+    "codes that are not words": (
+        lambda: made(Counts, partition=TreeCells(SPLITS, cells("0").codes.astype(np.int64), np.array([1]))), "a code and a depth",
+    ),
+    "depths that are not whole": (
+        lambda: made(Counts, partition=TreeCells(SPLITS, cells("0").codes, np.array([1.0]))), "depths",
+    ),
+    "cells of own splits": (lambda: Counts(cells("0", splits=splits_with(OwnSplits, axes=SPLITS.route.axes + 50))), "splits"),
+    "cells of other columns": (lambda: Counts(cells("0", splits=splits_with(axes=SPLITS.route.axes + 1))), "splits"),
+    "a tree of own splits": (lambda: Grow(splits_with(OwnSplits), 0, 1), "tree"),
+    "a tree of no splits": (lambda: Levels(None, 0, 1, None), "tree"),
+    "a start above the first level": (lambda: Grow(SPLITS, -1, 1), "start"),
+    "a start below the first word": (lambda: Grow(SPLITS, 64, 1), "start"),
+    "a start that is no int": (lambda: Grow(SPLITS, 1.0, 1), "start"),
+    "a negative threshold of splits": (lambda: Grow(SPLITS, 0, -1), "threshold"),
+    "a huge threshold of splits": (lambda: Grow(SPLITS, 0, 2**50), "threshold"),
+    "a threshold of splits that is no int": (lambda: Grow(SPLITS, 0, 1.5), "threshold"),
+    "levels that start above the first": (lambda: Levels(SPLITS, -1, 3, None), "levels"),
+    "levels that end before they start": (lambda: Levels(SPLITS, 4, 3, None), "levels"),
+    "levels below the splits": (lambda: Levels(SPLITS, 0, 94, None), "levels"),
+    "levels that start below the first word": (lambda: Levels(SPLITS, 64, 64, None), "levels"),
+    "levels that are no ints": (lambda: Levels(SPLITS, 0, 3.0, None), "levels"),
+    "a threshold without a number": (lambda: Levels(SPLITS, 0, 3, math.nan), "threshold"),
+    "a threshold of True": (lambda: Levels(SPLITS, 0, 3, True), "threshold"),
+    "swaps": (lambda: Choose(Swaps(SPACE, [0], NONE)), "centers of a space"),
+    "sets": (lambda: Choose(Sets(([0],))), "centers of a space"),
+    "a cover": (lambda: family(), "public sets of points"),
+}  # fmt: skip
+SPLITS_WITH = {
+    "another column": {"axes": SPLITS.route.axes + 1},
+    "a negative column": {"axes": SPLITS.route.axes - 1},
+    "columns as floats": {"axes": SPLITS.route.axes.astype(float)},
+    "columns in a square": {"axes": SPLITS.route.axes[:, None]},
+    "too many shifts": {"shifts": np.zeros(94, dtype=np.uint64)},
+    "signed shifts": {"shifts": SPLITS.route.shifts.astype(np.int64)},
+    "shifts beyond the grid": {"shifts": SPLITS.route.shifts + np.uint64(31)},
+    "too few fractions": {"fractions": SPLITS.route.fractions[:-1]},
+    "a fraction of nothing": {"fractions": 0 * SPLITS.route.fractions},
+    "a fraction of all": {"fractions": 0 * SPLITS.route.fractions + 2**31},
+    "too many levels": {name: np.resize(getattr(SPLITS.route, name), MAX_DEPTH + 1) for name in Route._fields},
+}
+SITES = {
+    "swaps of another space": (lambda: Choose(Swaps(ELSEWHERE, [0], NONE)), "own space"),
+    "no centers to swap": (lambda: Choose(Swaps(SPACE, NONE, [0])), "different candidates"),
+    "a center twice": (lambda: Choose(Swaps(SPACE, [0, 0], NONE)), "different candidates"),
+    "a center that is there already": (lambda: Choose(Swaps(SPACE, [0], [0])), "different candidates"),
+    "a center that is no candidate": (lambda: Choose(Swaps(SPACE, [2], NONE)), "different candidates"),
+    "a center that is no point": (lambda: Choose(Swaps(SPACE, [0, 4], NONE)), "different candidates"),
+    "an existing site that is no point": (lambda: Choose(Swaps(SPACE, [0], [-1])), "different candidates"),
+    "centers in a square": (lambda: Choose(Swaps(SPACE, [[0]], np.empty((0, 1)))), "different candidates"),
+    "stay that is no flag": (lambda: Choose(Swaps(SPACE, [0], NONE, 1, 5)), "stay"),
+    "nothing to swap for": (lambda: Choose(Swaps(SPACE, [0, 1, 3], NONE)), "there must be an option"),
+    "swaps of the third power": (lambda: Choose(Swaps(SPACE, [0], NONE, 3)), "power"),
+    "sets of power True": (lambda: Choose(Sets(([0],), True)), "power"),
+    "sets of a negative power": (lambda: Choose(Sets(([0],), -1)), "power"),
+    "own swaps": (lambda: Choose(OwnSwaps(SPACE, [0], NONE)), "centers of a space"),
+    "no options": (lambda: Choose(Sets(())), "there must be an option"),
+    "an empty set": (lambda: Choose(Sets(([0], NONE))), "sets must hold points"),
+    "a set of no point": (lambda: Choose(Sets(([0, 4],))), "sets must hold points"),
+    "a set of a negative point": (lambda: Choose(Sets(([-1],))), "sets must hold points"),
+    "a set that is a number": (lambda: Choose(Sets((0,))), "sets must hold points"),
+    "a set in a square": (lambda: Choose(Sets(([[0]],))), "sets must hold points"),
+    "labels of another length": (lambda: Counts(Labels(np.zeros(3, dtype=int), 1)), "labels"),
+    "labels in a square": (lambda: Counts(Labels(np.zeros((4, 1), dtype=int), 1)), "labels"),
+    "a label beyond the cells": (lambda: Counts(Labels([0, 1, 2, 0], 2)), "labels"),
+    "a label below -1": (lambda: Counts(Labels([0, 1, -2, 0], 2)), "labels"),
+    "labels that are not whole": (lambda: Counts(Labels([0, 1, 0.5, 0], 2)), "whole numbers"),
+    "a number of cells that is not whole": (lambda: Counts(Labels([0, 1, 0, 0], 2.0)), "number of cells"),
+    "a negative number of cells": (lambda: Counts(Labels([-1, -1, -1, -1], -1)), "number of cells"),
+    "the whole domain": (lambda: Counts(Whole()), "rows of numbers"),
+    "bins of columns": (lambda: Counts(ColumnBins()), "rows of numbers"),
+    "rings": (lambda: Counts(Rings(CENTERS)), "rows of numbers"),
+    "cells of a tree": (lambda: Counts(cells("0")), "rows of numbers"),
+    "a tree": (lambda: Grow(SPLITS, 0, 1), "tree"),
+    "levels of a tree": (lambda: Levels(SPLITS, 0, 1, None), "tree"),
+    "sums": (lambda: Sums(CENTERS, "mean", RADII), "summed"),
+    "a cost of points": (lambda: Cost(CENTERS, 2), "cost"),
+    "balls of another space": (lambda: Cover(Balls(ELSEWHERE, [0.5], (1,))), "own space"),
+    "falling radii": (lambda: Cover(Balls(SPACE, [0.5, 0.4], (1, 1))), "must grow"),
+    "radii without a number": (lambda: Cover(Balls(SPACE, [np.nan], (1,))), "must grow"),
+    "fewer radii than stages": (lambda: Cover(Balls(SPACE, [0.5], (1, 1))), "one radius per stage"),
+    "own balls": (lambda: Cover(OwnBalls(SPACE, [0.5], (1,))), "public sets of points"),
+    "own family": (lambda: family(kind=OwnFamily), "public sets of points"),
+    "no sets at all": (lambda: Cover(None), "public sets of points"),
+    "a family about other points": (lambda: family(csr_array(np.eye(3, 3))), "about all points"),
+    "a family with two stages": (lambda: family(steps=(1, 1)), "about all points"),
+    "a family without sets": (lambda: family(csr_array(np.empty((4, 0)))), "there must be a set"),
+    "a family of another form": (lambda: family(coo_array(np.eye(4, 3))), "csr_array"),
+    "a family that is dense": (lambda: family(np.eye(4, 3)), "csr_array"),
+    "a set that is not there": (lambda: family(broken("indices", 3)), r"ind"),
+    "a set of a negative number": (lambda: family(broken("indices", -1)), r"ind"),
+    "members beyond the list": (lambda: family(broken("indptr", 99)), r"ind|size"),
+    "no steps": (lambda: family(steps=(0,)), "steps"),
+    "no stages": (lambda: family(steps=()), "steps"),
+    "a negative number of steps": (lambda: Cover(Balls(SPACE, [0.5, 0.6], (3, -1))), "steps"),
+    "steps as a list": (lambda: family(steps=[1]), "steps"),
+    "steps that are not whole": (lambda: family(steps=(1.0,)), "steps"),
+    "too many stages": (lambda: Cover(Balls(SPACE, np.arange(MOST_STAGES + 1), (1,) * (MOST_STAGES + 1))), "steps"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", NUMBERS)
+def test_what_is_wrong_about_rows_of_numbers_is_refused_and_costs_nothing(wrong):
+    refuse("numbers", *NUMBERS[wrong])
+
+
+@pytest.mark.parametrize("wrong", SITES)
+def test_what_is_wrong_about_rows_at_points_is_refused_and_costs_nothing(wrong):
+    refuse("sites", *SITES[wrong])
+
+
+@pytest.mark.parametrize("wrong", SPLITS_WITH)
+@pytest.mark.parametrize(
+    "ask", [lambda s: Grow(s, 0, 1), lambda s: Levels(s, 0, 1, None), lambda s: Counts(TreeCells.grid(s, 0))]
+)
+def test_splits_that_do_not_fit_the_columns_are_refused_and_cost_nothing(wrong, ask):
+    refuse("numbers", lambda: ask(splits_with(**SPLITS_WITH[wrong])), "splits|broadcast")
+
+
+def test_points_without_distances_have_no_centers():
+    refuse("items", lambda: Choose(Sets(([0],))), "centers of a space")
+    refuse("items", lambda: Choose(Swaps(SPACE, [0], NONE)), "centers of a space")
+    refuse("items", lambda: Cover(Balls(SPACE, [0.5], (1,))), "own space")
+    accept("items", family(), "cover")
+    accept("items", Counts(Labels([0, 0, 1, -1], 2)), "counts")
+
+
+def test_what_is_right_is_charged_before_rows_are_read():
+    accept("numbers", Counts(cells("00", "010", "1" * 70)), "counts")
+    accept("numbers", Counts(TreeCells(SPLITS, np.empty((0, 2), np.uint64), NONE)), "counts")
+    accept("numbers", Levels(SPLITS, 5, 93, -math.inf), "levels")
+    accept("numbers", Levels(SPLITS, 0, 0, None), "levels")
+    accept("numbers", Grow(SPLITS, 5, 2**50 - 1), "grow")
+    accept("sites", Choose(Swaps(SPACE, [0, 1, 3], NONE, 2, True)), "choose")
+    accept("sites", Choose(Sets(([0], [2, 2]))), "choose")
+    accept("sites", Cover(Balls(SPACE, [-1.0, 0.5, 0.5], (0, 1, 2))), "cover")
+
+
+PATHS = st.lists(
+    st.builds(str.__add__, st.sampled_from(["", "0" * 62, "0" * 63, "0" * 64, "1" * 64]), st.text("01", max_size=4)), max_size=5
+)
+
+
+@given(paths=PATHS, in_order=st.booleans())
+@example(paths=["0", "00"], in_order=False)
+@example(paths=["0" * 64, "0" * 64 + "1"], in_order=True)
+@example(paths=["0" * 63, "0" * 63 + "1"], in_order=True)
+@example(paths=["0" * 65, "0" * 64 + "1"], in_order=True)
+@settings(deadline=None, derandomize=True, max_examples=400)
+def test_cells_are_accepted_if_they_are_disjoint_and_sorted_and_only_then(paths, in_order):
+    paths = sorted(paths) if in_order else paths
+    apart = not any(i != j and one.startswith(other) for i, one in enumerate(paths) for j, other in enumerate(paths))
+    question = Counts(cells(*paths))
+    if apart and paths == sorted(paths):
+        question.check(GROUNDS["numbers"])
+    else:
+        with pytest.raises(ValueError, match="disjoint and sorted"):
+            question.check(GROUNDS["numbers"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Own(Algorithm):
+    """An algorithm that someone else wrote."""
+
+    make: object
+    name = "own"
+
+    def parts(self, problem):
+        return (Counting().part("sizes", 1),)
+
+    def run(self, curator, problem, charges, rng):
+        return curator.ask(self.make(), charges["sizes"])
+
+
+@pytest.mark.parametrize("wrong", [name for name, (make, _) in NUMBERS.items() if "cell" in name])
+def test_an_algorithm_of_someone_else_cannot_count_rows_twice(wrong, monkeypatch):
+    def exact(self, aggregate, levels_below=0):
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr(NumberBackend, "exact", exact)
+    make, match = NUMBERS[wrong]
+    with pytest.raises(ValueError, match=match):
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Own(make)).fit(np.zeros((9, 3)))
+
+
+class OwnCharge(Charge):
+    """A charge that says it is any other."""
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    __hash__ = None
+
+
+def test_a_charge_that_only_says_it_was_planned_pays_for_nothing():
+    curator, charges = gate("numbers")
+    with pytest.raises(TypeError, match="planned charge"):
+        curator.ask(Counts(Whole()), OwnCharge(**vars(charges["counts"])))
+    assert curator.ledger.entries == ()
+
+
+def test_rows_at_points_cannot_be_clipped():
+    curator, _ = gate("sites")
+    with pytest.raises(ValueError, match="only rows of numbers can be clipped"):
+        curator.within(DOMAIN)
