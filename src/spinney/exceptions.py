@@ -6,6 +6,7 @@
     └── SpinneyError
         ├── ParameterError (also ValueError)   a parameter is missing or wrong; raised before any row is read
         ├── BudgetError                        a question would spend more than its plan allows, or a release more than its ledger
+        ├── CuratorError                       work on the rows failed, or ran out of memory; nothing about them is told
         ├── DataError (also ValueError)        a file of rows or bounds, or a ledger, cannot be read or written
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
@@ -16,7 +17,15 @@ No message ever contains a value, a count or an index taken from the rows.
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "DataError", "ParameterError", "ReleaseError", "SeededNoiseWarning", "SpinneyError"]
+__all__ = [
+    "BudgetError",
+    "CuratorError",
+    "DataError",
+    "ParameterError",
+    "ReleaseError",
+    "SeededNoiseWarning",
+    "SpinneyError",
+]
 
 
 class SpinneyError(Exception):
@@ -34,6 +43,19 @@ class ParameterError(SpinneyError, ValueError):
 
 class BudgetError(SpinneyError):
     """A question would spend what the plan does not hold, or a release what its ledger does not."""
+
+
+class CuratorError(SpinneyError):
+    """Work on the rows failed, or ran out of memory. The text is always the same: what failed could tell about rows."""
+
+    TEXT = (
+        "The work on the rows failed or ran out of memory. What failed is not told, for it could tell about rows.\n"
+        "Hint: for a large table use a machine with more memory, or leave it on disk with spinney.io.tables.scan(path); "
+        "if that is not it, try made-up rows of the same kind and size."
+    )
+
+    def __init__(self, text: str = TEXT) -> None:  # an argument, so that it can be pickled
+        super().__init__(text)
 
 
 class DataError(SpinneyError, ValueError):

@@ -110,7 +110,7 @@ def some_splits(size):
     """Return all splits, or one with each number of threads in turn; blocks of one entry, which take long, for few sizes."""
     if EVERY_SIZE:
         return [(threads, entries) for threads in THREADS for entries in BLOCKS]
-    return [(THREADS[size % 4], BLOCKS[1 + size // 4 % 2]), *([(THREADS[-size % 4], 1)] if size < 10 or size % 50 == 0 else [])]
+    return [(THREADS[size % 4], BLOCKS[1 + size // 4 % 2]), *([(THREADS[-size % 4], 1)] if size < 10 else [])]
 
 
 def releases_are_alike(split, size, release):

@@ -28,7 +28,7 @@ __all__ = ["main"]
 def main(context: click.Context) -> None:
     """Cluster rows you may not show: differentially private k-means and k-median in tables, p-median in networks.
 
-    Exit codes: 0 ok, 2 usage, 3 data, 4 budget.
+    Exit codes: 0 ok, 1 unexpected, 2 usage, 3 data, 4 budget, 5 work on rows, 130 interrupted, 143 terminated.
     """
     context.with_resource(without_collection())
 

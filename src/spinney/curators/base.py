@@ -152,8 +152,8 @@ class Curator(Desk, ABC):
         """Answer with the noisy number of rows in each cell of a public partition."""
         if isinstance(partition, Rings):
             self._check(partition.centers)
-        self._open("counts", charge)
-        return self._count(self._exact_counts(partition), count_sensitivity(partition, self.domain.n_features), charge)
+        with self._open("counts", charge):
+            return self._count(self._exact_counts(partition), count_sensitivity(partition, self.domain.n_features), charge)
 
     def grow(self, splits: Splits, start: int, threshold: int, charge: Charge) -> Quadtree:
         """Answer with the split decisions of a private tree below a public starting level.
@@ -169,15 +169,15 @@ class Curator(Desk, ABC):
         charge : Charge
             Pays for all decisions together.
         """
-        self._open("grow", charge)
-        rule = split_rule(self.unit.tree_price(charge), self.unit.replaces, threshold)
+        with self._open("grow", charge):
+            rule = split_rule(self.unit.tree_price(charge), self.unit.replaces, threshold)
 
-        def decide(cells: Cells, depth: int) -> NDArray[np.bool_]:
-            if depth == splits.depth:
-                return np.full(len(cells), False)
-            return rule.decide(self._exact_counts(cells, splits.depth - depth), depth - start, self._source)
+            def decide(cells: Cells, depth: int) -> NDArray[np.bool_]:
+                if depth == splits.depth:
+                    return np.full(len(cells), False)
+                return rule.decide(self._exact_counts(cells, splits.depth - depth), depth - start, self._source)
 
-        return Quadtree.visit(splits, start, decide)
+            return Quadtree.visit(splits, start, decide)
 
     def levels(self, splits: Splits, start: int, depth: int, threshold: float | None, charge: Charge) -> LevelAnswer:
         """Answer with noisy numbers of rows in the cells of a tree, level by level.
@@ -197,17 +197,17 @@ class Curator(Desk, ABC):
         """
         if not 0 <= start <= depth <= splits.depth:
             raise ValueError("levels must satisfy 0 <= start <= depth <= splits.depth")
-        self._open("levels", charge)
-        noise = calibrate(COUNTING, self.unit.count_price(charge.part(Fraction(1, depth - start + 1))))
-        private_counts: list[IntArray] = []
+        with self._open("levels", charge):
+            noise = calibrate(COUNTING, self.unit.count_price(charge.part(Fraction(1, depth - start + 1))))
+            private_counts: list[IntArray] = []
 
-        def decide(cells: Cells, level: int) -> NDArray[np.bool_]:
-            private = privatize(self._exact_counts(cells, depth - level), noise, self._source)
-            private_counts.append(private)
-            return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
+            def decide(cells: Cells, level: int) -> NDArray[np.bool_]:
+                private = privatize(self._exact_counts(cells, depth - level), noise, self._source)
+                private_counts.append(private)
+                return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
 
-        tree = Quadtree.visit(splits, start, decide)
-        return LevelAnswer(tree, np.concatenate(private_counts), noise)
+            tree = Quadtree.visit(splits, start, decide)
+            return LevelAnswer(tree, np.concatenate(private_counts), noise)
 
     def sums(
         self, centers: FloatArray, kernel: str, radii: FloatArray, charge: Charge, anchors: FloatArray | None = None
@@ -230,14 +230,15 @@ class Curator(Desk, ABC):
         """
         anchors = centers if anchors is None else anchors
         self._check(centers, anchors, radii=radii)
-        self._open("sums", charge)
-        noise = step_noise(self.unit, kernel, centers.shape[1], charge)
-        vectors, weights = self._map_nearest(centers, sum_offsets, anchors, radii, kernel == "median", kernel == "second-moment")
-        return SumAnswer(
-            privatize(vectors, noise.vectors, self._source) / RADIUS_STEPS,
-            privatize(weights, noise.weights, self._source) / noise.weight_steps,
-            noise,
-        )
+        with self._open("sums", charge):
+            noise = step_noise(self.unit, kernel, centers.shape[1], charge)
+            kinds = kernel == "median", kernel == "second-moment"
+            vectors, weights = self._map_nearest(centers, sum_offsets, anchors, radii, *kinds)
+            return SumAnswer(
+                privatize(vectors, noise.vectors, self._source) / RADIUS_STEPS,
+                privatize(weights, noise.weights, self._source) / noise.weight_steps,
+                noise,
+            )
 
     def cost(self, first: FloatArray, power: int, charge: Charge, second: FloatArray | None = None) -> CostAnswer:
         """Answer with the noisy cost of public centers, or how much more the first set costs than the second.
@@ -252,12 +253,12 @@ class Curator(Desk, ABC):
         """
         second = np.empty((0, first.shape[1])) if second is None else second
         self._check(first, second)
-        self._open("cost", charge)
-        step = cost_range(self.domain, first, second, power) / COST_STEPS
-        glass = lens(second if len(second) else first)
-        (total,) = self._map_nearest(first, sum_costs, first, second, glass, power == 1, 1 / step, COST_STEPS)
-        noise = calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), self.unit.value_price(charge))
-        return CostAnswer(float(privatize(total, noise, self._source)[0]) * step, noise.std * step)
+        with self._open("cost", charge):
+            step = cost_range(self.domain, first, second, power) / COST_STEPS
+            glass = lens(second if len(second) else first)
+            (total,) = self._map_nearest(first, sum_costs, first, second, glass, power == 1, 1 / step, COST_STEPS)
+            noise = calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), self.unit.value_price(charge))
+            return CostAnswer(float(privatize(total, noise, self._source)[0]) * step, noise.std * step)
 
     def _exact_counts(self, partition: Partition, levels_below: int = 0) -> IntArray:
         """Return exact counts: for questions of this class only. Cells of so many levels below may be asked about next."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from spinney.curators.seal import sealed
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
@@ -43,10 +44,11 @@ class Desk:
         self.ledger = ledger
         self._source = source
 
-    def _open(self, question: str, charge: Charge) -> None:
-        """Charge the ledger; every question starts here."""
+    def _open(self, question: str, charge: Charge) -> sealed:
+        """Charge the ledger; every question starts here, and works on rows inside what is returned."""
         self.ledger.spend(charge, question)
         logger.info("asking %s: %s", question, charge.name)
+        return sealed()
 
     def _count(self, exact: IntArray, sensitivity: Sensitivity, charge: Charge) -> CountAnswer:
         """Add noise to exact counts over disjoint cells (or as many families of them as the sensitivity says)."""

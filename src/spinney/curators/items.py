@@ -105,10 +105,10 @@ class ItemCurator(Desk):
         labels = np.asarray(partition.labels)
         if labels.shape != self._counts.shape or labels.min() < -1 or labels.max() >= partition.n_cells:
             raise ValueError("labels must give each point a cell, or -1")
-        self._open("counts", charge)
-        exact = np.zeros(partition.n_cells + 1, dtype=np.int64)
-        np.add.at(exact, labels, self._counts)  # those of no cell go to the last slot
-        return self._count(exact[:-1], COUNTING, charge)
+        with self._open("counts", charge):
+            exact = np.zeros(partition.n_cells + 1, dtype=np.int64)
+            np.add.at(exact, labels, self._counts)  # those of no cell go to the last slot
+            return self._count(exact[:-1], COUNTING, charge)
 
     def cover(self, sets: Cover, charge: Charge) -> IntArray:
         """Answer with a sequence of sets that cover many rows, stage by stage; the rows they cover leave.
@@ -120,19 +120,19 @@ class ItemCurator(Desk):
         charge : Charge
             Pays for all steps together.
         """
-        self._open("cover", charge)
-        step = step_epsilon(charge, self.unit, sum(sets.steps))
-        stages, weights = _Stages(sets, self._demand), self._counts[self._demand]
-        chosen: list[int] = []
-        for stage, steps in enumerate(sets.steps):
-            uncovered = stages.count(weights, stage)
-            for _ in range(steps):
-                winner = choose_cover(uncovered, step, self._source)
-                chosen.append(winner)
-                covered = stages.column(winner) <= stage
-                uncovered = uncovered - stages.count(np.where(covered, weights, 0), stage)
-                weights = np.where(covered, 0, weights)
-        return np.array(chosen, dtype=np.int64)
+        with self._open("cover", charge):
+            step = step_epsilon(charge, self.unit, sum(sets.steps))
+            stages, weights = _Stages(sets, self._demand), self._counts[self._demand]
+            chosen: list[int] = []
+            for stage, steps in enumerate(sets.steps):
+                uncovered = stages.count(weights, stage)
+                for _ in range(steps):
+                    winner = choose_cover(uncovered, step, self._source)
+                    chosen.append(winner)
+                    covered = stages.column(winner) <= stage
+                    uncovered = uncovered - stages.count(np.where(covered, weights, 0), stage)
+                    weights = np.where(covered, 0, weights)
+            return np.array(chosen, dtype=np.int64)
 
 
 class _Stages:

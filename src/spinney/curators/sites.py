@@ -77,9 +77,9 @@ class SiteCurator(ItemCurator):
         """
         if isinstance(options, Swaps) and options.space is not self.space:
             raise ValueError("swaps must be of the curator's own space")
-        self._open("choose", charge)
-        costs, span = self._swap_costs(options) if isinstance(options, Swaps) else self._set_costs(options)
-        return choose(-costs, max(span, 1), self.unit.value_price(charge), self._source)
+        with self._open("choose", charge):
+            costs, span = self._swap_costs(options) if isinstance(options, Swaps) else self._set_costs(options)
+            return choose(-costs, max(span, 1), self.unit.value_price(charge), self._source)
 
     def _blocks(self, power: int) -> Any:
         """Yield blocks of costs from demand points to candidates, each with its place; kept if they fit."""

@@ -15,6 +15,7 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
 from spinney.algorithms.registry import ALGORITHMS
 from spinney.curators.parquet import Batches
+from spinney.curators.seal import sealed
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.frames import fit_frame, is_spark_frame
 from spinney.estimators.record import algorithm_of
@@ -239,12 +240,15 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         Labels of the private training rows are themselves private data; treat them so. A point with a missing or infinite value
         is read as the middle of the domain.
         """
-        return nearest(self._points(X), self.cluster_centers_)[1]
+        points = self._points(X)
+        with sealed():
+            return nearest(points, self.cluster_centers_)[1]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each point to each center; private if the points are. Missing values as in `predict`."""
         points = self._points(X)
-        return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
+        with sealed():
+            return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
 
     def fit_predict(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
@@ -264,4 +268,6 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     def score(self, X: Any, y: Any = None) -> float:
         """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""
-        return -total_cost(self._points(X), self.cluster_centers_, self._power)
+        points = self._points(X)
+        with sealed():
+            return -total_cost(points, self.cluster_centers_, self._power)

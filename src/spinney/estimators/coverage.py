@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.items import ItemCurator
 from spinney.curators.options import Family
+from spinney.curators.seal import sealed
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.tables import is_list_of_names, numeric_column
@@ -146,7 +147,8 @@ def max_coverage(
     spent = FitLedger(budget, charges)
     with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage") as made:
         source = noise_source(noise_seed)
-        curator = ItemCurator(rows, family.members.shape[0], unit, spent, source, groups)
+        with sealed():
+            curator = ItemCurator(rows, family.members.shape[0], unit, spent, source, groups)
         chosen = curator.cover(family, charges[0])
     return CoverRelease(
         **promise_fields(budget, unit, charges, spent, source, groups is not None),

@@ -13,6 +13,7 @@ from spinney.algorithms.plan import Plan
 from spinney.curators.base import Curator
 from spinney.curators.memory import MemoryCurator
 from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.curators.seal import sealed
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
@@ -134,7 +135,9 @@ def fit_behind(
     ledger = FitLedger(budget, charges)
     with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name) as made:
         source = noise_source(seed)
-        result = algorithm.run(maker(problem.domain, unit, ledger, source), problem, charges, rng)
+        with sealed():
+            curator = maker(problem.domain, unit, ledger, source)
+        result = algorithm.run(curator, problem, charges, rng)
     return Release(
         objective=facts.objective,
         algorithm=algorithm.name,
@@ -152,6 +155,7 @@ def fit_behind(
     )
 
 
+@sealed()
 def finite_points(rows: NDArray[Any], domain: Domain) -> FloatArray:
     """Return a copy of new points in 64 bits; a missing or infinite value puts a point in the middle of the domain."""
     with np.errstate(all="ignore"):

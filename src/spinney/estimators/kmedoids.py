@@ -14,6 +14,7 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.site_registry import SITE_ALGORITHMS
 from spinney.algorithms.sites import SiteAlgorithm, nearest_site
 from spinney.curators.items import FALLBACK, known_points
+from spinney.curators.seal import sealed
 from spinney.estimators.record import algorithm_of
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.tables import is_list_of_names, numeric_column
@@ -207,8 +208,10 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         assert self.space is not None
         rows = numeric_column(points)
-        places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)
-        labels: NDArray[np.int64] = nearest_site(self.space, self.release_.sites)[places]
+        nearest = nearest_site(self.space, self.release_.sites)
+        with sealed():
+            places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)
+            labels: NDArray[np.int64] = nearest[places]
         return labels
 
     def fit_predict(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.site_registry import SITE_ALGORITHMS, choose_site
 from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
+from spinney.curators.seal import sealed
 from spinney.curators.sites import SiteCurator
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
@@ -148,7 +149,8 @@ def fit_demand(
     ledger = FitLedger(budget, charges)
     with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name) as made:
         source = noise_source(facts.noise_seed)
-        curator = SiteCurator(nonprivate_rows, space, unit, ledger, source, nonprivate_groups)
+        with sealed():
+            curator = SiteCurator(nonprivate_rows, space, unit, ledger, source, nonprivate_groups)
         result = algorithm.run(curator, problem, charges, rng)
     order = np.argsort(result.medoids)
     sites = np.concatenate([result.medoids[order], problem.existing])

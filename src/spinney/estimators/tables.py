@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.seal import sealed
 from spinney.exceptions import ParameterError
 
 __all__ = ["is_list_of_names", "numeric_array", "numeric_column"]
@@ -59,7 +60,7 @@ def _read_frame(frame: Any) -> NDArray[Any]:
     dtypes = list(frame.dtypes)
     _refuse_dates(dtypes)
     if any(getattr(dtype, "kind", "") == "c" for dtype in dtypes):
-        raise ValueError("Complex data not supported.")
+        raise ParameterError("Complex data not supported.")
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes) and dtypes:
         return np.asarray(frame.to_numpy())
     is_pandas = hasattr(frame, "iloc")
@@ -95,14 +96,15 @@ def numeric_array(X: Any) -> Any:
     Columns and their types are schema and so public; what stands in a cell is not: a cell that is not a number becomes
     missing, silently.
     """
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        X = _read_frame(X)
-    if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
-        return X
-    if isinstance(X, np.ma.MaskedArray):
-        X = _read_masked(X)
-    if not isinstance(X, np.ndarray):
-        X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
+    with sealed():
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+            X = _read_frame(X)
+        if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
+            return X
+        if isinstance(X, np.ma.MaskedArray):
+            X = _read_masked(X)
+        if not isinstance(X, np.ndarray):
+            X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
     _refuse_dates([X.dtype])
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported.")
@@ -110,7 +112,8 @@ def numeric_array(X: Any) -> Any:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per record.")
     if X.shape[1] == 0:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
-    return X if X.dtype.kind in "fiub" else _numbers(X.ravel().tolist()).reshape(X.shape)
+    with sealed():
+        return X if X.dtype.kind in "fiub" else _numbers(X.ravel().tolist()).reshape(X.shape)
 
 
 def _cell(row: Any) -> Any:
@@ -129,14 +132,15 @@ def _column_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
 
 def numeric_column(column: Any) -> NDArray[Any]:
     """Return one column as an array of numbers, as `numeric_array` does: a list, an array, a series, or a table of one column."""
-    if isinstance(column, list | tuple):
-        column = _column_of(column)
-    if hasattr(column, "to_frame") and not hasattr(column, "columns"):
-        column = column.to_frame()
-    if not hasattr(column, "columns"):
-        if not isinstance(column, np.ndarray):
-            column = np.asarray(column, dtype=None if hasattr(column, "__array__") else object)
-        column = column[:, None] if column.ndim == 1 else column
+    with sealed():
+        if isinstance(column, list | tuple):
+            column = _column_of(column)
+        if hasattr(column, "to_frame") and not hasattr(column, "columns"):
+            column = column.to_frame()
+        if not hasattr(column, "columns"):
+            if not isinstance(column, np.ndarray):
+                column = np.asarray(column, dtype=None if hasattr(column, "__array__") else object)
+            column = column[:, None] if column.ndim == 1 else column
     array = numeric_array(column) if getattr(column, "ndim", 2) == 2 else np.empty((0, 0))
     if array.shape[1] != 1:
         raise ParameterError(

@@ -156,6 +156,8 @@ class Scan(Batches):
             try:
                 yield from file.read(batch_rows(self.n_features))
                 is_whole = True
+            except MemoryError:
+                raise
             except reader_errors():
                 pass  # whatever a reader makes of a broken file, its message may hold cells: nothing below refers to it
             file.check()
@@ -171,6 +173,8 @@ class Scan(Batches):
             try:
                 groups.append(file.read_groups())
                 is_whole = True
+            except MemoryError:
+                raise
             except reader_errors():
                 pass  # as above
             file.check()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spinney.exceptions import DataError
+from spinney.exceptions import CuratorError, DataError, SpinneyError
 from spinney.io.records import Header, as_numbers, read_header
 
 if TYPE_CHECKING:
@@ -64,11 +64,14 @@ def reader_errors() -> tuple[type[BaseException], ...]:
 
 def shielded(read: Callable[[], Found], error: DataError) -> Found:
     """Return what `read` gives, or raise `error`; a reader's own error may quote cells, so nothing refers to it."""
+    failure: SpinneyError = error
     try:
         return read()
+    except MemoryError:
+        failure = CuratorError()
     except reader_errors():
         pass
-    raise error  # not above, where the reader's error would become its context
+    raise failure  # not above, where the reader's error would become its context
 
 
 def table_files(paths: Paths) -> list[Path]:

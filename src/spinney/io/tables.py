@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.seal import sealed
 from spinney.exceptions import DataError
 from spinney.io.batches import Scan, memory_bytes, open_npy, scan
 from spinney.io.records import read_records
@@ -62,6 +63,7 @@ def open_table(paths: Paths, columns: list[str] | None = None, groups: str | Non
     return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups)
 
 
+@sealed()
 def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table:
     """Return the rows of a file, or of several that have the same columns, in their order.
 

@@ -225,7 +225,7 @@ class FiniteMetric:
         return isinstance(self.source, Network) and n_sources > n_targets
 
     def _measure(self, rows: IntArray, columns: IntArray, turned: bool) -> FloatArray:
-        """Return the distances from rows to columns, added up from the columns if `turned`; threads share what is searched from."""
+        """Return the distances from rows to columns, added up from the columns if `turned`."""
         if turned:
             return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
         out = np.empty((len(rows), len(columns)))
