@@ -71,7 +71,7 @@ def all_words(error):
     """Return everything that an error says, with all that it refers to."""
     links = [error.__cause__, error.__context__]
     said = [str(error), repr(error), repr(error.args), *getattr(error, "__notes__", ())]
-    said += [line for line in traceback.format_exception(error)]
+    said += traceback.format_exception(error)
     return "\n".join(said + [all_words(link) for link in links if link is not None])
 
 
@@ -224,12 +224,16 @@ def test_an_interrupt_passes_without_context_and_says_that_the_charge_stays(kind
 
 
 def test_own_errors_pass_without_context():
+    @sealed()
+    def fail(own):
+        try:
+            raise ValueError(CANARY)
+        except ValueError:
+            raise own  # noqa: B904
+
     for own in (BudgetError("a text"), DataError("a text"), CuratorError()):
-        with pytest.raises(type(own)) as caught, sealed():
-            try:
-                raise ValueError(CANARY)
-            except ValueError:
-                raise own  # noqa: B904
+        with pytest.raises(type(own)) as caught:
+            fail(own)
         assert caught.value is own
         assert CANARY not in all_words(own)
 

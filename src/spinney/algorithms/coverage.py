@@ -21,7 +21,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes, nearest_site
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes, check_options, nearest_site
 from spinney.curators.options import Balls
 from spinney.curators.partitions import Labels
 from spinney.curators.sites import SiteCurator
@@ -93,6 +93,7 @@ class Coverage(SiteAlgorithm):
 
     def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
         """Return every charge: the cover's is an approximate promise of its own, the others share what is left."""
+        check_options(sum(self.balls(problem).steps) * len(problem.space.candidates), "The algorithm 'coverage'")
         budget = problem.budget
         cover, *others = self.parts(problem)
         own = budget.delta * COVER_DELTA

@@ -23,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
-from spinney.algorithms.sites import CHOICE, SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes
+from spinney.algorithms.sites import CHOICE, SIZES, SiteAlgorithm, SiteProblem, SiteResult, ask_sizes, check_options
 from spinney.curators.options import Sets, Swaps
 from spinney.curators.sites import SiteCurator
 from spinney.exceptions import ParameterError
@@ -83,6 +83,7 @@ class LocalSearch(SiteAlgorithm):
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
+        check_options(self.steps * problem.k * len(problem.space.candidates), "The algorithm 'local-search'")
         tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
         step = (1 - SIZES - tree) / (self.steps + 1)
         return (

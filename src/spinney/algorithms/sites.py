@@ -11,6 +11,7 @@ import numpy as np
 from spinney.curators.desk import CountAnswer
 from spinney.curators.partitions import Labels
 from spinney.curators.sites import SiteCurator
+from spinney.exceptions import ParameterError
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge
@@ -19,12 +20,14 @@ from spinney.privacy.pricing import Unit
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
-__all__ = ["CHOICE", "SIZES", "SiteAlgorithm", "SiteProblem", "SiteResult", "ask_sizes", "nearest_site"]
+__all__ = ["CHOICE", "SIZES", "SiteAlgorithm", "SiteProblem", "SiteResult", "ask_sizes", "check_options", "nearest_site"]
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)
 #: The sensitivities of a choice, for `Part`: its noise is range / epsilon, or range / sqrt(8 rho).
 CHOICE = 0.5**0.5, 0.5
+#: All choices of a fit together weigh at most so many options, some microseconds each: about an hour.
+MOST_OPTIONS = 2**30
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,15 @@ class SiteAlgorithm(Protocol):
         self, curator: SiteCurator, problem: SiteProblem, charges: tuple[Charge, ...], rng: np.random.Generator
     ) -> SiteResult:
         """Ask the curator and return what may be released."""
+
+
+def check_options(options: int, owner: str) -> None:
+    """Raise if so many options, all choices of a fit together, would take too long; from public facts alone."""
+    if options > MOST_OPTIONS:
+        raise ParameterError(
+            f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.\n"
+            "Hint: ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices."
+        )
 
 
 def nearest_site(space: FiniteMetric, sites: IntArray) -> IntArray:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.sites import check_options
 from spinney.curators.items import ItemCurator
 from spinney.curators.options import Family
 from spinney.curators.seal import sealed
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.tables import is_list_of_names, numeric_column
-from spinney.estimators.validation import check_count, check_promise
+from spinney.estimators.validation import check_clusters, check_count, check_promise
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
 from spinney.privacy.charges import Charge, Measure
@@ -135,11 +136,12 @@ def max_coverage(
         "n_clusters": n_choices, "epsilon": epsilon, "delta": delta, "algorithm": "auto", "adjacency": adjacency,
         "max_rows_per_group": max_rows_per_group, "noise_seed": noise_seed, "random_state": None,
     }  # fmt: skip
-    check_count("n_choices", OWNER, n_choices)
+    check_clusters("n_choices", OWNER, n_choices)
     if n_items is not None:
         check_count("n_items", OWNER, n_items)
     budget, unit = check_promise(typed, OWNER, groups is not None, ())
     family = Family(_members(sets, n_items), (int(n_choices),))
+    check_options(n_choices * family.n_sets, OWNER)
     charges = (Charge("cover", "cover", Measure.PURE, budget.epsilon, budget.delta),)
     rows = numeric_column(items)
     if groups is not None and not is_list_of_names(groups, len(rows)):

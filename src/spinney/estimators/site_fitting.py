@@ -117,7 +117,9 @@ def plan_sites(parameters: SiteParameters, owner: str, n_guess: int | None = Non
     facts = check_sites(parameters, owner, grouped)
     if n_guess is not None:
         check_count("n_guess", f"{owner}.plan", n_guess)
-    return Plan(facts.algorithm, facts.problem, n_guess, grouped)
+    plan = Plan(facts.algorithm, facts.problem, n_guess, grouped)
+    _ = plan.charges  # an algorithm may refuse the problem
+    return plan
 
 
 def fit_demand(

@@ -18,12 +18,15 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Ball, Box, as_space
 
-__all__ = ["Facts", "Parameters", "check_count", "check_parameters", "check_promise", "check_random_state"]
+__all__ = ["Facts", "Parameters", "check_clusters", "check_count", "check_parameters", "check_promise", "check_random_state"]
 
 #: The power of distances that each objective sums.
 POWERS = {"kmeans": 2, "kmedian": 1}
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
+#: More clusters would take too long: noise is drawn some thirty times a cluster, 20 to 60 microseconds each, and rows are
+#: compared with all centers. At epsilon 1 so many need three million rows; with fewer, most of them would be noise.
+MOST_CLUSTERS = 10_000
 
 
 def _is_integer(value: Any) -> bool:
@@ -43,6 +46,15 @@ def check_count(name: str, owner: str, value: Any) -> None:
     """Raise unless a public number is a whole number of at least one."""
     if not _is_integer(value) or value < 1:
         raise ParameterError.wrong(name, owner, "an int in [1, inf)", value, f"for example {name}=8.")
+
+
+def check_clusters(name: str, owner: str, value: Any) -> None:
+    """Raise unless a public number of clusters, sites or choices is a whole number from one to MOST_CLUSTERS."""
+    check_count(name, owner, value)
+    if value > MOST_CLUSTERS:
+        raise ParameterError.wrong(
+            name, owner, f"at most {MOST_CLUSTERS}", int(value), "at epsilon 1 each needs about 300 rows, and more take too long."
+        )
 
 
 def check_random_state(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
@@ -124,7 +136,7 @@ def check_promise(p: Mapping[str, Any], owner: str, has_groups: bool, algorithms
     def one_of(names: Iterable[str]) -> str:
         return f"one of {', '.join(map(repr, names))}"
 
-    check_count("n_clusters", owner, p["n_clusters"])
+    check_clusters("n_clusters", owner, p["n_clusters"])
     require(
         _is_real(p["epsilon"]) and p["epsilon"] >= LEAST_EPSILON,
         "epsilon",
