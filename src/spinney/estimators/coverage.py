@@ -115,7 +115,7 @@ def max_coverage(
     sets : sequence of sequences of int, or matrix of shape (n_items, sets)
         Public: the items of each set, or a matrix, dense or sparse, that is not zero where a set holds an item.
     n_choices : int
-        How many sets to choose; public.
+        How many sets to choose, at most 10,000; public.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` chooses greedily, without noise.
     delta : float, default 0.0
@@ -141,7 +141,7 @@ def max_coverage(
         check_count("n_items", OWNER, n_items)
     budget, unit = check_promise(typed, OWNER, groups is not None, ())
     family = Family(_members(sets, n_items), (int(n_choices),))
-    check_options(n_choices * family.n_sets, OWNER)
+    check_options(int(n_choices) * family.n_sets, OWNER)
     charges = (Charge("cover", "cover", Measure.PURE, budget.epsilon, budget.delta),)
     rows = numeric_column(items)
     if groups is not None and not is_list_of_names(groups, len(rows)):
@@ -152,11 +152,11 @@ def max_coverage(
         with sealed():
             curator = ItemCurator(rows, family.members.shape[0], unit, spent, source, groups)
         chosen = curator.cover(family, charges[0])
-    return CoverRelease(
-        **promise_fields(budget, unit, charges, spent, source, groups is not None),
-        **repeat_fields(None, None, noise_seed, made),
-        preprocessing=prepared_names("item", "the first item", adjacency, unit.max_rows if groups is not None else None),
-        chosen=chosen,
-        n_sets=family.n_sets,
-        n_items=int(family.members.shape[0]),
-    )
+        return CoverRelease(
+            **promise_fields(budget, unit, charges, spent, source, groups is not None),
+            **repeat_fields(None, None, noise_seed, made),
+            preprocessing=prepared_names("item", "the first item", adjacency, unit.max_rows if groups is not None else None),
+            chosen=chosen,
+            n_sets=family.n_sets,
+            n_items=int(family.members.shape[0]),
+        )

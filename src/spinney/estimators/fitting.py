@@ -138,21 +138,21 @@ def fit_behind(
         with sealed():
             curator = maker(problem.domain, unit, ledger, source)
         result = algorithm.run(curator, problem, charges, rng)
-    return Release(
-        objective=facts.objective,
-        algorithm=algorithm.name,
-        centers=result.centers,
-        sizes=result.private_sizes.astype(np.float64),
-        sizes_margin=float(result.size_noise.quantile(0.95)),
-        summary_points=result.summary_points,
-        summary_weights=result.summary_weights,
-        **promise_fields(budget, unit, charges, ledger, source, has_groups, model),
-        **repeat_fields(algorithm, facts.random_state, seed, made),
-        preprocessing=prepared_rows(unit.adjacency.value, unit.max_rows if has_groups else None),
-        domain=domain_to_dict(problem.domain),
-        tightened=None if result.box is None else domain_to_dict(result.box),
-        feature_names=columns,
-    )
+        return Release(
+            objective=facts.objective,
+            algorithm=algorithm.name,
+            centers=result.centers,
+            sizes=result.private_sizes.astype(np.float64),
+            sizes_margin=float(result.size_noise.quantile(0.95)),
+            summary_points=result.summary_points,
+            summary_weights=result.summary_weights,
+            **promise_fields(budget, unit, charges, ledger, source, has_groups, model),
+            **repeat_fields(algorithm, facts.random_state, seed, made),
+            preprocessing=prepared_rows(unit.adjacency.value, unit.max_rows if has_groups else None),
+            domain=domain_to_dict(problem.domain),
+            tightened=None if result.box is None else domain_to_dict(result.box),
+            feature_names=columns,
+        )
 
 
 @sealed()

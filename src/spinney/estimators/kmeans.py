@@ -20,6 +20,7 @@ class PrivateKMeans(PrivateClusterer):
     Parameters
     ----------
     n_clusters : int, default 8
+        At most 10,000.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0

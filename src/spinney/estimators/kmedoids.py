@@ -39,7 +39,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default 8
-        The number of sites to choose, existing ones not counted.
+        The number of sites to choose, existing ones not counted; at most 10,000.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0

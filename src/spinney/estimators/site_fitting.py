@@ -154,23 +154,23 @@ def fit_demand(
         with sealed():
             curator = SiteCurator(nonprivate_rows, space, unit, ledger, source, nonprivate_groups)
         result = algorithm.run(curator, problem, charges, rng)
-    order = np.argsort(result.medoids)
-    sites = np.concatenate([result.medoids[order], problem.existing])
-    return SiteRelease(
-        **promise_fields(budget, unit, charges, ledger, source, has_groups),
-        **repeat_fields(algorithm, facts.random_state, facts.noise_seed, made),
-        preprocessing=prepared_names(
-            "point of the space", "its first point", unit.adjacency.value, unit.max_rows if has_groups else None
-        ),
-        algorithm=algorithm.name,
-        power=problem.power,
-        medoids=result.medoids[order],
-        existing_sites=problem.existing,
-        sizes=np.concatenate([result.private_sizes[order], result.private_sizes[len(order) :]]),
-        sizes_margin=float(result.size_noise.quantile(0.95)),
-        summary_points=result.summary_points,
-        summary_weights=result.summary_weights,
-        space=space.described,
-        coordinates=None if space.coordinates is None else space.coordinates[sites],
-        names=None if space.names is None else tuple(space.names[site] for site in sites),
-    )
+        order = np.argsort(result.medoids)
+        sites = np.concatenate([result.medoids[order], problem.existing])
+        return SiteRelease(
+            **promise_fields(budget, unit, charges, ledger, source, has_groups),
+            **repeat_fields(algorithm, facts.random_state, facts.noise_seed, made),
+            preprocessing=prepared_names(
+                "point of the space", "its first point", unit.adjacency.value, unit.max_rows if has_groups else None
+            ),
+            algorithm=algorithm.name,
+            power=problem.power,
+            medoids=result.medoids[order],
+            existing_sites=problem.existing,
+            sizes=np.concatenate([result.private_sizes[order], result.private_sizes[len(order) :]]),
+            sizes_margin=float(result.size_noise.quantile(0.95)),
+            summary_points=result.summary_points,
+            summary_weights=result.summary_weights,
+            space=space.described,
+            coordinates=None if space.coordinates is None else space.coordinates[sites],
+            names=None if space.names is None else tuple(space.names[site] for site in sites),
+        )
