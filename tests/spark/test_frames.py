@@ -43,12 +43,6 @@ def test_names_that_repeat_are_not_released(spark):
     assert not hasattr(model, "feature_names_in_")
 
 
-def test_groups_are_refused(spark):
-    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2)
-    with pytest.raises(ParameterError, match="not supported on Spark"):
-        model.fit(spark.createDataFrame([], "x double, person string"), groups="person")
-
-
 def test_parameters_are_checked_first(spark):
     with pytest.raises(ParameterError, match="epsilon"):
         PrivateKMeans(2, bounds=(-1, 1)).fit(spark.createDataFrame([], "x date"))

@@ -72,7 +72,11 @@ def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
     "--bounds-file", type=FILE, default=None, help='Public bounds by column, JSON: {"age": [0, 110]}; also names the columns.'
 )
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
-@click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group.")
+@click.option(
+    "--groups",
+    default=None,
+    help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
+)
 @click.option("--out", type=FILE, required=True, help="Where to write the release (JSON).")
 @click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left.")
 def fit(out: Path, ledger: Path | None, **options: Any) -> None:

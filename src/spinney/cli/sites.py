@@ -30,7 +30,11 @@ __all__ = ["sites"]
     click.option("--power", type=click.Choice(["1", "2"]), default="1", show_default=True, help="2 sums squared travel costs."),
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
-    click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group."),
+    click.option(
+        "--groups",
+        default=None,
+        help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
+    ),
     click.option("--metric", type=click.Choice(["euclidean", "manhattan"]), default=None, help="Distance between --points."),
     click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
     click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),

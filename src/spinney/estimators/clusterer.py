@@ -107,8 +107,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             the domain if ``adjacency="replace"``. ``spinney.io.tables.scan`` makes a table that stays on disk.
         y : ignored
         groups : array-like of shape (n,), optional
-            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group, so at most the cap of
-            them count.
+            Whom each row belongs to; for a Spark DataFrame the name of the column that says so. Needs `max_rows_per_group`.
+            Rows without a name do not count.
         ledger : Ledger, optional
             Charged for the whole plan before anything is asked; a fit that would exceed its ceiling is refused.
 
@@ -145,12 +145,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _fit_frame(self, frame: Any, groups: Any, ledger: Ledger | None) -> Self:
         """Cluster rows that stay on a Spark cluster."""
         facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
-        if groups is not None:
-            raise ParameterError(
-                "Groups are not supported on Spark yet.\n"
-                "Hint: write the table to a Parquet file and fit scan('stays.parquet', groups='person')."
-            )
-        self._remember(fit_frame(facts, frame, ledger))
+        self._remember(fit_frame(facts, frame, ledger, groups))
         return self
 
     def _remember(self, release: Release) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,14 @@ from spinney.estimators.tables import _numbers, _refuse_dates
 from spinney.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from spinney.curators.spark import SparkCurator
     from spinney.estimators.validation import Facts
+    from spinney.mechanisms.source import NoiseSource
+    from spinney.privacy.ledger import FitLedger
     from spinney.privacy.ledger_file import Ledger
+    from spinney.privacy.pricing import Unit
     from spinney.privacy.release import Release
+    from spinney.spaces.box import Domain
 
 __all__ = ["fit_frame", "is_spark_frame", "number_columns", "read_columns"]
 
@@ -103,17 +108,25 @@ class Packer:
             yield pack(np.concatenate(waiting))
 
 
-@contextmanager
-def _kept(blocks: Any, level: str) -> Iterator[Any]:
-    """Let the executors keep blocks from question to question."""
+def _storage(session: Any) -> Any:
+    """Return how the executors keep blocks, or None if they keep none."""
+    level = session.conf.get(LEVEL_SETTING, LEVEL)
     if level == "NONE":
-        yield blocks
-        return
+        return None
     storage = getattr(sys.modules["pyspark"].StorageLevel, level, None)
     if storage is None:
         raise ParameterError.wrong(
             LEVEL_SETTING, "the Spark session", "NONE or a name of a storage level", level, f"use {LEVEL}."
         )
+    return storage
+
+
+@contextmanager
+def _kept(blocks: Any, storage: Any) -> Iterator[Any]:
+    """Let the executors keep blocks from question to question."""
+    if storage is None:
+        yield blocks
+        return
     blocks.persist(storage)
     try:
         yield blocks
@@ -121,7 +134,22 @@ def _kept(blocks: Any, level: str) -> Iterator[Any]:
         blocks.unpersist()
 
 
-def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Release:
+def _computed(plan: Callable[[], Any], message: str) -> Any:
+    """Return an RDD, which computes what comes before a shuffle, or raise an error that tells nothing about rows."""
+    from spinney.curators.spark import quiet
+
+    rows = None
+    try:
+        with quiet():
+            rows = plan()
+    except Exception:
+        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
+    if rows is None:
+        raise DataError(f"{message}\nHint: Spark's log says why.")
+    return rows
+
+
+def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None, groups: Any = None) -> Release:
     """Run the algorithm behind a curator over the rows of a Spark DataFrame and return what may be published.
 
     Privacy
@@ -135,9 +163,12 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
         Private.
     account : Ledger, optional
         Charged for the whole plan before anything is asked.
+    groups : str, optional
+        The column that names the group of each row; it is not clustered.
     """
-    from spinney.curators.spark import MODEL, SparkCurator, quiet
+    from spinney.curators.spark import MODEL, SparkCurator
     from spinney.estimators.fitting import fit_behind
+    from spinney.estimators.frame_groups import name_column, pack_groups
 
     if not hasattr(frame, "_jdf"):
         raise ParameterError(
@@ -146,19 +177,27 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
         )
     names = tuple(frame.columns)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
-    numbers = frame.select(number_columns(frame, frame.columns))
-    dtype = "<f4" if all(field.dataType.typeName() in SMALL for field in numbers.schema.fields) else "<f8"
+    owner = None if groups is None else name_column(frame, names, groups)
+    places = [place for place, name in enumerate(names) if groups is None or name != groups]
+    numbers = number_columns(frame, [f"c{place}" for place in places])
+    kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]
+    dtype = "<f4" if SMALL.issuperset(kinds) else "<f8"
+    names = tuple(names[place] for place in places)
     columns = names if len(set(names)) == len(names) else None
-    level = frame.sparkSession.conf.get(LEVEL_SETTING, LEVEL)
-    packed = numbers.mapInArrow(Packer(dtype, len(names)), "block binary")
-    rows = None
-    try:
-        with quiet():
-            rows = packed.rdd  # computes what comes before a shuffle, if there is one
-    except Exception:
-        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
-    if rows is None:
-        raise DataError("Spark could not compute the table. Nothing was charged.\nHint: Spark's log says why.")
-    with _kept(rows, level) as blocks:
-        maker = partial(SparkCurator, blocks, dtype)
-        return fit_behind(facts, maker, "spark", len(names), False, columns, account, MODEL)
+    storage = _storage(frame.sparkSession)
+    with ExitStack() as stack:
+        if owner is None:
+            packed = frame.select(numbers).mapInArrow(Packer(dtype, len(names)), "block binary")
+            rows = _computed(lambda: packed.rdd, "Spark could not compute the table. Nothing was charged.")
+            maker: Any = partial(SparkCurator, stack.enter_context(_kept(rows, storage)), dtype)
+        else:
+
+            def maker(domain: Domain, unit: Unit, ledger: FitLedger, source: NoiseSource) -> SparkCurator:
+                key, most = source.key(), unit.max_rows
+                rows = _computed(
+                    lambda: pack_groups(frame, owner, numbers, dtype, most, unit.replaces, key),
+                    "Spark could not bring the rows of each group together. Nothing was asked.",
+                )
+                return SparkCurator(stack.enter_context(_kept(rows, storage)), dtype, domain, unit, ledger, source)
+
+        return fit_behind(facts, maker, "spark", len(names), owner is not None, columns, account, MODEL)

@@ -139,7 +139,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
             dropped, or read as point 0 if ``adjacency="replace"``.
         y : ignored
         groups : array-like of shape (n,), optional
-            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group.
+            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name do not count.
         ledger : Ledger, optional
             Charged for the whole plan before anything is asked; a fit that would pass its ceiling is refused.
 

@@ -75,7 +75,8 @@ def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = No
     columns : list of str, optional
         Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
     groups : str, optional
-        The column that names the group of each row. Names are then held in memory for a moment, and one byte per row for long.
+        The column that names the group of each row; rows without a name do not count. Names, and some bytes per row of groups
+        with more rows than the cap, are then held in memory for a moment, and one byte per row for long.
     """
     files = table_files(paths)
     kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
