@@ -192,6 +192,14 @@ def test_nothing_says_that_an_extra_brings_what_is_always_there():
             assert name not in needed
 
 
+def test_declared_pythons_are_those_of_the_page():
+    declared = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rows = re.findall(r"^\| (3\.[^|]*?) \| (.*?) \|$", read("limits.md"), flags=re.MULTILINE)
+    run = [python for pythons, status in rows if "Not run" not in status for python in pythons.split(", ")]
+    assert declared == run
+    assert len(rows) > 1
+
+
 def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page("```python\nprint(1)\n```\n```output\n1\n```\n```console\n$ spinney --bad\n$ echo $?\n2\n```\n", "right")
