@@ -23,7 +23,9 @@ from spinney.spaces.naming import checked_names, places_of
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network"]
 
 IntArray = NDArray[np.int64]
+Given = ArrayLike | None
 Names = Sequence[str] | None
+Measure = Literal["euclidean", "manhattan"]
 
 #: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.
 BLOCK_ENTRIES = 2**22
@@ -101,12 +103,7 @@ class FiniteMetric:
 
     @classmethod
     def from_matrix(
-        cls,
-        distances: ArrayLike,
-        candidates: ArrayLike | None = None,
-        coordinates: ArrayLike | None = None,
-        *,
-        names: Names = None,
+        cls, distances: ArrayLike, candidates: Given = None, coordinates: Given = None, *, names: Names = None
     ) -> FiniteMetric:
         """Read all distances from a square symmetric matrix, which is copied; a 32-bit matrix stays so.
 
@@ -128,12 +125,7 @@ class FiniteMetric:
 
     @classmethod
     def from_points(
-        cls,
-        points: ArrayLike,
-        metric: Literal["euclidean", "manhattan"] = "euclidean",
-        candidates: ArrayLike | None = None,
-        *,
-        names: Names = None,
+        cls, points: ArrayLike, metric: Measure = "euclidean", candidates: Given = None, *, names: Names = None
     ) -> FiniteMetric:
         """Measure distances between the rows of a table of public points.
 
@@ -153,9 +145,7 @@ class FiniteMetric:
         return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
 
     @classmethod
-    def from_graph(
-        cls, graph: Any, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None, *, names: Names = None
-    ) -> FiniteMetric:
+    def from_graph(cls, graph: Any, candidates: Given = None, coordinates: Given = None, *, names: Names = None) -> FiniteMetric:
         """Measure lengths of shortest paths in a connected network.
 
         Parameters
@@ -185,7 +175,7 @@ class FiniteMetric:
 
     @classmethod
     def _made(
-        cls, source: Matrix | Coordinates | Network, n: int, candidates: Any, coordinates: ArrayLike | None, names: Names
+        cls, source: Matrix | Coordinates | Network, n: int, candidates: Given, coordinates: Given, names: Names
     ) -> FiniteMetric:
         called = checked_names(names, n)
         chosen = _checked_candidates(places_of(candidates, called, "candidates", "FiniteMetric"), n)
