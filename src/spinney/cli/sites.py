@@ -94,7 +94,7 @@ def sites(
             if picture is not None:
                 from spinney.report.map import draw_map
 
-                draw_map(release, parts[picture], space)
+                draw_map(release, parts[picture], space, files.degrees)
             stack.close()
         click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
         if account is not None:
