@@ -176,13 +176,13 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         if not isinstance(release, SiteRelease):
             release = SiteRelease.from_json(release)
-        fits = isinstance(space, FiniteMetric) and space.described == release.space
+        fits = type(space) is FiniteMetric and space.described == release.space
         if fits and space.names is not None and release.names is not None:
             fits = tuple(space.names[site] for site in release.sites) == release.names
         if not fits:
             raise ParameterError.wrong(
                 "space", f"{cls.__name__}.from_release", f"the space of the release, {release.space}",
-                getattr(space, "described", type(space).__name__), "make it from the same public files.",
+                space, "make it from the same public files.",
             )  # fmt: skip
         estimator = cls(
             len(release.medoids),
