@@ -28,6 +28,7 @@ __all__ = [
     "ReleaseError",
     "SeededNoiseWarning",
     "SpinneyError",
+    "check_path",
     "is_path",
     "named",
 ]
@@ -35,7 +36,7 @@ __all__ = [
 #: A longer text, or one of several lines, is no name.
 LONGEST_NAME = 40
 #: No file system takes longer paths.
-LONGEST_PATH = 4096
+LONGEST_PATH, LONGEST_PART = 4096, 256
 #: A whole number of more bits is not printed: it is no count and no seed that someone typed.
 MOST_BITS = 64
 
@@ -63,8 +64,10 @@ def named(value: object) -> str:
 
 
 def is_path(value: object) -> bool:
-    """Whether this may be a path: a path object, or a text of one line."""
-    return isinstance(value, PathLike) or (isinstance(value, str) and value.isprintable() and len(value) <= LONGEST_PATH)
+    """Whether this may be a path: a path object, or a text of one line with names that a file system takes."""
+    if not isinstance(value, str):
+        return isinstance(value, PathLike)
+    return value.isprintable() and len(value) <= LONGEST_PATH and all(len(part) < LONGEST_PART for part in value.split("/"))
 
 
 class SpinneyError(Exception):
@@ -78,6 +81,12 @@ class ParameterError(SpinneyError, ValueError):
     def wrong(cls, name: str, owner: str, expected: str, got: object, hint: str) -> ParameterError:
         """Build the one message formula: what must be, what was, what to type."""
         return cls(f"The {name!r} parameter of {owner} must be {expected}. Got {named(got)} instead.\nHint: {hint}")
+
+
+def check_path(value: object, owner: str, name: str = "path") -> None:
+    """Raise unless this may be a path: a text of several lines is rather a table."""
+    if not is_path(value):
+        raise ParameterError.wrong(name, owner, "a path", value, "give the name of a file.")
 
 
 class BudgetError(SpinneyError):

@@ -15,6 +15,7 @@ from spinney.algorithms.site_registry import SITE_ALGORITHMS
 from spinney.algorithms.sites import SiteAlgorithm, nearest_site
 from spinney.curators.items import FALLBACK, known_points
 from spinney.curators.seal import sealed
+from spinney.estimators.display import Discreet
 from spinney.estimators.record import algorithm_of
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.tables import is_list_of_names, numeric_column
@@ -26,7 +27,7 @@ from spinney.spaces.metric import FiniteMetric
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(ClusterMixin, BaseEstimator):
+class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ReleaseError
+from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.site_release import SiteRelease
 from spinney.report.site_page import site_names
 from spinney.spaces.metric import FiniteMetric, Network
@@ -49,6 +49,11 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
     from matplotlib.figure import Figure
     from matplotlib.patheffects import withStroke
 
+    check_path(path, "draw_map")
+    if not isinstance(release, SiteRelease):
+        raise ParameterError.wrong("release", "draw_map", "a SiteRelease", release, "model.release_ of a PrivateKMedoids.")
+    if not (space is None or isinstance(space, FiniteMetric)):
+        raise ParameterError.wrong("space", "draw_map", "a FiniteMetric or None", space, "that of the release.")
     if release.coordinates is None:
         raise ReleaseError(
             "The release has no coordinates to draw.\nHint: choose the sites with --coordinates, or from --points."

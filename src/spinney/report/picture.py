@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError, check_path
 from spinney.privacy.release import Release
 from spinney.spaces.box import domain_from_dict
 
 __all__ = ["draw"]
+
+
+def _is_place(value: Any, n_features: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and 0 <= int(value) < max(n_features, 2)
+
+
+def _table(name: str, values: Any, least: int, length: int | None = None) -> NDArray[np.float64] | None:
+    """Return a table of numbers with at least so many columns, if there is one; an error does not quote it."""
+    if values is None:
+        return None
+    table: NDArray[Any] = np.empty(0)
+    with suppress(Exception):  # whatever a table of texts raises
+        table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < least or length not in (None, len(table)):
+        raise ParameterError.wrong(name, "draw", "a table of numbers", values, "leave it out to draw the release alone.")
+    return table
 
 
 def draw(
@@ -39,7 +58,14 @@ def draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    check_path(path, "draw")
+    if not isinstance(release, Release):
+        raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
     domain = domain_from_dict(release.domain)
+    if not (isinstance(columns, tuple | list) and len(columns) == 2 and all(_is_place(i, domain.n_features) for i in columns)):
+        raise ParameterError.wrong("columns", "draw", "two indices of columns", columns, "columns=(0, 1).")
+    public_points = _table("public_points", public_points, max(columns) + 1 if domain.n_features > 1 else 1)
+    colors = _table("colors", colors, 3, 0 if public_points is None else len(public_points))
     names = release.feature_names or [f"column {i}" for i in range(domain.n_features)]
     first, second = columns[0], columns[1] if domain.n_features > 1 else columns[0]
     panels = 1 if public_points is None else 2
