@@ -18,6 +18,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -55,10 +57,9 @@ class Coverage(SiteAlgorithm):
     growth: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0.05 <= self.growth <= 0.95:
-            raise ParameterError.wrong(
-                "growth", "Coverage", "a float in [0.05, 0.95]", self.growth, "0.5 doubles every 1.7 radii."
-            )
+        growth: Any = self.growth
+        if isinstance(growth, bool) or not isinstance(growth, Real) or not 0.05 <= float(growth) <= 0.95:
+            raise ParameterError.wrong("growth", "Coverage", "a float in [0.05, 0.95]", growth, "0.5 doubles every 1.7 radii.")
 
     @property
     def name(self) -> str:

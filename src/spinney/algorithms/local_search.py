@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -63,12 +65,13 @@ class LocalSearch(SiteAlgorithm):
     allocation: str = "geometric"
 
     def __post_init__(self) -> None:
-        if self.start not in STARTS:
+        if not (isinstance(self.start, str) and self.start in STARTS):
             raise ParameterError.wrong("start", "LocalSearch", f"one of {STARTS}", self.start, "'hst' is the published choice.")
-        if not 1 <= self.steps <= 10_000:
-            raise ParameterError.wrong(
-                "steps", "LocalSearch", "an int from 1 to 10000", self.steps, "20 is the published choice."
-            )
+        steps: Any = self.steps
+        if isinstance(steps, bool) or not isinstance(steps, Integral) or not 1 <= int(steps) <= 10_000:
+            raise ParameterError.wrong("steps", "LocalSearch", "an int from 1 to 10000", steps, "20 is the published choice.")
+        if not isinstance(self.stay, bool):
+            raise ParameterError.wrong("stay", "LocalSearch", "True or False", self.stay, "False is the published choice.")
         SiteHST(self.levels, self.allocation)  # refuses what it does not know
 
     @property

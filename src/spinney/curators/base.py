@@ -20,8 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.desk import COUNTING, CountAnswer, Desk
+from spinney.curators.gate import (
+    KERNELS,
+    MOST_THRESHOLD,
+    SplitsGate,
+    read_centers,
+    read_domain,
+    read_radii,
+    read_threshold,
+    whole_number,
+)
 from spinney.curators.kernels import RADIUS_STEPS, count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
-from spinney.curators.partitions import Columns, Partition, Rings, Whole
+from spinney.curators.partitions import Columns, Partition, Whole
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.mechanisms.splitting import split_rule
@@ -125,6 +135,7 @@ class Curator(Desk, ABC):
         super().__init__(unit, ledger, source)
         self.domain = domain
         self._door = door(domain, nan_to_center=unit.replaces)
+        self._gate = SplitsGate(domain.n_features)
 
     @abstractmethod
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
@@ -134,24 +145,18 @@ class Curator(Desk, ABC):
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         """As `_map`, for kernels that also take each row's nearest center: ``kernel(rows, mask, door, labels, *arguments)``."""
 
-    def _check(self, *centers: FloatArray, radii: FloatArray | None = None) -> None:
-        """Refuse public arguments that are not finite: the kernels' clipping relies on them."""
-        if any(c.ndim != 2 or c.shape[1] != self.domain.n_features or not np.isfinite(c).all() for c in centers):
-            raise ValueError("centers and anchors must be finite points with one coordinate per column")
-        if radii is not None and not ((radii > 1e-150) & (radii < 1e150)).all():  # squares neither vanish nor overflow
-            raise ValueError("radii must be positive and finite")
-
     def within(self, domain: Domain) -> Self:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
+        domain = read_domain(domain, self.domain.n_features)
         inner = copy(self)
         inner.domain = domain
         inner._door = door(domain, nan_to_center=self.unit.replaces)
         return inner
 
     def counts(self, partition: Partition, charge: Charge) -> CountAnswer:
-        """Answer with the noisy number of rows in each cell of a public partition."""
-        if isinstance(partition, Rings):
-            self._check(partition.centers)
+        """Answer with the noisy number of rows in each cell of a public partition, cells of a tree in the order of codes."""
+        partition = self._gate.partition(partition)
+        charge = Charge.copy_of(charge)
         with self._open("counts", charge):
             return self._count(self._exact_counts(partition), count_sensitivity(partition, self.domain.n_features), charge)
 
@@ -169,6 +174,10 @@ class Curator(Desk, ABC):
         charge : Charge
             Pays for all decisions together.
         """
+        splits = self._gate.splits(splits)
+        start = whole_number(start, 0, min(splits.depth, WORD - 1), "start must be a level of the splits, below 64")
+        threshold = whole_number(threshold, -MOST_THRESHOLD, MOST_THRESHOLD, "a threshold must be a whole number of rows")
+        charge = Charge.copy_of(charge)
         with self._open("grow", charge):
             rule = split_rule(self.unit.tree_price(charge), self.unit.replaces, threshold)
 
@@ -195,8 +204,11 @@ class Curator(Desk, ABC):
         charge : Charge
             Pays for the ``depth - start + 1`` levels in equal parts, whether they are reached or not.
         """
-        if not 0 <= start <= depth <= splits.depth:
-            raise ValueError("levels must satisfy 0 <= start <= depth <= splits.depth")
+        splits, threshold = self._gate.splits(splits), read_threshold(threshold)
+        what = "levels must satisfy 0 <= start <= depth <= splits.depth, and start <= 63"
+        depth = whole_number(depth, 0, splits.depth, what)
+        start = whole_number(start, 0, min(depth, WORD - 1), what)
+        charge = Charge.copy_of(charge)
         with self._open("levels", charge):
             noise = calibrate(COUNTING, self.unit.count_price(charge.part(Fraction(1, depth - start + 1))))
             private_counts: list[IntArray] = []
@@ -228,8 +240,14 @@ class Curator(Desk, ABC):
         anchors : array of shape (k, d), optional
             Public points that offsets are taken from; the centers by default.
         """
-        anchors = centers if anchors is None else anchors
-        self._check(centers, anchors, radii=radii)
+        centers = read_centers(centers, self.domain.n_features)
+        anchors = centers if anchors is None else read_centers(anchors, self.domain.n_features)
+        radii = read_radii(radii, len(centers))
+        if len(anchors) != len(centers):
+            raise ValueError("there must be one anchor for each center")
+        if type(kernel) is not str or kernel not in KERNELS:
+            raise ValueError("the kernel must be one of mean, median and second-moment")
+        charge = Charge.copy_of(charge)
         with self._open("sums", charge):
             noise = step_noise(self.unit, kernel, centers.shape[1], charge)
             kinds = kernel == "median", kernel == "second-moment"
@@ -251,8 +269,10 @@ class Curator(Desk, ABC):
         charge : Charge
         second : array of shape (k, d), optional
         """
-        second = np.empty((0, first.shape[1])) if second is None else second
-        self._check(first, second)
+        first = read_centers(first, self.domain.n_features)
+        second = np.empty((0, first.shape[1])) if second is None else read_centers(second, self.domain.n_features)
+        power = whole_number(power, 1, 2, "the power must be 1 or 2")
+        charge = Charge.copy_of(charge)
         with self._open("cost", charge):
             step = cost_range(self.domain, first, second, power) / COST_STEPS
             glass = lens(second if len(second) else first)

@@ -45,7 +45,7 @@ class Desk:
         self._source = source
 
     def _open(self, question: str, charge: Charge) -> sealed:
-        """Charge the ledger; every question starts here, and works on rows inside what is returned."""
+        """Charge the ledger; every question starts here, with a copy of its charge, and works on rows inside what is returned."""
         self.ledger.spend(charge, question)
         logger.info("asking %s: %s", question, charge.name)
         return sealed()

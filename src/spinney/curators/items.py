@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.desk import COUNTING, CountAnswer, Desk
+from spinney.curators.gate import read_labels
 from spinney.curators.groups import kept_rows
-from spinney.curators.options import NEVER, Cover
+from spinney.curators.options import NEVER, Balls, Family, read_cover
 from spinney.curators.partitions import Labels
 from spinney.mechanisms.coverage import choose_cover, step_epsilon
 from spinney.mechanisms.source import IntArray, NoiseSource
@@ -102,24 +103,25 @@ class ItemCurator(Desk):
 
     def counts(self, partition: Labels, charge: Charge) -> CountAnswer:
         """Answer with the noisy number of rows in each cell of a public partition of the points."""
-        labels = np.asarray(partition.labels)
-        if labels.shape != self._counts.shape or labels.min() < -1 or labels.max() >= partition.n_cells:
-            raise ValueError("labels must give each point a cell, or -1")
+        partition = read_labels(partition, len(self._counts))
+        charge = Charge.copy_of(charge)
         with self._open("counts", charge):
             exact = np.zeros(partition.n_cells + 1, dtype=np.int64)
-            np.add.at(exact, labels, self._counts)  # those of no cell go to the last slot
+            np.add.at(exact, partition.labels, self._counts)  # those of no cell go to the last slot
             return self._count(exact[:-1], COUNTING, charge)
 
-    def cover(self, sets: Cover, charge: Charge) -> IntArray:
+    def cover(self, sets: Balls | Family, charge: Charge) -> IntArray:
         """Answer with a sequence of sets that cover many rows, stage by stage; the rows they cover leave.
 
         Parameters
         ----------
-        sets : Cover
-            Public. Each step chooses from all sets; one may come again.
+        sets : Balls or Family
+            Public; no other type is asked about the rows' points. Each step chooses from all sets; one may come again.
         charge : Charge
             Pays for all steps together.
         """
+        sets = read_cover(sets, len(self._counts))
+        charge = Charge.copy_of(charge)
         with self._open("cover", charge):
             step = step_epsilon(charge, self.unit, sum(sets.steps))
             stages, weights = _Stages(sets, self._demand), self._counts[self._demand]
@@ -138,7 +140,7 @@ class ItemCurator(Desk):
 class _Stages:
     """The first stages of some points, kept if they fit and else computed again by blocks."""
 
-    def __init__(self, sets: Cover, points: IntArray) -> None:
+    def __init__(self, sets: Balls | Family, points: IntArray) -> None:
         self._sets, self._points = sets, points
         self._size = max(1, TABLE_BYTES // max(1, sets.n_sets))
         self._kept = sets.first_stages(points) if len(points) <= self._size else None

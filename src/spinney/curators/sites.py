@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.items import ItemCurator
-from spinney.curators.options import Sets, Swaps
+from spinney.curators.options import Sets, Swaps, check_space, read_options
 from spinney.mechanisms.selection import choose
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
@@ -61,6 +61,7 @@ class SiteCurator(ItemCurator):
         source: NoiseSource,
         groups: Any = None,
     ) -> None:
+        check_space(space)
         super().__init__(nonprivate_rows, space.n_points, unit, ledger, source, groups)
         self.space = space
         self._tables: dict[int, NDArray[np.int32]] = {}
@@ -75,8 +76,8 @@ class SiteCurator(ItemCurator):
         The cost of one row differs between options by at most a public range: that of the second-nearest center for swaps, the
         largest difference between two sets for sets.
         """
-        if isinstance(options, Swaps) and options.space is not self.space:
-            raise ValueError("swaps must be of the curator's own space")
+        options = read_options(options, self.space)
+        charge = Charge.copy_of(charge)
         with self._open("choose", charge):
             costs, span = self._swap_costs(options) if isinstance(options, Swaps) else self._set_costs(options)
             return choose(-costs, max(span, 1), self.unit.value_price(charge), self._source)
@@ -138,7 +139,9 @@ class SiteCurator(ItemCurator):
 def cost_steps(space: FiniteMetric, distances: FloatArray, power: int) -> NDArray[np.int32]:
     """Return costs as whole numbers from 0 to COST_STEPS."""
     scaled = distances / space.diameter if space.diameter > 0 else np.zeros_like(distances)
-    return np.minimum(np.floor(scaled**power * COST_STEPS), COST_STEPS).astype(np.int32)
+    # fmin takes the bound where a distance is not a number: whatever a matrix holds, a cost stays in its range.
+    steps: NDArray[np.int32] = np.floor(np.fmax(np.fmin(scaled, 1.0), 0.0) ** power * COST_STEPS).astype(np.int32)
+    return steps
 
 
 def swap_range(from_centers: NDArray[np.int32]) -> int:

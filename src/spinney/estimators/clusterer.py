@@ -16,6 +16,7 @@ from spinney.algorithms.problem import Algorithm
 from spinney.algorithms.registry import ALGORITHMS
 from spinney.curators.parquet import Batches
 from spinney.curators.seal import sealed
+from spinney.estimators.display import Discreet
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.frames import fit_frame, is_spark_frame
 from spinney.estimators.record import algorithm_of
@@ -30,8 +31,11 @@ from spinney.spaces.box import Ball, Box, domain_from_dict
 
 __all__ = ["PrivateClusterer"]
 
+#: What `transform` can return.
+OUTPUTS = ("default", "pandas", "polars")
 
-class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+
+class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
@@ -244,6 +248,25 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         points = self._points(X)
         with sealed():
             return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
+        if not (transform is None or (isinstance(transform, str) and transform in OUTPUTS)):
+            raise ParameterError.wrong("transform", "set_output", f"None or one of {OUTPUTS}", transform, "'pandas' for frames.")
+        super().set_output(transform=transform)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that `transform` makes; `input_features`, if given, must be those of `fit`."""
+        try:
+            return np.asarray(super().get_feature_names_out(input_features))
+        except ValueError:
+            check_is_fitted(self)
+        # Not above, where an error that counts the names would become the context.
+        raise ParameterError(
+            "The input_features should have length equal to the number of columns, or input_features is not equal to "
+            "feature_names_in_.\nHint: leave them out."
+        )
 
     def fit_predict(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.

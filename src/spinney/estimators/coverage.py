@@ -81,7 +81,7 @@ def _members(sets: Any, n_items: int | None) -> Any:
             owners = np.repeat(np.arange(len(lists)), [one.size for one in lists])
             return csr_array((np.ones(items.size, dtype=np.int64), (items, owners)), shape=(n, len(lists)))
     raise ParameterError.wrong(
-        "sets", OWNER, "lists of indices of items, or a matrix of shape (n_items, sets)", type(sets).__name__,
+        "sets", OWNER, "lists of indices of items, or a matrix of shape (n_items, sets)", sets,
         "for example sets=[[0, 1], [1, 2, 3]], n_items=4.",
     )  # fmt: skip
 
@@ -145,7 +145,7 @@ def max_coverage(
     charges = (Charge("cover", "cover", Measure.PURE, budget.epsilon, budget.delta),)
     rows = numeric_column(items)
     if groups is not None and not is_list_of_names(groups, len(rows)):
-        raise ParameterError.wrong("groups", OWNER, "one name per row", type(groups).__name__, "pass a column of the same table.")
+        raise ParameterError.wrong("groups", OWNER, "one name per row", groups, "pass a column of the same table.")
     spent = FitLedger(budget, charges)
     with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage") as made:
         source = noise_source(noise_seed)

@@ -133,6 +133,7 @@ def fit_behind(
     budget, unit, seed = problem.budget, problem.unit, facts.noise_seed
     rng = check_random_state(facts.random_state, seed)
     ledger = FitLedger(budget, charges)
+    charges = ledger.planned  # checked copies
     with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name) as made:
         source = noise_source(seed)
         with sealed():

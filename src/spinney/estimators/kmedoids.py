@@ -15,6 +15,7 @@ from spinney.algorithms.site_registry import SITE_ALGORITHMS
 from spinney.algorithms.sites import SiteAlgorithm, nearest_site
 from spinney.curators.items import FALLBACK, known_points
 from spinney.curators.seal import sealed
+from spinney.estimators.display import Discreet
 from spinney.estimators.record import algorithm_of
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
 from spinney.estimators.tables import is_list_of_names, numeric_column
@@ -26,7 +27,7 @@ from spinney.spaces.metric import FiniteMetric
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(ClusterMixin, BaseEstimator):
+class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
@@ -176,13 +177,13 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         if not isinstance(release, SiteRelease):
             release = SiteRelease.from_json(release)
-        fits = isinstance(space, FiniteMetric) and space.described == release.space
+        fits = type(space) is FiniteMetric and space.described == release.space
         if fits and space.names is not None and release.names is not None:
             fits = tuple(space.names[site] for site in release.sites) == release.names
         if not fits:
             raise ParameterError.wrong(
                 "space", f"{cls.__name__}.from_release", f"the space of the release, {release.space}",
-                getattr(space, "described", type(space).__name__), "make it from the same public files.",
+                space, "make it from the same public files.",
             )  # fmt: skip
         estimator = cls(
             len(release.medoids),

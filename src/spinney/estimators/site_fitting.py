@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.plan import Plan
+from spinney.algorithms.problem import Algorithm
 from spinney.algorithms.site_registry import SITE_ALGORITHMS, choose_site
 from spinney.algorithms.sites import SiteAlgorithm, SiteProblem
 from spinney.curators.seal import sealed
@@ -22,7 +24,7 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.preparation import prepared_names
 from spinney.privacy.site_release import SiteRelease
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.naming import places_of
 
 __all__ = ["SiteFacts", "SiteParameters", "check_sites", "fit_demand", "plan_sites"]
@@ -60,11 +62,11 @@ def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
     sites = places_of(sites, space.names, "existing_sites", owner)
     try:
         places = np.asarray(sites)
-        if places.size == 0:
-            return np.empty(0, dtype=np.int64)
-        known = places.ndim == 1 and places.dtype.kind in "iu" and places.min() >= 0 and places.max() < space.n_points
-    except (TypeError, ValueError):
-        known = False
+    except Exception:  # whatever a table in its place raises
+        places = np.empty(())
+    if places.ndim == 1 and places.size == 0:
+        return np.empty(0, dtype=np.int64)
+    known = places.ndim == 1 and places.dtype.kind in "iu" and places.min() >= 0 and places.max() < space.n_points
     if not known or len(np.unique(places)) < len(places):
         raise ParameterError.wrong(
             "existing_sites", owner, f"different indices of points, from 0 to {space.n_points - 1}", sites,
@@ -87,13 +89,19 @@ def check_sites(parameters: SiteParameters, owner: str, has_groups: bool) -> Sit
     p = vars(parameters)
     budget, unit = check_promise(p, owner, has_groups, SITE_ALGORITHMS)
     space = p["space"]
-    if not isinstance(space, FiniteMetric):
+    # The space is asked about the rows' points, so it is no class of the caller's.
+    if type(space) is not FiniteMetric or type(space.source) not in (Matrix, Coordinates, Network):
         raise ParameterError.wrong(
-            "space", owner, "a FiniteMetric", type(space).__name__,
+            "space", owner, "a FiniteMetric", space,
             "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
         )  # fmt: skip
-    if isinstance(p["power"], bool) or p["power"] not in (1, 2):
-        raise ParameterError.wrong("power", owner, "1 or 2", p["power"], "1 sums distances, 2 squared distances.")
+    if Algorithm in type(p["algorithm"]).__mro__:
+        raise ParameterError.wrong(
+            "algorithm", owner, "an algorithm for sites", p["algorithm"], "this one clusters tables: see PrivateKMeans."
+        )
+    power: Any = p["power"]
+    if isinstance(power, bool) or not isinstance(power, Real) or power not in (1, 2):
+        raise ParameterError.wrong("power", owner, "1 or 2", power, "1 sums distances, 2 squared distances.")
     existing = _existing(p["existing_sites"], space, owner)
     k, free = int(p["n_clusters"]), int(np.count_nonzero(~np.isin(space.candidates, existing)))
     if k > free:
@@ -149,6 +157,7 @@ def fit_demand(
     charges = algorithm.plan(problem)
     rng = check_random_state(facts.random_state, facts.noise_seed)
     ledger = FitLedger(budget, charges)
+    charges = ledger.planned  # checked copies
     with charged(account, charges, budget, unit, has_groups, facts.noise_seed, "kmedoids", algorithm.name) as made:
         source = noise_source(facts.noise_seed)
         with sealed():

@@ -111,7 +111,17 @@ class Facts:
 def _is_algorithm(algorithm: Any, known: Iterable[str]) -> bool:
     if isinstance(algorithm, str):
         return algorithm == "auto" or algorithm in known
-    return not isinstance(algorithm, type) and all(hasattr(algorithm, name) for name in ("name", "parts", "plan", "run"))
+    calls = (getattr(algorithm, name, None) for name in ("parts", "plan", "run"))
+    return not isinstance(algorithm, type) and isinstance(getattr(algorithm, "name", None), str) and all(map(callable, calls))
+
+
+def is_for_sites(algorithm: Any) -> bool:
+    """Whether an algorithm is written for sites."""
+    if isinstance(algorithm, str):
+        return False
+    from spinney.algorithms.sites import SiteAlgorithm  # loads what only sites need
+
+    return SiteAlgorithm in type(algorithm).__mro__
 
 
 def check_promise(p: Mapping[str, Any], owner: str, has_groups: bool, algorithms: Iterable[str]) -> tuple[Budget, Unit]:
@@ -209,6 +219,10 @@ def check_parameters(parameters: Parameters, objective: str, owner: str, has_gro
     """
     p = vars(parameters)
     budget, unit = check_promise(p, owner, has_groups, ALGORITHMS)
+    if is_for_sites(p["algorithm"]):
+        raise ParameterError.wrong(
+            "algorithm", owner, "an algorithm for tables", p["algorithm"], "this one chooses sites: see PrivateKMedoids."
+        )
     if not isinstance(p["tighten"], bool | np.bool_):
         raise ParameterError.wrong(
             "tighten", owner, "True or False", p["tighten"],

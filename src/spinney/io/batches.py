@@ -19,6 +19,7 @@ from spinney.exceptions import DataError
 from spinney.io.records import has_quotes, stream_records
 from spinney.io.schema import (
     Paths,
+    check_choice,
     check_groups,
     chosen_columns,
     csv_header,
@@ -78,6 +79,7 @@ def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = No
         The column that names the group of each row; rows without a name do not count. Names, and some bytes per row of groups
         with more rows than the cap, are then held in memory for a moment, and one byte per row for long.
     """
+    check_choice(columns, groups)
     files = table_files(paths)
     kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
     first = kind(files[0], columns, groups)

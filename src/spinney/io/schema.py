@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spinney.exceptions import CuratorError, DataError, SpinneyError
+from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError, is_path, named
 from spinney.io.records import Header, as_numbers, read_header
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "Paths",
+    "check_choice",
     "check_groups",
     "check_names",
     "chosen_columns",
@@ -76,8 +77,14 @@ def shielded(read: Callable[[], Found], error: DataError) -> Found:
 
 def table_files(paths: Paths) -> list[Path]:
     """Return the files of a table: files as they are given, and those in folders by name; all are of one kind."""
+    given = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(given, list | tuple) or not all(is_path(path) for path in given):
+        raise ParameterError.wrong("paths", "a table", "a path or a list of paths", paths, FORMATS)
     files: list[Path] = []
-    for path in map(Path, [paths] if isinstance(paths, str | Path) else paths):
+    for path in map(Path, given):
+        # What stands in a list and has nothing of a file may be a column of texts; a single name was typed.
+        if given is paths and path.suffix.lower() not in KINDS and not path.exists():
+            raise unreadable(Path("a path"), "in the list is not a file.")
         inside = [path]
         if path.is_dir():
             inside = sorted(f for f in path.iterdir() if f.suffix.lower() in KINDS and f.is_file() and f.name[0] not in "._")
@@ -96,13 +103,24 @@ def table_files(paths: Paths) -> list[Path]:
     return files
 
 
+def check_choice(columns: Any, groups: Any) -> None:
+    """Raise unless columns and groups are given by names, as far as they are given."""
+    is_list = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+    if not (columns is None or is_list):
+        raise ParameterError.wrong("columns", "a table", "a list of names", columns, "for example columns=['age', 'bmi'].")
+    if not (groups is None or isinstance(groups, str)):
+        raise ParameterError.wrong("groups", "a table", "the name of a column", groups, "for example groups='person'.")
+
+
 def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, groups: str | None) -> list[str]:
     """Return the columns to cluster, or raise if one is not there; names of columns are public."""
     known = list(known)
-    chosen = [name for name in known if name != groups] if columns is None else columns
+    if columns is not None and len(columns) > len(known):
+        raise DataError(f"{path} has fewer columns than are asked for.\nHint: it has {', '.join(map(repr, known))}.")
+    chosen = [name for name in known if name != groups] if columns is None else list(columns)
     missing = [name for name in (*chosen, groups) if name is not None and name not in known]
     if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}.\nHint: it has {', '.join(map(repr, known))}.")
+        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: it has {', '.join(map(repr, known))}.")
     if not chosen:
         raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
     repeated = [name for name in chosen if chosen.count(name) > 1]

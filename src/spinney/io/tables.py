@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.seal import sealed
-from spinney.exceptions import DataError
+from spinney.exceptions import DataError, check_path
 from spinney.io.batches import Scan, memory_bytes, open_npy, scan
 from spinney.io.records import read_records
 from spinney.io.schema import (
     Paths,
+    check_choice,
     check_groups,
     chosen_columns,
     csv_header,
@@ -76,6 +77,7 @@ def read_table(paths: Paths, columns: list[str] | None = None, groups: str | Non
     groups : str, optional
         The column that names the group of each row.
     """
+    check_choice(columns, groups)
     files = table_files(paths)
     read = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}[files[0].suffix.lower()]
     tables = [read(files[0], columns, groups)]
@@ -127,7 +129,8 @@ def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
         record = json.loads(content.decode("utf-8"))
         return {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
 
-    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
+    check_path(path, "read_bounds")
+    content = shielded(Path(path).read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
     bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.\n{hint}"))
     for name, (low, high) in bounds.items():
         if not low < high:

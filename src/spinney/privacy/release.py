@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError
 from spinney.privacy.promise import Promise
 
 __all__ = ["Release", "frozen_array"]
@@ -15,7 +17,11 @@ __all__ = ["Release", "frozen_array"]
 
 def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
     """Return an array that cannot be written to."""
-    array: NDArray[Any] = np.array(values, dtype=kind)
+    array: NDArray[Any] | None = None
+    with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
+        array = np.array(values, dtype=kind)
+    if array is None:
+        raise ParameterError.wrong("fields", "a release", "arrays of numbers", values, "as a fit makes them.")
     array.setflags(write=False)
     return array
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ReleaseError
+from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.release import Release
 from spinney.report.canvas import new_figure, save, title_text
 from spinney.solvers.weighted import solve
@@ -36,6 +38,10 @@ class CostCurve:
         return "\n".join(lines)
 
 
+def _is_count(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
 def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) -> CostCurve:
     """Return the estimated cost for 1 .. `max_clusters` clusters.
 
@@ -52,6 +58,11 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     random_state : int
         Seeds the restarts.
     """
+    if not isinstance(release, Release):
+        raise ParameterError.wrong("release", "cost_curve", "a Release", release, "model.release_.")
+    for name, value, least in (("max_clusters", max_clusters, 1), ("random_state", random_state, 0)):
+        if not _is_count(value, least):
+            raise ParameterError.wrong(name, "cost_curve", f"an int in [{least}, inf)", value, "max_clusters=20, random_state=0.")
     if not len(release.summary_points):
         raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
     rng = np.random.default_rng(random_state)
@@ -71,6 +82,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
 
 def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
+    check_path(path, "draw_curve")
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
     width = 6.4

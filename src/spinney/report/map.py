@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ReleaseError
+from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.site_release import SiteRelease
 from spinney.report.canvas import new_figure, place_labels, save, title_text
 from spinney.report.site_page import site_names
@@ -62,6 +62,11 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
         Whether coordinates are degrees of longitude and latitude, so that a degree to the east is drawn shorter than one to the
         north; by default, whether they look like it.
     """
+    check_path(path, "draw_map")
+    if not isinstance(release, SiteRelease):
+        raise ParameterError.wrong("release", "draw_map", "a SiteRelease", release, "model.release_ of a PrivateKMedoids.")
+    if not (space is None or isinstance(space, FiniteMetric)):
+        raise ParameterError.wrong("space", "draw_map", "a FiniteMetric or None", space, "that of the release.")
     drawn = None if space is None else space.coordinates
     coordinates = release.coordinates if drawn is None else drawn[release.sites]
     if coordinates is None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError, check_path
 from spinney.privacy.release import Release
 from spinney.report.canvas import new_figure, place_labels, save, title_text
 from spinney.solvers.nearest import nearest
@@ -23,6 +26,22 @@ COLORED, LABELED, LISTED = 20, 20, 12
 AREA, MANY = 250, 100
 #: The number of bars of a single column, and the letters shown of a column's name.
 BARS, LETTERS = 48, 40
+
+
+def _is_place(value: Any, n_features: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and 0 <= int(value) < max(n_features, 2)
+
+
+def _table(name: str, values: Any, least: int, length: int | None = None) -> NDArray[np.float64] | None:
+    """Return a table of numbers with at least so many columns, if there is one; an error does not quote it."""
+    if values is None:
+        return None
+    table: NDArray[Any] = np.empty(0)
+    with suppress(Exception):  # whatever a table of texts raises
+        table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < least or length not in (None, len(table)):
+        raise ParameterError.wrong(name, "draw", "a table of numbers", values, "leave it out to draw the release alone.")
+    return table
 
 
 def draw(
@@ -49,7 +68,18 @@ def draw(
     columns : tuple of int, optional
         Which to show; by default up to four, those along which the centers differ most.
     """
-    shown = informative_columns(release) if columns is None else tuple(columns)
+    check_path(path, "draw")
+    if not isinstance(release, Release):
+        raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
+    d = release.centers.shape[1]
+    lawful = columns is None or (
+        isinstance(columns, tuple | list) and 2 <= len(columns) and all(_is_place(i, d) for i in columns)
+    )
+    if not lawful:
+        raise ParameterError.wrong("columns", "draw", "two or more indices of columns, or None", columns, "columns=(0, 1).")
+    shown = informative_columns(release) if columns is None else tuple(int(i) for i in columns)
+    public_points = _table("public_points", public_points, max(shown[:2]) + 1)
+    colors = _table("colors", colors, 3, 0 if public_points is None else len(public_points))
     if release.centers.shape[1] == 1:
         figure = _bars(release)
     elif public_points is not None:

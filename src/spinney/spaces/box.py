@@ -22,7 +22,7 @@ NARROWEST, WIDEST = 1e-100, 1e100
 def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
     try:
         numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
+    except Exception:  # whatever a table in its place raises; a message may quote its cells
         numbers = np.empty(0)
     if numbers.ndim != 1 or numbers.size == 0 or not np.isfinite(numbers).all():
         raise ParameterError.wrong(
@@ -34,7 +34,7 @@ def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
 def _spread(values: tuple[float, ...], n_features: int) -> FloatArray:
     if len(values) not in (1, n_features):
         raise ParameterError.wrong(
-            "bounds", "the domain", f"one number or {n_features} numbers, one per column", len(values),
+            "bounds", "the domain", f"one number or {n_features} numbers, one per column", "another number of them",
             "give each column its own lower and upper bound, or one pair for all columns.",
         )  # fmt: skip
     return np.broadcast_to(np.asarray(values), (n_features,)).astype(np.float64)
@@ -94,7 +94,7 @@ class Box:
         lower, upper = _column_values("lower", "Box", self.lower), _column_values("upper", "Box", self.upper)
         if len(lower) != len(upper) and 1 not in (len(lower), len(upper)):
             raise ParameterError.wrong(
-                "upper", "Box", f"as long as lower ({len(lower)})", len(upper), "give both bounds for every column."
+                "upper", "Box", "as long as lower", "another number of them", "give both bounds for every column."
             )
         low, high = np.asarray(lower), np.asarray(upper)
         with np.errstate(over="ignore"):
