@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
-    from spinney.exceptions import BudgetError, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
+    from spinney.exceptions import BudgetError, FewRowsWarning, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
     from spinney.privacy.ledger_file import Ledger
     from spinney.privacy.release import Release
     from spinney.spaces.box import Ball, Box
@@ -24,6 +24,7 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
     "ParameterError",
@@ -41,6 +42,7 @@ _HOMES = {
     "Ball": "spinney.spaces.box",
     "Box": "spinney.spaces.box",
     "BudgetError": "spinney.exceptions",
+    "FewRowsWarning": "spinney.exceptions",
     "FiniteMetric": "spinney.spaces.metric",
     "Ledger": "spinney.privacy.ledger_file",
     "ParameterError": "spinney.exceptions",

@@ -9,6 +9,7 @@
         ├── DataError (also ValueError)        a file of rows or bounds, or a ledger, cannot be read or written
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
+    ├── FewRowsWarning                         the released sizes together look like no rows at all
     └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
 
 No message ever contains a value, a count or an index taken from the rows.
@@ -16,7 +17,15 @@ No message ever contains a value, a count or an index taken from the rows.
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "DataError", "ParameterError", "ReleaseError", "SeededNoiseWarning", "SpinneyError"]
+__all__ = [
+    "BudgetError",
+    "DataError",
+    "FewRowsWarning",
+    "ParameterError",
+    "ReleaseError",
+    "SeededNoiseWarning",
+    "SpinneyError",
+]
 
 
 class SpinneyError(Exception):
@@ -42,6 +51,10 @@ class DataError(SpinneyError, ValueError):
 
 class ReleaseError(SpinneyError, ValueError):
     """A release file cannot be read."""
+
+
+class FewRowsWarning(UserWarning):
+    """The released noisy sizes together look like no rows at all. It follows from these sizes alone."""
 
 
 class SeededNoiseWarning(UserWarning):

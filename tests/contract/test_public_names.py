@@ -6,6 +6,7 @@ NAMES = [
     "Ball",
     "Box",
     "BudgetError",
+    "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
     "ParameterError",
@@ -57,3 +58,4 @@ def test_errors_form_the_tree_that_is_drawn():
     assert issubclass(spinney.ReleaseError, ValueError)
     assert issubclass(spinney.BudgetError, spinney.SpinneyError)
     assert issubclass(spinney.SeededNoiseWarning, UserWarning)
+    assert issubclass(spinney.FewRowsWarning, UserWarning)

@@ -137,7 +137,9 @@ def test_covers_are_the_same_for_all_numbers_of_items_threads_and_blocks(split):
     sets = [[0], [1, 2, 3], list(range(0, N_POINTS, 3)), list(range(N_POINTS))]
     for size in SIZES:
         releases_are_alike(
-            split, size, lambda: max_coverage(demand_at(size), sets, 3, epsilon=1.0, noise_seed=1).to_json()  # noqa: B023
+            split,
+            size,
+            lambda: max_coverage(demand_at(size), sets, 3, epsilon=1.0, noise_seed=1).to_json(),  # noqa: B023
         )
 
 

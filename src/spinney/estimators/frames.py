@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.estimators.tables import _numbers, _refuse_dates
+from spinney.estimators.tables import chosen_places, no_numbers
 from spinney.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ MOST_ROWS, MOST_VALUES = 2**16, 2**20
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
 PLAIN = {*SMALL, "integer", "long", "double"}
-#: Types that Spark turns into 64-bit floats, and those whose cells are read one by one.
-CAST, TEXT = {"boolean", "decimal", "void"}, {"string", "char", "varchar"}
-DATES = {"date", "time", "timestamp", "timestamp_ntz"}
+#: Types that Spark turns into 64-bit floats.
+CAST = {"boolean", "decimal", "void"}
 #: Where a fit keeps its blocks from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
 LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "DISK_ONLY"
 
@@ -39,36 +39,33 @@ def is_spark_frame(X: Any) -> bool:
     return issubclass(type(X), getattr(sys.modules.get("pyspark.sql"), "DataFrame", ()))  # this asks nothing of X itself
 
 
-def number_columns(frame: Any, names: Iterable[str]) -> list[Any]:
+def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:
     """Return columns of a Spark DataFrame as types that `read_columns` takes.
 
-    Columns and their types are schema and so public: dates and types that hold no numbers are refused.
+    Columns and their types are schema, declared and so public: types that hold no numbers, such as texts and dates, are refused.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    names : iterable of str
+    titles : iterable of str, optional
+        What a message calls the columns; their names by default.
     """
+    names = list(names)
     columns = [frame[f"`{name.replace('`', '``')}`"] for name in names]
     kinds = [field.dataType.typeName() for field in frame.select(columns).schema.fields]
-    _refuse_dates([np.dtype("M8[s]") for kind in kinds if kind in DATES or "interval" in kind])
-    for kind in kinds:
-        if kind not in PLAIN | CAST | TEXT:
-            raise ParameterError(
-                f"The columns of X must hold numbers. Got a column of Spark type {kind!r} instead.\n"
-                "Hint: select one column per number, for example frame.select('x', 'y')."
-            )
+    for title, kind in zip(names if titles is None else titles, kinds, strict=True):
+        if kind not in PLAIN | CAST:
+            raise no_numbers(title, kind)
     if not kinds:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
     return [column.cast("double") if kind in CAST else column for column, kind in zip(columns, kinds, strict=True)]
 
 
 def read_columns(columns: Iterable[Any], dtype: str = "<f8") -> NDArray[Any]:
-    """Return Arrow columns as an F-ordered array of rows; a cell that is not a number, or not even UTF-8, is missing."""
+    """Return Arrow columns of numbers as an F-ordered array of rows."""
     with np.errstate(all="ignore"):
-        arrays = [
-            column.to_numpy(zero_copy_only=False)
-            if str(column.type) not in ("string", "large_string", "string_view")
-            else _numbers(
-                [None if cell is None else cell.decode("utf-8", "replace") for cell in column.cast("large_binary").to_pylist()]
-            )
-            for column in columns
-        ]
+        arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
         rows = np.empty((len(arrays), len(arrays[0])), dtype=dtype)
         for i, array in enumerate(arrays):
             rows[i] = array
@@ -101,6 +98,14 @@ class Packer:
             count += len(rows)
         if count:
             yield pack(np.concatenate(waiting))
+
+
+@contextmanager
+def _without_pandas_warning() -> Iterator[None]:
+    """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
 
 
 @contextmanager
@@ -137,6 +142,7 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
         Charged for the whole plan before anything is asked.
     """
     from spinney.curators.spark import MODEL, SparkCurator, quiet
+    from spinney.curators.workers import check_workers
     from spinney.estimators.fitting import fit_behind
 
     if not hasattr(frame, "_jdf"):
@@ -144,13 +150,16 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
             "A fit needs a DataFrame of a classic Spark session. Got one of Spark Connect instead.\n"
             "Hint: run the fit where the driver runs."
         )
-    names = tuple(frame.columns)
-    frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
-    numbers = frame.select(number_columns(frame, frame.columns))
+    places = chosen_places(frame.columns, facts.columns)
+    names = tuple(frame.columns[place] for place in places)
+    frame = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))  # names may repeat
+    numbers = frame.select(number_columns(frame, [f"c{place}" for place in places], names))
     dtype = "<f4" if all(field.dataType.typeName() in SMALL for field in numbers.schema.fields) else "<f8"
     columns = names if len(set(names)) == len(names) else None
     level = frame.sparkSession.conf.get(LEVEL_SETTING, LEVEL)
-    packed = numbers.mapInArrow(Packer(dtype, len(names)), "block binary")
+    check_workers(frame.sparkSession.sparkContext)
+    with _without_pandas_warning():
+        packed = numbers.mapInArrow(Packer(dtype, len(names)), "block binary")
     rows = None
     try:
         with quiet():
