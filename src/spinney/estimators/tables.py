@@ -112,12 +112,12 @@ def _read_masked(array: Any) -> NDArray[Any]:
 
 
 def is_list_of_names(names: Any, length: int) -> bool:
-    """Whether this is a plain sequence with so many entries, whatever the entries are, and not a column of dates."""
+    """Whether this is a plain sequence with so many entries, whatever the entries are, and not an array of dates."""
     is_plain = hasattr(names, "__len__") and not isinstance(names, str | bytes | dict) and not hasattr(names, "columns")
     return (
         is_plain
         and getattr(names, "ndim", 1) == 1
-        and getattr(getattr(names, "dtype", None), "kind", "") not in ("M", "m")
+        and not (isinstance(names, np.ndarray) and names.dtype.kind in "Mm")  # a series has its type from its cells
         and len(names) == length
     )
 

@@ -26,9 +26,9 @@ def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
 def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
     """Whether noisy sizes together could be those of no rows at all.
 
-    A noisy zero that is cut off at zero has a mean of at most a fifth of the margin, and less than half of it as its deviation.
+    The sizes of no rows, noise cut off at zero, stay below this with a probability of about 0.999, for both kinds of noise.
     """
-    return bool(sizes.sum() <= margin * (len(sizes) / 5 + 1.5 * len(sizes) ** 0.5))
+    return bool(sizes.sum() <= margin * (len(sizes) / 5 + len(sizes) ** 0.5 + 0.8))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -131,16 +131,15 @@ class NamedBox(Box):
     @classmethod
     def of(cls, bounds: Mapping[Any, Any], owner: str) -> NamedBox:
         """Read bounds by name, such as ``{"age": (0, 110), "income": (0, 200_000)}``."""
-        hint = "\nHint: bounds={'age': (0, 110), 'income': (0, 200_000)}: for each column to use, its lower and its upper bound."
-        if not bounds or not all(isinstance(name, str) for name in bounds):
-            raise ParameterError(f"The 'bounds' parameter of {owner} must name columns by texts, at least one.{hint}")
+        hint = "bounds={'age': (0, 110), 'income': (0, 200_000)}: for each column to use, its lower and its upper bound."
+        for name in [*bounds] or [None]:
+            if not isinstance(name, str):
+                raise ParameterError.wrong("bounds", owner, "named by columns, at least one", type(name).__name__, hint)
         for name, pair in bounds.items():
             is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(_is_finite, pair))
             if not is_pair or not NARROWEST < float(pair[1]) - float(pair[0]) < WIDEST:
-                raise ParameterError(
-                    f"The 'bounds' parameter of {owner} must give column {name!r} two finite numbers, the lower first, "
-                    f"{NARROWEST} to {WIDEST} apart.{hint}"
-                )
+                what = f"two finite numbers for column {name!r}, the lower first, {NARROWEST} to {WIDEST} apart"
+                raise ParameterError.wrong("bounds", owner, what, type(pair).__name__, hint)
         lower, upper = zip(*bounds.values(), strict=True)
         return cls(lower, upper, tuple(bounds))
 

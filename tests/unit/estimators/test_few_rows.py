@@ -60,8 +60,8 @@ def test_a_table_of_words_says_so():
     assert said.category is FewRowsWarning
 
 
-def test_a_few_hundred_rows_are_no_reason():
-    rows = np.random.default_rng(2).uniform(size=(300, 2))
+def test_some_hundred_rows_are_no_reason():
+    rows = np.random.default_rng(2).uniform(size=(900, 2))
     assert told(PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)), rows) == []
 
 
@@ -89,10 +89,9 @@ def test_noise_alone_looks_empty_for_any_number_of_clusters(distribution):
     rng = np.random.default_rng(3)
     margin = Noise(distribution, 100.0).quantile(0.95)
     draw = rng.laplace if distribution == "laplace" else rng.normal
-    missed = sum(
-        not look_empty(np.maximum(draw(0, 100.0, k), 0), margin) for k in (1, 2, 4, 8, 20, 100, 300, 1000) for _ in range(200)
-    )
-    assert missed <= 12  # of 1600, and nearly all of them with one cluster
+    for k in (1, 2, 4, 8, 20, 100, 400):
+        missed = sum(not look_empty(np.maximum(draw(0, 100.0, k), 0), margin) for _ in range(2000))
+        assert missed <= 12  # two are to be expected
     assert not look_empty(np.full(4, 3 * margin), margin)
 
 

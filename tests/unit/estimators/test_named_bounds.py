@@ -19,7 +19,10 @@ BOUNDS = {"age": (0, 110), "income": (0, 200_000)}
 SEEDS = {"random_state": 0, "noise_seed": 1}
 MODEL = PrivateKMeans(3, epsilon=1.0, bounds=BOUNDS, **SEEDS)
 PLAIN = PrivateKMeans(3, epsilon=1.0, bounds=([0, 0], [110, 200_000]), **SEEDS)
-EXPECTED = PLAIN.fit(pd.DataFrame(ROWS)).release_
+
+
+def expected():
+    return PLAIN.fit(pd.DataFrame(ROWS)).release_
 
 
 def csv_file(folder):
@@ -50,7 +53,7 @@ def test_bounds_name_the_columns_to_use(kind, tmp_path):
     release = clone(MODEL).fit(TABLES[kind](tmp_path)).release_
     assert release.feature_names == ("age", "income")
     named = {"lower": [0, 0], "upper": [110, 200_000], "columns": ["age", "income"]}
-    assert release.to_dict() == EXPECTED.to_dict() | {"domain": named}
+    assert release.to_dict() == expected().to_dict() | {"domain": named}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TABLES if not kind.startswith("scan")])
@@ -59,9 +62,9 @@ def test_predict_picks_the_named_columns_also_after_a_round_trip(kind, tmp_path)
     model.release_.to_json(tmp_path / "release.json")
     again = PrivateKMeans.from_release(tmp_path / "release.json")
     assert again.bounds == BOUNDS
-    expected = clone(PLAIN).fit(pd.DataFrame(ROWS)).predict(pd.DataFrame(ROWS))
+    labels = clone(PLAIN).fit(pd.DataFrame(ROWS)).predict(pd.DataFrame(ROWS))
     for one in (model, again):
-        np.testing.assert_array_equal(one.predict(TABLES[kind](tmp_path)), expected)
+        np.testing.assert_array_equal(one.predict(TABLES[kind](tmp_path)), labels)
     assert again.set_params(**SEEDS).fit(pd.DataFrame(TABLE)).release_.domain == model.release_.domain
 
 
@@ -124,12 +127,12 @@ def test_a_plan_needs_no_number_of_columns():
 
 
 def test_bounds_of_other_columns_are_no_release(tmp_path):
-    record = EXPECTED.to_dict()
+    record = expected().to_dict()
     for columns in (["age"], ["income", "age"], "ab", [1, 2]):
         with pytest.raises(ReleaseError):
             Release.from_dict(record | {"domain": record["domain"] | {"columns": columns}})
 
 
 def test_without_names_nothing_changes():
-    assert "columns" not in EXPECTED.domain
-    assert isinstance(PrivateKMeans.from_release(EXPECTED).bounds, Box)
+    assert "columns" not in expected().domain
+    assert isinstance(PrivateKMeans.from_release(expected()).bounds, Box)

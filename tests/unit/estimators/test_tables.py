@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from spinney import ParameterError, PrivateKMeans
-from spinney.estimators.tables import numeric_array
+from spinney.estimators.tables import is_list_of_names, numeric_array
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8, bool])
@@ -122,6 +122,14 @@ def test_no_column_of_a_frame_is_refused_for_what_became_its_type(title, other):
 def test_one_cell_decides_neither_an_error_nor_how_others_are_read(cell, others):
     alone, together = (numeric_array(pd.DataFrame({"a": cells, "b": 0.0})) for cells in (others, [*others, cell]))
     np.testing.assert_array_equal(together[:2].astype(float), alone.astype(float))
+
+
+def test_a_series_of_dates_may_stand_for_names_and_an_array_may_not():
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"]))
+    assert is_list_of_names(days, 2)
+    assert is_list_of_names(days.astype(object), 2)
+    assert not is_list_of_names(days.to_numpy(), 2)
+    PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), max_rows_per_group=1).fit(np.zeros((2, 2)), groups=days)
 
 
 def test_dates_in_cells_are_missing():
