@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
-    from spinney.exceptions import BudgetError, CuratorError, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
+    from spinney.exceptions import (
+        BudgetError,
+        CuratorError,
+        FewRowsWarning,
+        ParameterError,
+        ReleaseError,
+        SeededNoiseWarning,
+        SpinneyError,
+    )
     from spinney.privacy.ledger_file import Ledger
     from spinney.privacy.release import Release
     from spinney.spaces.box import Ball, Box
@@ -25,6 +33,7 @@ __all__ = [
     "Box",
     "BudgetError",
     "CuratorError",
+    "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
     "ParameterError",
@@ -43,6 +52,7 @@ _HOMES = {
     "Box": "spinney.spaces.box",
     "BudgetError": "spinney.exceptions",
     "CuratorError": "spinney.exceptions",
+    "FewRowsWarning": "spinney.exceptions",
     "FiniteMetric": "spinney.spaces.metric",
     "Ledger": "spinney.privacy.ledger_file",
     "ParameterError": "spinney.exceptions",

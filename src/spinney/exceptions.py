@@ -10,6 +10,7 @@
         ├── DataError (also ValueError)        a file of rows or bounds, or a ledger, cannot be read or written
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
+    ├── FewRowsWarning                         the released sizes together look like no rows at all
     └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
 
 No message ever contains a value, a count or an index taken from the rows. A table may be passed by mistake where a parameter
@@ -24,6 +25,7 @@ __all__ = [
     "BudgetError",
     "CuratorError",
     "DataError",
+    "FewRowsWarning",
     "ParameterError",
     "ReleaseError",
     "SeededNoiseWarning",
@@ -112,6 +114,10 @@ class DataError(SpinneyError, ValueError):
 
 class ReleaseError(SpinneyError, ValueError):
     """A release file cannot be read."""
+
+
+class FewRowsWarning(UserWarning):
+    """The released noisy sizes together look like no rows at all. It follows from these sizes alone."""
 
 
 class SeededNoiseWarning(UserWarning):

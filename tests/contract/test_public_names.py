@@ -7,6 +7,7 @@ NAMES = [
     "Box",
     "BudgetError",
     "CuratorError",
+    "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
     "ParameterError",
@@ -59,3 +60,4 @@ def test_errors_form_the_tree_that_is_drawn():
     assert issubclass(spinney.BudgetError, spinney.SpinneyError)
     assert issubclass(spinney.CuratorError, spinney.SpinneyError)
     assert issubclass(spinney.SeededNoiseWarning, UserWarning)
+    assert issubclass(spinney.FewRowsWarning, UserWarning)

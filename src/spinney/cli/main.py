@@ -85,7 +85,7 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         from spinney.cli.fitting import fit_table
         from spinney.estimators.charging import told
         from spinney.privacy.ledger_file import Ledger
-        from spinney.report.page import FAINT, is_faint
+        from spinney.privacy.release import FAINT
 
     with one_line_errors():
         account = None if ledger is None else Ledger(ledger)
@@ -96,7 +96,7 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         click.echo(f"Wrote {out}: {release.statement}.")
         if account is not None:
             click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
-        if is_faint(release):
+        if release.looks_empty:
             click.echo(FAINT, err=True)
 
 

@@ -63,7 +63,8 @@ def sites(
         from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
         from spinney.estimators.charging import told
         from spinney.privacy.ledger_file import Ledger
-        from spinney.report.site_page import FAINT_SITES, is_faint, site_rows
+        from spinney.privacy.site_release import FAINT_SITES
+        from spinney.report.site_page import site_rows
 
     with one_line_errors(), ExitStack() as stack:
         files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
@@ -99,5 +100,5 @@ def sites(
         click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
         if account is not None:
             click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
-        if is_faint(release):
+        if release.looks_empty:
             click.echo(FAINT_SITES, err=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spinney.algorithms.plan import Plan
 from spinney.curators.base import Curator
 from spinney.curators.memory import MemoryCurator
-from spinney.curators.parquet import Batches, ParquetCurator
+from spinney.curators.parquet import Batches, ParquetCurator, chosen_batches
 from spinney.curators.seal import sealed
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
@@ -32,7 +32,7 @@ __all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit"
 CuratorMaker = Callable[[Domain, Unit, FitLedger, NoiseSource], Curator]
 
 
-def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int, n_guess: int | None = None) -> Plan:
+def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int | None, n_guess: int | None = None) -> Plan:
     """Return every question with its charge and noise, before any row is read.
 
     Parameters
@@ -41,16 +41,19 @@ def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int
     objective : {"kmeans", "kmedian"}
     owner : str
         Who plans, for messages.
-    n_features : int
-        The number of columns; public.
+    n_features : int or None
+        The number of columns; public. None if the bounds name them.
     n_guess : int, optional
         A public guess of the number of rows.
     """
     grouped = parameters.max_rows_per_group is not None
     facts = check_parameters(parameters, objective, owner, grouped)
+    if n_features is None and facts.columns is not None:
+        n_features = len(facts.columns)
     check_count("n_features", f"{owner}.plan", n_features)
     if n_guess is not None:
         check_count("n_guess", f"{owner}.plan", n_guess)
+    assert n_features is not None
     problem = facts.problem(n_features)
     return Plan(facts.algorithm_for(problem), problem, n_guess, grouped)
 
@@ -82,6 +85,7 @@ def fit_rows(
     """
     rows = nonprivate_rows
     if isinstance(rows, Batches):
+        rows = rows if facts.columns is None else chosen_batches(rows, facts.columns)
         maker: CuratorMaker = partial(ParquetCurator, rows)
         return fit_behind(facts, maker, "parquet", rows.n_features, rows.has_groups, rows.columns, account)
     maker = partial(MemoryCurator, rows, groups=nonprivate_groups)
@@ -150,7 +154,7 @@ def fit_behind(
             **promise_fields(budget, unit, charges, ledger, source, has_groups, model),
             **repeat_fields(algorithm, facts.random_state, seed, made),
             preprocessing=prepared_rows(unit.adjacency.value, unit.max_rows if has_groups else None),
-            domain=domain_to_dict(problem.domain),
+            domain=domain_to_dict(problem.domain) | ({} if facts.columns is None else {"columns": list(facts.columns)}),
             tightened=None if result.box is None else domain_to_dict(result.box),
             feature_names=columns,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.estimators.tables import _numbers, _refuse_dates
+from spinney.estimators.tables import chosen_places, no_numbers
 from spinney.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -32,9 +33,8 @@ MOST_ROWS, MOST_VALUES = 2**16, 2**20
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
 PLAIN = {*SMALL, "integer", "long", "double"}
-#: Types that Spark turns into 64-bit floats, and those whose cells are read one by one.
-CAST, TEXT = {"boolean", "decimal", "void"}, {"string", "char", "varchar"}
-DATES = {"date", "time", "timestamp", "timestamp_ntz"}
+#: Types that Spark turns into 64-bit floats.
+CAST = {"boolean", "decimal", "void"}
 #: Where a fit keeps its blocks from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
 LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "DISK_ONLY"
 
@@ -44,36 +44,33 @@ def is_spark_frame(X: Any) -> bool:
     return issubclass(type(X), getattr(sys.modules.get("pyspark.sql"), "DataFrame", ()))  # this asks nothing of X itself
 
 
-def number_columns(frame: Any, names: Iterable[str]) -> list[Any]:
+def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:
     """Return columns of a Spark DataFrame as types that `read_columns` takes.
 
-    Columns and their types are schema and so public: dates and types that hold no numbers are refused.
+    Columns and their types are schema, declared and so public: types that hold no numbers, such as texts and dates, are refused.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    names : iterable of str
+    titles : iterable of str, optional
+        What a message calls the columns; their names by default.
     """
+    names = list(names)
     columns = [frame[f"`{name.replace('`', '``')}`"] for name in names]
     kinds = [field.dataType.typeName() for field in frame.select(columns).schema.fields]
-    _refuse_dates([np.dtype("M8[s]") for kind in kinds if kind in DATES or "interval" in kind])
-    for kind in kinds:
-        if kind not in PLAIN | CAST | TEXT:
-            raise ParameterError(
-                f"The columns of X must hold numbers. Got a column of Spark type {kind!r} instead.\n"
-                "Hint: select one column per number, for example frame.select('x', 'y')."
-            )
+    for title, kind in zip(names if titles is None else titles, kinds, strict=True):
+        if kind not in PLAIN | CAST:
+            raise no_numbers(title, kind)
     if not kinds:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
     return [column.cast("double") if kind in CAST else column for column, kind in zip(columns, kinds, strict=True)]
 
 
 def read_columns(columns: Iterable[Any], dtype: str = "<f8") -> NDArray[Any]:
-    """Return Arrow columns as an F-ordered array of rows; a cell that is not a number, or not even UTF-8, is missing."""
+    """Return Arrow columns of numbers as an F-ordered array of rows."""
     with np.errstate(all="ignore"):
-        arrays = [
-            column.to_numpy(zero_copy_only=False)
-            if str(column.type) not in ("string", "large_string", "string_view")
-            else _numbers(
-                [None if cell is None else cell.decode("utf-8", "replace") for cell in column.cast("large_binary").to_pylist()]
-            )
-            for column in columns
-        ]
+        arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
         rows = np.empty((len(arrays), len(arrays[0])), dtype=dtype)
         for i, array in enumerate(arrays):
             rows[i] = array
@@ -106,6 +103,16 @@ class Packer:
             count += len(rows)
         if count:
             yield pack(np.concatenate(waiting))
+
+
+def ignore_pandas_warning() -> None:
+    """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here.
+
+    The filter is set once and stays: to put it back would change what other threads are told meanwhile.
+    """
+    known = ("ignore", FutureWarning, "PySpark does not yet fully support pandas")
+    if not any((f[0], f[2], getattr(f[1], "pattern", f[1])) == known for f in warnings.filters):
+        warnings.filterwarnings("ignore", known[2], FutureWarning)
 
 
 def _storage(session: Any) -> Any:
@@ -167,6 +174,7 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None, groups: A
         The column that names the group of each row; it is not clustered.
     """
     from spinney.curators.spark import MODEL, SparkCurator
+    from spinney.curators.workers import check_workers
     from spinney.estimators.fitting import fit_behind
     from spinney.estimators.frame_groups import name_column, pack_groups
 
@@ -176,15 +184,17 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None, groups: A
             "Hint: run the fit where the driver runs."
         )
     names = tuple(frame.columns)
+    places = chosen_places(names, facts.columns, groups)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
     owner = None if groups is None else name_column(frame, names, groups)
-    places = [place for place, name in enumerate(names) if groups is None or name != groups]
-    numbers = number_columns(frame, [f"c{place}" for place in places])
+    names = tuple(names[place] for place in places)
+    numbers = number_columns(frame, [f"c{place}" for place in places], names)
     kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]
     dtype = "<f4" if SMALL.issuperset(kinds) else "<f8"
-    names = tuple(names[place] for place in places)
     columns = names if len(set(names)) == len(names) else None
     storage = _storage(frame.sparkSession)
+    check_workers(frame.sparkSession.sparkContext)
+    ignore_pandas_warning()
     with ExitStack() as stack:
         if owner is None:
             packed = frame.select(numbers).mapInArrow(Packer(dtype, len(names)), "block binary")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,12 +17,13 @@ from spinney.algorithms.sites import SiteAlgorithm, nearest_site
 from spinney.curators.items import FALLBACK, known_points
 from spinney.curators.seal import sealed
 from spinney.estimators.display import Discreet
+from spinney.estimators.places import place_column
 from spinney.estimators.record import algorithm_of
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
-from spinney.estimators.tables import is_list_of_names, numeric_column
-from spinney.exceptions import ParameterError
+from spinney.estimators.tables import is_list_of_names
+from spinney.exceptions import FewRowsWarning, ParameterError
 from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.site_release import SiteRelease
+from spinney.privacy.site_release import FAINT_SITES, SiteRelease
 from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["PrivateKMedoids"]
@@ -113,6 +115,11 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
     def _parameters(self) -> SiteParameters:
         return SiteParameters(**self.get_params(deep=False))
 
+    @property
+    def _names(self) -> tuple[str, ...] | None:
+        """What the space's points are called, if they have names."""
+        return getattr(self.space, "names", None)
+
     def plan(self, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
 
@@ -136,8 +143,9 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         demand : array-like of shape (n,)
-            Private: the point of each row, as an index of the space's points; repeats are allowed. A row that names no point is
-            dropped, or read as point 0 if ``adjacency="replace"``.
+            Private: the point of each row, as an index of the space's points, or as its name if the space has names; repeats are
+            allowed. A row that names no point is dropped, or read as point 0 if ``adjacency="replace"``. If a point is named by a
+            number, numbers are names too. Without names in the space a column that is declared as text is refused.
         y : ignored
         groups : array-like of shape (n,), optional
             Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name do not count.
@@ -149,13 +157,15 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         self
         """
         facts = check_sites(self._parameters(), type(self).__name__, groups is not None)  # before anything is asked of the rows
-        rows = numeric_column(demand)
+        rows = place_column(demand, self._names)
         if groups is not None and not is_list_of_names(groups, len(rows)):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\n"
                 "Hint: pass a column of the same table, for example groups=table['person']."
             )
-        self._store(fit_demand(facts, rows, groups, account=ledger))
+        self._store(fit_demand(facts, rows, groups, ledger))
+        if self.release_.looks_empty:
+            warnings.warn(FAINT_SITES, FewRowsWarning, stacklevel=2)
         return self
 
     def _store(self, release: SiteRelease) -> None:
@@ -208,7 +218,7 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         assert self.space is not None
-        rows = numeric_column(points)
+        rows = place_column(points, self._names)
         nearest = nearest_site(self.space, self.release_.sites)
         with sealed():
             places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)

@@ -27,7 +27,7 @@ from spinney.estimators.kmedian import PrivateKMedian
 from spinney.exceptions import ParameterError
 from spinney.privacy.release import Release
 from spinney.solvers.nearest import nearest
-from spinney.spaces.box import domain_from_dict
+from spinney.spaces.box import as_space, domain_from_dict
 
 __all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
 
@@ -36,12 +36,15 @@ def _param(name: str, text: str, convert: Any) -> Any:
     return Param(Params._dummy(), name, text, typeConverter=convert)
 
 
-def _bounds(value: Any) -> list[Any]:
-    """Return bounds as lists, which can be saved."""
+def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
+    """Return bounds as lists, which can be saved; by name if they are given by name."""
+    if isinstance(value, dict):
+        as_space(value, "the estimator")  # raises unless each name has two numbers
+        return {name: [float(low), float(high)] for name, (low, high) in value.items()}
     try:
         lower, upper = value if isinstance(value, list | tuple) else (value.lower, value.upper)
     except (AttributeError, TypeError, ValueError):
-        raise TypeError("bounds must be (lower, upper) or a Box") from None
+        raise TypeError("bounds must be (lower, upper), pairs by column or a Box") from None
     return [np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()]
 
 
@@ -98,14 +101,17 @@ class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
         groups = given.pop("groupsCol", None)
         names = self._names(dataset, groups)
         given = {name: value for name, value in given.items() if name not in ("inputCols", "predictionCol")}
-        if "bounds" in given:
-            given["bounds"] = tuple(given["bounds"])
+        bounds = given.get("bounds")
+        if isinstance(bounds, list):
+            given["bounds"] = tuple(bounds)
+        elif bounds is not None and not self.isDefined(self.inputCols):
+            names = list(bounds)
         if groups in names:
             raise ParameterError("A column of groups is not clustered.\nHint: leave groupsCol out of inputCols.")
         chosen = names if groups is None else [*names, groups]
         columns = dataset.select([dataset[f"`{name.replace('`', '``')}`"] for name in chosen])
         release = self._estimator(**given).fit(columns, groups=groups).release_
-        return SparkClusterModel(release, names, self.getPredictionCol())
+        return SparkClusterModel(release, list(release.feature_names or names), self.getPredictionCol())
 
 
 class SparkPrivateKMeans(_SparkClusterer):
@@ -120,9 +126,9 @@ class SparkPrivateKMeans(_SparkClusterer):
     ----------
     n_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
         As for `PrivateKMeans`; an algorithm goes by its name.
-    bounds : (lower, upper) or Box
+    bounds : (lower, upper), pairs by column or Box
     inputCols : list of str, optional
-        The columns to cluster; all but `groupsCol` by default.
+        The columns to cluster; those that the bounds name, or all but `groupsCol`, by default.
     groupsCol : str, optional
         The column that names the group of each row; needs `max_rows_per_group`.
     predictionCol : str, default "prediction"

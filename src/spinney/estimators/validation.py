@@ -16,7 +16,7 @@ from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
-from spinney.spaces.box import Ball, Box, as_space
+from spinney.spaces.box import Ball, Box, NamedBox, as_space
 
 __all__ = ["Facts", "Parameters", "check_clusters", "check_count", "check_parameters", "check_promise", "check_random_state"]
 
@@ -98,6 +98,11 @@ class Facts:
     tighten: bool
     random_state: Any
     noise_seed: int | None
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns to use, if the bounds are given by name; all columns else."""
+        return self.space.columns if isinstance(self.space, NamedBox) else None
 
     def problem(self, n_features: int) -> Problem:
         """Return the problem for this number of columns."""

@@ -23,7 +23,6 @@ from spinney.io.schema import (
     check_groups,
     chosen_columns,
     csv_header,
-    is_text,
     open_parquet,
     parquet_cell,
     parquet_schema,
@@ -32,7 +31,6 @@ from spinney.io.schema import (
     same_groups,
     shielded,
     table_files,
-    text_cells,
     unreadable,
 )
 
@@ -194,7 +192,6 @@ class _ParquetFile(_File):
         self.columns = tuple(chosen_columns(self.path, schema, columns, self.groups))
         self.n_features = len(self.columns)
         self._cells = [parquet_cell(self.path, name, schema[name]) for name in self.columns]
-        self._is_text = [is_text(schema[name]) for name in self.columns]
         self._is_plain = [schema[name] in (pl.Float32, pl.Float64) for name in self.columns]
         self._dtype = np.float32 if all(schema[name] == pl.Float32 for name in self.columns) else np.float64
         if self.groups is not None:
@@ -214,8 +211,8 @@ class _ParquetFile(_File):
                     if self._is_plain[i]:
                         rows[:, i] = column.to_numpy(zero_copy_only=False)
                     else:
-                        cells = text_cells(column) if self._is_text[i] else pl.from_arrow(column)
-                        rows[:, i] = pl.DataFrame({name: cells}).select(self._cells[i]).to_series().to_numpy()
+                        cells = pl.DataFrame({name: pl.from_arrow(column)})
+                        rows[:, i] = cells.select(self._cells[i]).to_series().to_numpy()
                 yield rows
 
     def read_groups(self) -> pl.Series:

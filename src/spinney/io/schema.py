@@ -1,6 +1,7 @@
 """Which files make up a table, what their columns are, and how a Parquet column is read.
 
-Names and types of columns are schema, and public. A text is read as in a CSV file: bytes that are no UTF-8 are replaced.
+Names of columns are schema, and public, and so are the types that a Parquet file declares: a column that holds no numbers is
+refused. A name is read as in a CSV file: bytes that are no UTF-8 are replaced.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError, is_path, named
-from spinney.io.records import Header, as_numbers, read_header
+from spinney.io.records import Header, read_header
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,11 +20,14 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "Paths",
+    "can_be_read",
     "check_choice",
     "check_groups",
     "check_names",
     "chosen_columns",
     "csv_header",
+    "holds_names",
+    "holds_numbers",
     "is_text",
     "open_parquet",
     "parquet_cell",
@@ -169,10 +173,10 @@ def parquet_schema(path: Path, hint: str = FORMATS) -> dict[str, Any]:
 
     schema = shielded(lambda: dict(pl.scan_parquet(path, glob=False).collect_schema()), unreadable(path, "cannot be read.", hint))
     empty = shielded(arrow_columns, unreadable(path, "has a column of a type that cannot be read.", "write numbers of 64 bits."))
-    return {name: dtype if name in empty and _can_be_read(empty[name]) else pl.Unknown() for name, dtype in schema.items()}
+    return {name: dtype if name in empty and can_be_read(empty[name]) else pl.Unknown() for name, dtype in schema.items()}
 
 
-def _can_be_read(empty: Any) -> bool:
+def can_be_read(empty: Any) -> bool:
     """Whether polars takes an Arrow column of this type, which is tried without cells; decimals of 256 bits make it panic."""
     import polars as pl
     import pyarrow as pa
@@ -243,11 +247,16 @@ def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], 
     return shielded(read, unreadable(path, "cannot be read.", hint))
 
 
-def check_groups(path: Path, groups: str, dtype: Any) -> None:
-    """Raise if a Parquet column cannot name groups, by its type alone."""
+def holds_names(dtype: Any) -> bool:
+    """Whether a declared type can name groups."""
     import polars as pl
 
-    if not (is_text(dtype) or dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null or dtype == pl.Binary):
+    return bool(is_text(dtype) or dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null or dtype == pl.Binary)
+
+
+def check_groups(path: Path, groups: str, dtype: Any) -> None:
+    """Raise if a Parquet column cannot name groups, by its type alone."""
+    if not holds_names(dtype):
         raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
 
 
@@ -262,11 +271,19 @@ def same_groups(files: list[Path], groups: list[pl.Series]) -> pl.Series:
 
 
 def parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
-    """Return how a column is read, which depends on its type alone."""
+    """Return how a column is read, or raise if it holds no numbers; both depend on its declared type alone."""
     import polars as pl
 
-    if is_text(dtype):
-        return as_numbers(pl.col(name).cast(pl.String))
-    if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
-        raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: leave it out with --columns.")
+    if not holds_numbers(dtype):
+        raise DataError(
+            f"{path}: column {name!r} does not hold numbers.\n"
+            "Hint: leave it out: --columns on the command line, columns= or bounds={'age': (0, 110), ...} in Python."
+        )
     return pl.col(name).cast(pl.Float64, strict=False)
+
+
+def holds_numbers(dtype: Any) -> bool:
+    """Whether a declared type holds numbers."""
+    import polars as pl
+
+    return bool(dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null)

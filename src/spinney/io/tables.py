@@ -1,6 +1,7 @@
 """Tables from CSV, Parquet and NPY files, and bounds from JSON.
 
-Names and types of columns are schema, and public; a cell that is not a number is missing, silently.
+Names of columns are schema, and public, and so are types where a file declares them; a cell that is not a number is missing,
+silently.
 """
 
 from __future__ import annotations

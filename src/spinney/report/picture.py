@@ -73,7 +73,7 @@ def draw(
         raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
     d = release.centers.shape[1]
     lawful = columns is None or (
-        isinstance(columns, tuple | list) and 2 <= len(columns) and all(_is_place(i, d) for i in columns)
+        isinstance(columns, tuple | list) and len(columns) >= 2 and all(_is_place(i, d) for i in columns)
     )
     if not lawful:
         raise ParameterError.wrong("columns", "draw", "two or more indices of columns, or None", columns, "columns=(0, 1).")

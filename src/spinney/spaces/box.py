@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["Ball", "Box", "Domain", "FloatArray", "as_space", "domain_from_dict", "domain_to_dict"]
+__all__ = ["Ball", "Box", "Domain", "FloatArray", "NamedBox", "as_space", "domain_from_dict", "domain_to_dict"]
 
 FloatArray = NDArray[np.float64]
 
@@ -113,6 +115,51 @@ class Box:
 
 
 @dataclass(frozen=True)
+class NamedBox(Box):
+    """A public box that also says which columns of a table it is about; made from bounds by name.
+
+    Parameters
+    ----------
+    lower, upper : sequence of float
+        One number per column.
+    columns : tuple of str
+        Names of the columns, in this order.
+    """
+
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, bounds: Mapping[Any, Any], owner: str) -> NamedBox:
+        """Read bounds by name, such as ``{"age": (0, 110), "income": (0, 200_000)}``."""
+        hint = "bounds={'age': (0, 110), 'income': (0, 200_000)}: for each column to use, its lower and its upper bound."
+        for name in [*bounds] or [None]:
+            if not isinstance(name, str):
+                raise ParameterError.wrong("bounds", owner, "named by columns, at least one", type(name).__name__, hint)
+        for name, pair in bounds.items():
+            is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(_is_finite, pair))
+            if not is_pair or not NARROWEST < float(pair[1]) - float(pair[0]) < WIDEST:
+                what = f"two finite numbers for column {name!r}, the lower first, {NARROWEST} to {WIDEST} apart"
+                raise ParameterError.wrong("bounds", owner, what, type(pair).__name__, hint)
+        lower, upper = zip(*bounds.values(), strict=True)
+        return cls(lower, upper, tuple(bounds))
+
+    def domain(self, n_features: int) -> Domain:
+        """Return the region; a table must have these columns and no others."""
+        if n_features != len(self.columns):
+            raise ParameterError.wrong(
+                "n_features", "plan", f"{len(self.columns)}, the number of columns that bounds name", n_features, "leave it out."
+            )
+        return super().domain(n_features)
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number too large for a float
+        return False
+
+
+@dataclass(frozen=True)
 class Ball:
     """A public ball.
 
@@ -147,15 +194,18 @@ class Ball:
         return Domain(center - self.radius, center + self.radius, self.radius)
 
 
-def as_space(bounds: ArrayLike | Box | Ball | None, owner: str) -> Box | Ball:
-    """Read a user's `bounds`: a Box, a Ball, or a pair (lower, upper)."""
+def as_space(bounds: ArrayLike | Mapping[str, Any] | Box | Ball | None, owner: str) -> Box | Ball:
+    """Read a user's `bounds`: a Box, a Ball, a pair (lower, upper), or pairs by the names of columns."""
     if isinstance(bounds, Box | Ball):
         return bounds
+    if isinstance(bounds, Mapping):
+        return NamedBox.of(bounds, owner)
     if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 2:
         return Box(bounds[0], bounds[1])
     raise ParameterError.wrong(
-        "bounds", owner, "a pair (lower, upper), a Box or a Ball", bounds,
-        "bounds=(0, 255) if all columns share a range, or bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
+        "bounds", owner, "a pair (lower, upper), pairs by column, a Box or a Ball", bounds,
+        "bounds=(0, 255) if all columns share a range, bounds={'age': (0, 110), 'bmi': (10, 60)} by the names of columns, or "
+        "bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
         "Take them from public knowledge, never from the rows.",
     )  # fmt: skip
 

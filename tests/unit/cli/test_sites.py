@@ -16,8 +16,8 @@ from spinney.cli.main import main
 from spinney.estimators import site_fitting as estimators_fitting
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.site_release import SiteRelease
-from spinney.report.site_page import FAINT_SITES, site_page
+from spinney.privacy.site_release import FAINT_SITES, SiteRelease
+from spinney.report.site_page import site_page
 
 SIDE = 8
 NAMES = [f"{'ABCDEFGH'[i]}{j}" for i in range(SIDE) for j in range(SIDE)]
