@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
-    from spinney.exceptions import BudgetError, ParameterError, ReleaseError, SeededNoiseWarning, SpinneyError
+    from spinney.exceptions import (
+        BudgetError,
+        CuratorError,
+        FewRowsWarning,
+        ParameterError,
+        ReleaseError,
+        SeededNoiseWarning,
+        SpinneyError,
+    )
     from spinney.privacy.ledger_file import Ledger
     from spinney.privacy.release import Release
     from spinney.spaces.box import Ball, Box
@@ -24,6 +32,8 @@ __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "CuratorError",
+    "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
     "ParameterError",
@@ -41,6 +51,8 @@ _HOMES = {
     "Ball": "spinney.spaces.box",
     "Box": "spinney.spaces.box",
     "BudgetError": "spinney.exceptions",
+    "CuratorError": "spinney.exceptions",
+    "FewRowsWarning": "spinney.exceptions",
     "FiniteMetric": "spinney.spaces.metric",
     "Ledger": "spinney.privacy.ledger_file",
     "ParameterError": "spinney.exceptions",

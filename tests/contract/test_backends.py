@@ -20,6 +20,7 @@ def fit_memory(model, frame, groups, folder, monkeypatch):
 
 def fit_parquet(model, frame, groups, folder, monkeypatch, batch=1000):
     monkeypatch.setattr(parquet, "MOST_ROWS", batch)
+    frame = frame.sample(fraction=1, shuffle=True, seed=batch)  # the order of rows is no one's business
     frame.write_parquet(folder / "rows.parquet", row_group_size=170)
     return model.fit(scan(folder / "rows.parquet", groups=groups))
 
@@ -43,7 +44,7 @@ def frame_of(d, n=700):
     rows[::50, 0], rows[7::90, -1], rows[3::80] = np.nan, np.inf, 40.0
     rows[11::20] = centers[0]
     frame = pl.DataFrame({f"c{t}": rows[:, t] for t in range(d)}).with_columns(pl.col("c0").fill_nan(None))
-    return frame.with_columns(person=pl.Series([f"p{i % 311}" for i in range(n)]))
+    return frame.with_columns(person=pl.Series([f"p{i % 311}" if i % 17 else None for i in range(n)]))
 
 
 def releases(model, frame, groups, folder, monkeypatch):
@@ -87,6 +88,18 @@ def test_the_number_of_batches_does_not_change_a_bit(case, batch, tmp_path, monk
     model = PrivateKMeans(3, epsilon=5.0, bounds=(-1, 1), max_rows_per_group=1, random_state=0, noise_seed=1, **asked)
     expected = fit_memory(model, frame, "person", tmp_path, monkeypatch).release_.to_json()
     assert fit_parquet(model, frame, "person", tmp_path, monkeypatch, batch).release_.to_json() == expected
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_a_csv_file_in_any_order_keeps_the_same_rows_of_a_person(quoted, adjacency, tmp_path, monkeypatch):
+    frame = frame_of(3, 300)
+    frame = frame.with_columns(person=pl.col("person").str.replace("p1", 'p,"1')) if quoted else frame
+    model = PrivateKMeans(3, epsilon=5.0, bounds=(-1, 1), adjacency=adjacency, max_rows_per_group=1, random_state=0, noise_seed=1)
+    expected = fit_memory(model, frame, "person", tmp_path, monkeypatch).release_.to_json()
+    for seed in range(3):
+        frame.sample(fraction=1, shuffle=True, seed=seed).write_csv(tmp_path / "rows.csv")
+        assert model.fit(scan(tmp_path / "rows.csv", groups="person")).release_.to_json() == expected
 
 
 @pytest.mark.parametrize("case", CASES)

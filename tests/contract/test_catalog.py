@@ -28,10 +28,11 @@ from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover, Family
+from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
-from spinney.questions.question import Ground, Kind, Question
+from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Sums
 from spinney.trees.quadtree import Splits, TreeCells
 

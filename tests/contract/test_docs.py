@@ -158,6 +158,47 @@ def test_every_algorithm_is_explained():
     assert [field.name for field in fields(HST) if f"`{field.name}`" not in page] == []
 
 
+def test_published_algorithms_name_their_papers():
+    page = " ".join(read("algorithms.md").split())
+    for authors, title, year in (
+        ("Cohen-Addad, Epasto, Lattanzi", "Scalable Differentially Private Clustering via Hierarchically Separated Trees", 2022),
+        ("Fan, Li and Li", "k-Median Clustering via Metric Embedding", 2023),
+        ("Jones, Nguyen and Nguyen", "Differentially Private Clustering via Maximum Coverage", 2021),
+        ("Zhang, Xiao and Xie", "PrivTree", 2016),
+    ):
+        assert authors in page
+        assert title in page
+        assert str(year) in page
+
+
+#: Words that need explaining, and what a page that uses one must hold: the explanation, or a link to it.
+WORDS = {r"clipping radi": "**Clipping radius**", r"zCDP|\brho\b": "**zCDP**"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../ARCHITECTURE.md", "../proofs/README.md"])
+def test_words_are_explained_where_they_are_used(page):
+    for word, explanation in WORDS.items():
+        text = read(page)
+        if re.search(word, text):
+            assert explanation in text or "reading.md#words)" in text
+
+
+def test_nothing_says_that_an_extra_brings_what_is_always_there():
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needed = declared.partition("dependencies = [")[2].partition("]")[0]
+    for text in (read(page) for page in [*PAGES, "../README.md"]):
+        for name in re.findall(r"brings (\w+)", text):
+            assert name not in needed
+
+
+def test_declared_pythons_are_those_of_the_page():
+    declared = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rows = re.findall(r"^\| (3\.[^|]*?) \| (.*?) \|$", read("limits.md"), flags=re.MULTILINE)
+    run = [python for pythons, status in rows if "Not run" not in status for python in pythons.split(", ")]
+    assert declared == run
+    assert len(rows) > 1
+
+
 def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page("```python\nprint(1)\n```\n```output\n1\n```\n```console\n$ spinney --bad\n$ echo $?\n2\n```\n", "right")

@@ -6,6 +6,8 @@ NAMES = [
     "Ball",
     "Box",
     "BudgetError",
+    "CuratorError",
+    "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
     "ParameterError",
@@ -56,4 +58,6 @@ def test_errors_form_the_tree_that_is_drawn():
     assert issubclass(spinney.ReleaseError, spinney.SpinneyError)
     assert issubclass(spinney.ReleaseError, ValueError)
     assert issubclass(spinney.BudgetError, spinney.SpinneyError)
+    assert issubclass(spinney.CuratorError, spinney.SpinneyError)
     assert issubclass(spinney.SeededNoiseWarning, UserWarning)
+    assert issubclass(spinney.FewRowsWarning, UserWarning)

@@ -19,7 +19,7 @@ from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
 from spinney.questions.catalog import CATALOG
 from spinney.questions.counts import CountAnswer
-from spinney.questions.question import Ground
+from spinney.questions.ground import Ground
 
 
 class OpenLedger:
@@ -143,8 +143,8 @@ def neighbors(data, adjacency, max_rows=1):
     for one, other in itertools.permutations(range(len(data)), 2):
         left, right = Counter(data[one]), Counter(data[other])
         lost, gained = (left - right).total(), (right - left).total()
-        replaced = max_rows > 1 or lost == gained  # a single row that is replaced leaves the number of rows as it is
-        near = replaced if Adjacency(adjacency) is Adjacency.REPLACE else min(lost, gained) == 0
+        # One side of a replacement may be empty: a person without a name has no rows that count.
+        near = Adjacency(adjacency) is Adjacency.REPLACE or min(lost, gained) == 0
         if near and max(lost, gained) <= max_rows:
             pairs.append((one, other))
     return pairs

@@ -17,7 +17,7 @@ from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
 from spinney.questions.cover import Cover, Family
-from spinney.questions.question import Ground
+from spinney.questions.ground import Ground
 
 #: Which items each set holds, how many are chosen, and the data sets: tuples of items.
 FAMILIES = {

@@ -48,14 +48,16 @@ class FaultyOs:
 
 
 def spend_all(ledger, ids, acknowledge, rng):
-    """Charge one unit for each id, and tell when it is safe or refused."""
-    from spinney.exceptions import BudgetError
+    """Charge one unit for each id, and tell when it is safe or refused; that an id is there already says that it is safe."""
+    from spinney.exceptions import BudgetError, ParameterError
     from spinney.privacy.charges import Charge, Measure
 
     for name in ids:
         try:
             note = "x" * rng.randrange(300)  # so that what a crash cut short may be longer than the next line
             ledger.spend([Charge("all", "counts", Measure.PURE, Fraction(1))], note=note, entry_id=name)
+            os.write(acknowledge, f"+{name}\n".encode())
+        except ParameterError:
             os.write(acknowledge, f"+{name}\n".encode())
         except BudgetError:
             os.write(acknowledge, f"-{name}\n".encode())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from spinney.curators import lookahead
+from spinney.curators.workers import check_workers
 
 HERE = Path(__file__).parent
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -18,6 +19,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("spark"))  # one worker of pytest-xdist, so one session
+            # PySpark says so when it is imported; that a fit does not is tested.
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"))
             item.add_marker(pytest.mark.skipif(not HAS_JAVA, reason="no Java found: Spark is not tested"))
 
@@ -42,6 +44,7 @@ def spark():
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
+    check_workers(session.sparkContext)  # once per session, so that no test counts it
     yield session
     session.stop()
 

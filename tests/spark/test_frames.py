@@ -2,31 +2,52 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from spinney import ParameterError, PrivateKMeans
-from spinney.estimators.frames import is_spark_frame, read_columns
+from spark.conftest import plain, rows_of
+from spinney import Ledger, ParameterError, PrivateKMeans
+from spinney.estimators.frames import is_spark_frame
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 
 
-def test_dates_are_refused_as_in_memory(spark):
-    table = pd.DataFrame({"x": [1.0], "day": pd.to_datetime(["2020-01-01"])})
-    with pytest.raises(ParameterError) as here:
-        MODEL.fit(table)
-    for kind in ("date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month"):
-        with pytest.raises(ParameterError) as there:
-            MODEL.fit(spark.createDataFrame([], f"x double, day {kind}"))
-        assert str(there.value) == str(here.value)
+NO_NUMBERS = (
+    "string", "char(3)", "varchar(3)", "date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month",
+    "array<double>", "map<string,double>", "struct<a:double>", "binary",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["array<double>", "map<string,double>", "struct<a:double>", "binary"])
-def test_types_without_numbers_are_refused(spark, kind):
-    with pytest.raises(ParameterError, match="must hold numbers"):
-        MODEL.fit(spark.createDataFrame([], f"x double, y {kind}"))
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_types_without_numbers_are_refused_by_name_before_a_charge(spark, kind, tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0)
+    frame = spark.createDataFrame([], f"x double, y {kind}")
+    with pytest.raises(ParameterError, match=r"must hold numbers\. Column 'y' is of type .*\nHint: leave it out"):
+        MODEL.fit(frame, ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_bounds_by_name_leave_other_columns_out(spark, frame_of):
+    from pyspark.sql.functions import lit
+
+    rows = rows_of(3, 300)
+    frame = frame_of(rows, 2, ["x", "y", "z"]).withColumn("name", lit("SECRET"))
+    model = PrivateKMeans(2, epsilon=1.0, bounds={"z": (-1, 1), "x": (-1, 2)}, random_state=0, noise_seed=1)
+    there = model.fit(frame).release_
+    assert plain(there) == plain(model.fit(pd.DataFrame(rows, columns=["x", "y", "z"])).release_)
+    assert there.feature_names == ("z", "x")
+    with pytest.raises(ParameterError, match="X has no column 'z'"):
+        model.fit(frame.drop("z"))
+
+
+def test_a_fit_does_not_warn_about_pandas(frame_of):
+    frame = frame_of(rows_of(2, 300), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PrivateKMeans(2, epsilon=10.0, bounds=(-1, 1)).fit(frame)
 
 
 def test_no_columns_are_refused_as_in_memory(spark):
@@ -41,12 +62,6 @@ def test_names_that_repeat_are_not_released(spark):
     model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame)
     assert model.release_.feature_names is None
     assert not hasattr(model, "feature_names_in_")
-
-
-def test_groups_are_refused(spark):
-    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2)
-    with pytest.raises(ParameterError, match="not supported on Spark"):
-        model.fit(spark.createDataFrame([], "x double, person string"), groups="person")
 
 
 def test_parameters_are_checked_first(spark):
@@ -81,26 +96,3 @@ def test_nothing_is_a_spark_frame_before_pyspark_is_imported():
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert not is_spark_frame(np.zeros((2, 2)))
-
-
-@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
-def test_a_text_that_is_no_utf8_is_missing(kind):
-    import pyarrow as pa
-
-    binary = {"string": pa.binary(), "large_string": pa.large_binary(), "string_view": pa.binary_view()}[kind]
-    array = pa.array([b"1", b"\xff", None, b" 2 ", b"3\xff"], binary)
-    column = pa.Array.from_buffers(pa.type_for_alias(kind), len(array), array.buffers())
-    np.testing.assert_array_equal(read_columns([column])[:, 0], [1, np.nan, np.nan, 2, np.nan])
-
-
-def test_one_text_that_is_no_utf8_decides_no_error(spark, tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    array = pa.array([b"0.1", b"0.2", b"\xff"], pa.binary())
-    text = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
-    pq.write_table(pa.table({"x": text, "y": [0.5, 0.5, 0.5]}), tmp_path / "rows.parquet")
-    model = PrivateKMeans(1, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
-    expected = model.fit(np.array([[0.1, 0.5], [0.2, 0.5], [np.nan, 0.5]])).cluster_centers_
-    frame = spark.read.parquet(str(tmp_path / "rows.parquet"))
-    np.testing.assert_array_equal(model.fit(frame).cluster_centers_, expected)

@@ -18,11 +18,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from spinney.algorithms.problem import Charges, Result, SiteProblem
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, nearest_site
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options, nearest_site
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Budget
@@ -59,10 +61,9 @@ class Coverage(SiteAlgorithm):
     name = "coverage"
 
     def __post_init__(self) -> None:
-        if not 0.05 <= self.growth <= 0.95:
-            raise ParameterError.wrong(
-                "growth", "Coverage", "a float in [0.05, 0.95]", self.growth, "0.5 doubles every 1.7 radii."
-            )
+        growth: Any = self.growth
+        if isinstance(growth, bool) or not isinstance(growth, Real) or not 0.05 <= float(growth) <= 0.95:
+            raise ParameterError.wrong("growth", "Coverage", "a float in [0.05, 0.95]", growth, "0.5 doubles every 1.7 radii.")
 
     def balls(self, problem: SiteProblem) -> Balls:
         """Return the public set system."""
@@ -87,6 +88,7 @@ class Coverage(SiteAlgorithm):
 
     def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
         """Return every charge: the cover's is an approximate promise of its own, the others share what is left."""
+        check_options(sum(self.balls(problem).steps) * len(problem.space.candidates), "The algorithm 'coverage'")
         budget = problem.budget
         cover, *others = self.parts(problem)
         own = budget.delta * COVER_DELTA

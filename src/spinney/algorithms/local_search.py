@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
@@ -66,16 +68,18 @@ class LocalSearch(SiteAlgorithm):
     name = "local-search"
 
     def __post_init__(self) -> None:
-        if self.start not in STARTS:
+        if not (isinstance(self.start, str) and self.start in STARTS):
             raise ParameterError.wrong("start", "LocalSearch", f"one of {STARTS}", self.start, "'hst' is the published choice.")
-        if not 1 <= self.steps <= 10_000:
-            raise ParameterError.wrong(
-                "steps", "LocalSearch", "an int from 1 to 10000", self.steps, "20 is the published choice."
-            )
+        steps: Any = self.steps
+        if isinstance(steps, bool) or not isinstance(steps, Integral) or not 1 <= int(steps) <= 10_000:
+            raise ParameterError.wrong("steps", "LocalSearch", "an int from 1 to 10000", steps, "20 is the published choice.")
+        if not isinstance(self.stay, bool):
+            raise ParameterError.wrong("stay", "LocalSearch", "True or False", self.stay, "False is the published choice.")
         SiteHST(self.levels, self.allocation)  # refuses what it does not know
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
+        check_options(self.steps * problem.k * len(problem.space.candidates), "The algorithm 'local-search'")
         tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
         step = (1 - SIZES - tree) / (self.steps + 1)
         return (

@@ -16,7 +16,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
-from spinney.questions.question import Ground
+from spinney.questions.ground import Ground
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric
 

@@ -36,8 +36,10 @@ MANY_COLUMNS, MANY_COLUMNS_PURE = 40, 100
 
 def solves_of(algorithm: Any) -> str | None:
     """Return what an algorithm solves, "points" if it does not say, or None if it is no algorithm."""
-    is_one = not isinstance(algorithm, type) and all(hasattr(algorithm, name) for name in ("name", "parts", "run"))
-    return str(getattr(algorithm, "solves", "points")) if is_one else None
+    calls = (getattr(algorithm, name, None) for name in ("parts", "run"))
+    is_one = not isinstance(algorithm, type) and isinstance(getattr(algorithm, "name", None), str) and all(map(callable, calls))
+    solves = getattr(algorithm, "solves", "points")
+    return solves if is_one and isinstance(solves, str) else None
 
 
 def find(name: str, solves: str) -> Any:

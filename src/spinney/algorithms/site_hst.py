@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -75,9 +77,10 @@ class SiteHST(SiteAlgorithm):
     name = "hst"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.levels <= 64:
-            raise ParameterError.wrong("levels", "SiteHST", "an int from 1 to 64", self.levels, "8 is the published choice.")
-        if self.allocation not in ("geometric", "uniform"):
+        levels: Any = self.levels
+        if isinstance(levels, bool) or not isinstance(levels, Integral) or not 1 <= int(levels) <= 64:
+            raise ParameterError.wrong("levels", "SiteHST", "an int from 1 to 64", levels, "8 is the published choice.")
+        if not (isinstance(self.allocation, str) and self.allocation in ("geometric", "uniform")):
             raise ParameterError.wrong(
                 "allocation", "SiteHST", "'geometric' or 'uniform'", self.allocation, "'geometric' is the published choice."
             )

@@ -8,15 +8,18 @@ import numpy as np
 
 from spinney.algorithms.problem import Algorithm, SiteProblem
 from spinney.curators.gate import Curator
+from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import CountAnswer, Counts
 from spinney.questions.partitions import Labels
 from spinney.spaces.metric import FiniteMetric, IntArray
 
-__all__ = ["SIZES", "SiteAlgorithm", "ask_sizes", "nearest_site"]
+__all__ = ["SIZES", "SiteAlgorithm", "ask_sizes", "check_options", "nearest_site"]
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)
+#: All choices of a fit together weigh at most so many options, some microseconds each: about an hour.
+MOST_OPTIONS = 2**30
 
 
 class SiteAlgorithm(Algorithm):
@@ -24,6 +27,15 @@ class SiteAlgorithm(Algorithm):
 
     solves = "sites"
     backends = ("memory",)
+
+
+def check_options(options: int, owner: str) -> None:
+    """Raise if so many options, all choices of a fit together, would take too long; from public facts alone."""
+    if options > MOST_OPTIONS:
+        raise ParameterError(
+            f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.\n"
+            "Hint: ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices."
+        )
 
 
 def nearest_site(space: FiniteMetric, sites: IntArray) -> IntArray:

@@ -7,9 +7,14 @@ Half of the runs choose the event and the other half, which are independent of t
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from spinney.exceptions import ParameterError
 
 __all__ = ["epsilon_lower_bound"]
 
@@ -21,6 +26,20 @@ def _tail(sorted_values: NDArray[np.float64], thresholds: NDArray[np.float64]) -
     """Count the values above each threshold."""
     counts: NDArray[np.int64] = sorted_values.size - np.searchsorted(sorted_values, thresholds, side="right")
     return counts
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, Real) and 0 <= float(value) <= 1
+
+
+def _numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Return the runs of one data set; an error does not quote them."""
+    runs: NDArray[np.float64] | None = None
+    with suppress(Exception):  # whatever a table in its place raises
+        runs = np.asarray(values, dtype=np.float64).ravel()
+    if runs is None:
+        raise ParameterError.wrong(name, "epsilon_lower_bound", "one number for each run", values, "a statistic of the outputs.")
+    return runs
 
 
 def _bound(
@@ -62,7 +81,10 @@ def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, delta: float = 0.0,
     >>> bool(0.5 < epsilon_lower_bound(rng.laplace(0, 1, 20000), rng.laplace(1, 1, 20000)) < 1)
     True
     """
-    runs = [np.asarray(values, dtype=np.float64).ravel() for values in (first, second)]
+    for name, share in (("delta", delta), ("confidence", confidence)):
+        if not _is_share(share):
+            raise ParameterError.wrong(name, "epsilon_lower_bound", "a float in [0, 1]", share, "the promised delta, and 0.95.")
+    runs = [_numbers("first", first), _numbers("second", second)]
     if min(values.size for values in runs) < 2:
         return 0.0
     chosen, measured = [np.sort(values[::2]) for values in runs], [np.sort(values[1::2]) for values in runs]

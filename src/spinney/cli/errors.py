@@ -1,33 +1,68 @@
-"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget. Errors are one line that says what to type."""
+"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 130 interrupted, 143 terminated, 1 anything else.
+
+Errors are one line that says what to type. What nobody expected is told without its own words, for they could hold a row's.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from spinney.cli.wording import in_options
-from spinney.exceptions import BudgetError, DataError, ParameterError, ReleaseError
+from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError
 
-__all__ = ["BUDGET", "DATA", "USAGE", "one_line_errors"]
+__all__ = ["BUDGET", "DATA", "INTERRUPTED", "TERMINATED", "UNEXPECTED", "USAGE", "WORK", "one_line_errors"]
 
-USAGE, DATA, BUDGET = 2, 3, 4
+UNEXPECTED, USAGE, DATA, BUDGET, WORK = 1, 2, 3, 4, 5
+#: As shells count: 128 and the number of the signal.
+INTERRUPTED, TERMINATED = 130, 143
+
+_UNEXPECTED = (
+    "Something failed that should not; its own words are not shown, for they could tell about rows. "
+    "Hint: try the same from Python with made-up rows, and report what you see."
+)
 
 
-def _stop(error: object, code: int) -> NoReturn:
-    told = " ".join([in_options(str(error)), *getattr(error, "__notes__", ())])
+class _Terminated(SystemExit):
+    """Someone asked the process to end."""
+
+
+def _stop(error: BaseException, code: int, text: str | None = None) -> NoReturn:
+    told = " ".join([in_options(str(error)) if text is None else text, *getattr(error, "__notes__", ())])
     click.echo("error: " + " ".join(told.split()), err=True)
     sys.exit(code)
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn the library's errors into one line on standard error and an exit code."""
+def _heard() -> Iterator[None]:
+    """Let a request to end the process end the command as an error does: it says what was charged and leaves no half file."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise _Terminated(TERMINATED)
+
+    signal.signal(signal.SIGTERM, stop)
     try:
         yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn whatever ends a command into one line on standard error and an exit code."""
+    try:
+        with _heard():
+            yield
     except ParameterError as error:
         _stop(error, USAGE)
     except (DataError, ReleaseError) as error:
@@ -35,12 +70,21 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise  # whoever read the output has had enough; click ends quietly
     except OSError as error:
-        if error.filename:
-            notes = " ".join(getattr(error, "__notes__", ()))
-            _stop(f"{error.filename}: {error.strerror}. Hint: check the path and its permissions. {notes}", DATA)
-        _stop(error, DATA)
+        why = os.strerror(error.errno) if isinstance(error.errno, int) else "A file could not be read or written"
+        where = f"{error.filename}: " if error.filename else ""
+        _stop(error, DATA, f"{where}{why}. Hint: check the path, its permissions and the space that is left.")
     except BudgetError as error:
         _stop(error, BUDGET)
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
-        _stop(f"{package} is not installed. Hint: pip install 'spinney[plot]'", USAGE)
+        _stop(error, USAGE, f"{package} is not installed. Hint: pip install 'spinney[plot]'")
+    except (CuratorError, MemoryError) as error:
+        _stop(error, WORK, CuratorError.TEXT)
+    except KeyboardInterrupt as error:
+        _stop(error, INTERRUPTED, "Interrupted.")
+    except _Terminated as error:
+        _stop(error, TERMINATED, "Terminated.")
+    except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of polars is no `Exception`
+        _stop(error, UNEXPECTED, _UNEXPECTED)

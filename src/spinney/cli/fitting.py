@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
@@ -24,6 +25,8 @@ __all__ = ["fit_table", "label_table", "plan_text"]
 
 #: Whose parameters a message is about.
 OWNER = "spinney"
+#: So many columns are listed by their names.
+SHOWN_COLUMNS = 20
 
 
 def plan_text(objective: str, n_features: int, n_guess: int | None, ledger: Path | None, **parameters: Any) -> str:
@@ -53,6 +56,13 @@ def _columns_and_bounds(
     return names, tuple(zip(*(by_column[name] for name in names), strict=True))
 
 
+def _all_columns(columns: tuple[str, ...]) -> str:
+    """Return which columns will be clustered, if nobody named them; names are public."""
+    listed = ", ".join(map(repr, columns[:SHOWN_COLUMNS]))
+    more = f" and {len(columns) - SHOWN_COLUMNS} more" if len(columns) > SHOWN_COLUMNS else ""
+    return f"Read as numbers: {listed}{more}. A cell that is no number drops its row. Hint: --columns names others."
+
+
 def fit_table(
     table: tuple[Path, ...],
     objective: str,
@@ -72,6 +82,8 @@ def fit_table(
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups)
+    if names is None and found.columns is not None:
+        click.echo(_all_columns(found.columns), err=True)
     problem = facts.problem(found.n_features if isinstance(found, Scan) else found.nonprivate_rows.shape[1])
     with progress(len(facts.algorithm_for(problem).plan(problem))):
         if isinstance(found, Scan):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,13 +11,10 @@ from spinney._version import __version__
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
-from spinney.cli.options import FILE, add_options, promise_options
+from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
-from spinney.exceptions import ReleaseError
-
-if TYPE_CHECKING:
-    from spinney.privacy.site_release import SiteRelease
+from spinney.exceptions import ParameterError
 
 __all__ = ["main"]
 
@@ -28,7 +25,7 @@ __all__ = ["main"]
 def main(context: click.Context) -> None:
     """Cluster rows you may not show: differentially private k-means and k-median in tables, p-median in networks.
 
-    Exit codes: 0 ok, 2 usage, 3 data, 4 budget.
+    Exit codes: 0 ok, 1 unexpected, 2 usage, 3 data, 4 budget, 5 work on rows, 130 interrupted, 143 terminated.
     """
     context.with_resource(without_collection())
 
@@ -72,7 +69,11 @@ def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
     "--bounds-file", type=FILE, default=None, help='Public bounds by column, JSON: {"age": [0, 110]}; also names the columns.'
 )
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
-@click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group.")
+@click.option(
+    "--groups",
+    default=None,
+    help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
+)
 @click.option("--out", type=FILE, required=True, help="Where to write the release (JSON).")
 @click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left.")
 def fit(out: Path, ledger: Path | None, **options: Any) -> None:
@@ -84,7 +85,7 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         from spinney.cli.fitting import fit_table
         from spinney.estimators.charging import told
         from spinney.privacy.ledger_file import Ledger
-        from spinney.report.page import FAINT, is_faint
+        from spinney.privacy.release import FAINT
 
     with one_line_errors():
         account = None if ledger is None else Ledger(ledger)
@@ -95,7 +96,7 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         click.echo(f"Wrote {out}: {release.statement}.")
         if account is not None:
             click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
-        if is_faint(release):
+        if release.looks_empty:
             click.echo(FAINT, err=True)
 
 
@@ -125,53 +126,24 @@ def predict(release: Path, table: Path, out: Path | None) -> None:
 @click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
 @click.option("--max-k", type=click.IntRange(1, 200), default=20, show_default=True)
 @click.option("--picture", type=FILE, default=None, help="Also write a PNG: of the curve with --curve, else of the release.")
-def show(release: Path, curve: bool, max_k: int, picture: Path | None) -> None:
-    """Print a release file as one readable page."""
+@add_options(*MAP_OPTIONS)
+def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public: Any) -> None:
+    """Print a release file as one readable page.
+
+    With the public files of 'spinney sites' the picture of a release of sites has the network too.
+    """
     with one_line_errors():
+        from spinney.cli.showing import show_clusters, show_sites
         from spinney.privacy.promise import read_json
         from spinney.privacy.site_release import SiteRelease
 
         record = read_json(release)
         if record.get("format") == SiteRelease.format:
-            _show_sites(SiteRelease.from_dict(record), curve, picture)
+            show_sites(SiteRelease.from_dict(record), curve, picture, public)
+        elif any(public.values()):
+            raise ParameterError("This is no release of sites.\nHint: only they are drawn with --graph or --points.")
         else:
-            _show_clusters(record, curve, max_k, picture)
-        if picture:
-            click.echo(f"Wrote {picture}.")
-
-
-def _show_sites(release: SiteRelease, curve: bool, picture: Path | None) -> None:
-    from spinney.report.site_page import site_page
-
-    if curve:
-        raise ReleaseError("A release of sites has no cost curve.\nHint: leave --curve out.")
-    click.echo(site_page(release))
-    if picture:
-        from spinney.report.map import draw_map
-
-        with written_whole(picture) as part:
-            draw_map(release, part)
-
-
-def _show_clusters(record: dict[str, Any], curve: bool, max_k: int, picture: Path | None) -> None:
-    from spinney.privacy.release import Release
-    from spinney.report.page import page
-
-    loaded = Release.from_dict(record)
-    click.echo(page(loaded))
-    if curve:
-        from spinney.report.curve import cost_curve, draw_curve
-
-        estimated = cost_curve(loaded, max_k)
-        click.echo(f"\nHow many clusters? Estimated from the private summary, free of charge:\n{estimated}")
-        if picture:
-            with written_whole(picture) as part:
-                draw_curve(estimated, part)
-    elif picture:
-        from spinney.report.picture import draw
-
-        with written_whole(picture) as part:
-            draw(loaded, part)
+            show_clusters(record, curve, max_k, picture)
 
 
 main.add_command(sites)

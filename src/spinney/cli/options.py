@@ -8,11 +8,20 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "add_options", "promise_options"]
+__all__ = ["FILE", "MAP_OPTIONS", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
+
+#: The public files that a map of sites is drawn from.
+MAP_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--graph", type=FILE, default=None, help="Public network: a table with columns from, to, length."),
+    click.option("--points", type=FILE, default=None, help="Or public points: a table with columns name, x, y."),
+    click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
+    click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),
+    click.option("--largest-part", is_flag=True, help="Leave out what is not connected with the network's largest part."),
+)
 
 
 def add_options(*options: Callable[[F], F]) -> Callable[[F], F]:

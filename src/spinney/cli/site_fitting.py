@@ -64,9 +64,20 @@ class PublicFiles:
         """Whether the space can be drawn."""
         return self.graph is None or self.coordinates is not None
 
+    @property
+    def axes(self) -> list[str]:
+        """The columns of coordinates."""
+        return [name.strip() for name in self.columns.split(",")] if self.columns else AXES
+
+    @property
+    def degrees(self) -> bool | None:
+        """Whether coordinates are longitudes and latitudes by their names; None if these do not tell."""
+        told = [name.lower()[:3] for name in self.axes]
+        return True if told in (["lon", "lat"], ["lng", "lat"]) else None
+
     def read(self) -> tuple[FiniteMetric, NDArray[np.int64]]:
         """Return the space, with the names of its points, and the existing sites."""
-        axes = [name.strip() for name in self.columns.split(",")] if self.columns else AXES
+        axes = self.axes
         where = str(self.graph or self.points)
         if self.points is not None:
             points = read_points(self.points, axes)

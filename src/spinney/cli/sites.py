@@ -30,7 +30,11 @@ __all__ = ["sites"]
     click.option("--power", type=click.Choice(["1", "2"]), default="1", show_default=True, help="2 sums squared travel costs."),
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
-    click.option("--groups", default=None, help="Column that names the person of each row; needs --max-rows-per-group."),
+    click.option(
+        "--groups",
+        default=None,
+        help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
+    ),
     click.option("--metric", type=click.Choice(["euclidean", "manhattan"]), default=None, help="Distance between --points."),
     click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
     click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),
@@ -59,7 +63,8 @@ def sites(
         from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
         from spinney.estimators.charging import told
         from spinney.privacy.ledger_file import Ledger
-        from spinney.report.site_page import FAINT_SITES, is_faint, site_rows
+        from spinney.privacy.site_release import FAINT_SITES
+        from spinney.report.site_page import site_rows
 
     with one_line_errors(), ExitStack() as stack:
         files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
@@ -90,10 +95,10 @@ def sites(
             if picture is not None:
                 from spinney.report.map import draw_map
 
-                draw_map(release, parts[picture], space)
+                draw_map(release, parts[picture], space, files.degrees)
             stack.close()
         click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
         if account is not None:
             click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
-        if is_faint(release):
+        if release.looks_empty:
             click.echo(FAINT_SITES, err=True)

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol, Self
 
 from spinney.mechanisms.source import IntArray
-from spinney.questions.question import Ground
+from spinney.questions.ground import Ground
 from spinney.spaces.box import Domain
 
 __all__ = ["Backend", "Uncovered"]

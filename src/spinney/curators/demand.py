@@ -17,8 +17,8 @@ from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
 from spinney.questions.cover import NEVER, Balls, Family
+from spinney.questions.ground import Ground
 from spinney.questions.partitions import Labels
-from spinney.questions.question import Ground
 from spinney.solvers.service import nearest_two
 from spinney.solvers.swaps import TILE, add_changes
 from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric

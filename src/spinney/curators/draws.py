@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Marks", "draw_rows", "least_draws", "mark_rows", "number_copies"]
+__all__ = ["Marks", "draw_rows", "least_draws", "mark_rows", "number_copies", "run_places"]
 
 #: A 128-bit hash per row, as two words.
 Marks = NDArray[np.uint64]
@@ -112,7 +112,7 @@ def mark_rows(seeds: NDArray[np.uint64], rows: NDArray[Any], key: bytes) -> tupl
     return marks, complete
 
 
-def _places(is_first: NDArray[np.bool_]) -> NDArray[np.int64]:
+def run_places(is_first: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the place of each item in its run: 0, 1, 2 ... from each first one on."""
     starts = np.flatnonzero(is_first)
     return np.arange(is_first.size) - np.repeat(starts, np.diff(starts, append=is_first.size))
@@ -137,7 +137,7 @@ def number_copies(codes: NDArray[np.int64], marks: Marks) -> NDArray[np.int64]:
     rows = order[is_shared]  # mostly none
     rows = rows[np.lexsort((marks[rows, 1], marks[rows, 0], codes[rows]))]
     if rows.size:
-        copies[rows] = _places(_is_new(codes[rows], marks[rows, 0], marks[rows, 1]))
+        copies[rows] = run_places(_is_new(codes[rows], marks[rows, 0], marks[rows, 1]))
     return copies
 
 
@@ -153,5 +153,5 @@ def least_draws(codes: NDArray[np.int64], marks: Marks, draws: NDArray[np.uint64
     if codes.size > 2**32 or not _is_new(both[order]).all():  # half of a draw does not tell rows apart
         order = np.lexsort((marks[:, 1], marks[:, 0], draws, codes))
     kept = np.zeros(codes.size, dtype=np.bool_)
-    kept[order] = _places(_is_new(codes[order])) < most
+    kept[order] = run_places(_is_new(codes[order])) < most
     return kept

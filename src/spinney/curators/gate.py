@@ -10,9 +10,10 @@ Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` n
 from __future__ import annotations
 
 import logging
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from spinney.curators.backend import Backend
+from spinney.curators.seal import sealed
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
@@ -22,9 +23,10 @@ from spinney.questions.choose import Choose
 from spinney.questions.cost import Cost, CostAnswer
 from spinney.questions.counts import CountAnswer, Counts
 from spinney.questions.cover import Cover
+from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import LevelAnswer, Levels
-from spinney.questions.question import Ground, Kind, Question
+from spinney.questions.question import Kind, Question
 from spinney.questions.sums import SumAnswer, Sums
 from spinney.spaces.box import Domain
 from spinney.spaces.metric import IntArray
@@ -35,7 +37,6 @@ __all__ = ["Curator"]
 logger = logging.getLogger("spinney")
 
 _QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
-Found = TypeVar("Found")
 
 
 class Curator:
@@ -94,10 +95,12 @@ class Curator:
             raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
         if type(charge) is not Charge:  # another class could say that it equals the planned one
             raise TypeError("Only a planned charge pays for a question.")
+        charge = Charge.copy_of(charge)
         question.check(self.ground)
         self.ledger.spend(charge, name)
         logger.info("asking %s: %s", name, charge.name)
-        return question.answer(self._rows, self.ground, charge, self.unit, self._source)
+        with sealed():
+            return question.answer(self._rows, self.ground, charge, self.unit, self._source)
 
     def preview(self, kind: Kind, charge: Charge) -> Any:
         """Return the noise that a charge buys for a question of this kind; nothing is asked or spent."""

@@ -17,8 +17,8 @@ from spinney.curators.backend import Backend
 from spinney.curators.kernels import count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
 from spinney.mechanisms.source import IntArray
 from spinney.questions.cost import COST_STEPS, Costs
+from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Rings, TreeCells, Whole
-from spinney.questions.question import Ground
 from spinney.questions.sums import Offsets
 from spinney.solvers.nearest import lens
 from spinney.spaces.box import Domain, FloatArray
@@ -64,7 +64,7 @@ class NumberBackend(Backend):
     def within(self, domain: Domain) -> Self:
         """Return a backend over the same rows that clips them to another public domain, and remembers nothing of this one."""
         inner = copy(self)
-        inner.ground, inner._door = Ground(domain), door(domain, self._door.nan_to_center)
+        inner.ground, inner._door = self.ground.within(domain), door(domain, self._door.nan_to_center)
         inner._forget()
         return inner
 

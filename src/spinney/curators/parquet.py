@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
-from spinney.exceptions import DataError
+from spinney.exceptions import DataError, ParameterError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.solvers.nearest import lens
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import as_floats
 
-__all__ = ["Batches", "FileBackend", "batch_rows"]
+__all__ = ["Batches", "FileBackend", "batch_rows", "chosen_batches"]
 
 #: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
@@ -64,6 +64,36 @@ class Batches(ABC):
     @abstractmethod
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
+
+
+def chosen_batches(batches: Batches, columns: tuple[str, ...]) -> Batches:
+    """Return the columns of these names, which are public, in this order."""
+    if batches.columns == columns:
+        return batches
+    if batches.columns is None:
+        raise ParameterError("Bounds name columns, and X has no names of columns.\nHint: give bounds=(lower, upper) instead.")
+    missing = [name for name in columns if name not in batches.columns]
+    if missing:
+        raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.\nHint: leave it out, or open it too.")
+    return _Chosen(batches, columns)
+
+
+class _Chosen(Batches):
+    """Some columns of other batches."""
+
+    def __init__(self, batches: Batches, columns: tuple[str, ...]) -> None:
+        self._batches = batches
+        self._places = [(batches.columns or ()).index(name) for name in columns]
+        self.columns, self.n_features, self.has_groups = columns, len(columns), batches.has_groups
+
+    def read(self) -> Iterator[NDArray[Any]]:
+        """Yield all rows, F-ordered."""
+        for batch in self._batches.read():
+            yield batch.T[self._places].T
+
+    def read_groups(self) -> Any:
+        """Return the names of the groups of all rows."""
+        return self._batches.read_groups()
 
 
 class FileBackend(LookAhead):

@@ -15,6 +15,10 @@ from spinney.privacy.pricing import Unit
 
 __all__ = ["charged", "today", "told"]
 
+#: What an error after the charge says, with a ledger and without.
+CHARGED = "The ledger was charged for this release and keeps the charge."
+UNCOUNTED = "No ledger counts this fit: answers may have been computed, so take its epsilon as spent."
+
 
 def today() -> str:
     """Return the day, UTC. A finer date would tell, from one release to the next, how long a fit took."""
@@ -52,7 +56,8 @@ def charged(
     """
     made: dict[str, str | None] = {"date": today(), "ledger": None, "entry": None}
     if ledger is None:
-        yield made
+        with told(None):
+            yield made
         return
     if not isinstance(ledger, Ledger):
         raise ParameterError.wrong("ledger", "fit", "a Ledger or None", ledger, "ledger=spinney.Ledger('ledger.jsonl').")
@@ -60,24 +65,29 @@ def charged(
         raise ParameterError(
             "A release that is not private has no place in a ledger.\nHint: give a finite epsilon, and leave noise_seed out."
         )
-    entry = ledger.spend(
-        charges,
-        adjacency=unit.adjacency.value,
-        max_rows_per_group=unit.max_rows if grouped else None,
-        promised=Budget(budget.epsilon, budget.delta * (not Tally(charges).is_pure)),
-        objective=objective,
-        algorithm=algorithm,
-    )
+    try:
+        entry = ledger.spend(
+            charges,
+            adjacency=unit.adjacency.value,
+            max_rows_per_group=unit.max_rows if grouped else None,
+            promised=Budget(budget.epsilon, budget.delta * (not Tally(charges).is_pure)),
+            objective=objective,
+            algorithm=algorithm,
+        )
+    except (KeyboardInterrupt, SystemExit) as error:
+        error.add_note("The ledger may have been charged for this release: it shows whether it was.")
+        raise
     with told(ledger):
         yield {**made, "ledger": ledger.path.name, "entry": entry}
 
 
 @contextmanager
 def told(ledger: Ledger | None) -> Iterator[None]:
-    """Let an error after the charge say that the charge stays."""
+    """Let whatever ends a fit after its charge, an interrupt included, say that the charge stays; once, if this is nested."""
     try:
         yield
     except BaseException as error:
-        if ledger is not None:
-            error.add_note("The ledger was charged for this release and keeps the charge.")
+        note = UNCOUNTED if ledger is None else CHARGED
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,22 +15,28 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
 from spinney.curators.parquet import Batches
+from spinney.curators.seal import sealed
+from spinney.estimators.display import Discreet
 from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
 from spinney.estimators.frames import fit_frame, is_spark_frame
 from spinney.estimators.record import algorithm_of
-from spinney.estimators.tables import is_list_of_names, numeric_array
+from spinney.estimators.sources import Source, is_path, open_path, read_source
+from spinney.estimators.tables import is_list_of_names
 from spinney.estimators.validation import POWERS, Parameters, check_parameters
-from spinney.exceptions import ParameterError
+from spinney.exceptions import FewRowsWarning, ParameterError
 from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.release import Release
+from spinney.privacy.release import FAINT, Release
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
 
 __all__ = ["PrivateClusterer"]
 
+#: What `transform` can return.
+OUTPUTS = ("default", "pandas", "polars")
 
-class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+
+class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
@@ -40,7 +47,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         *,
         epsilon: float | None = None,
         delta: float = 0.0,
-        bounds: tuple[ArrayLike, ArrayLike] | Box | Ball | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | dict[str, tuple[float, float]] | Box | Ball | None = None,
         algorithm: str | Algorithm = "auto",
         adjacency: str = "add-remove",
         tighten: bool = False,
@@ -71,13 +78,13 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _parameters(self) -> Parameters:
         return Parameters(**self.get_params(deep=False))
 
-    def plan(self, n_features: int, n_guess: int | None = None) -> Plan:
+    def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
 
         Parameters
         ----------
         n_features : int
-            The number of columns; public.
+            The number of columns; public. Not needed if the bounds name them.
         n_guess : int, optional
             A public guess of the number of rows: adds the expected noise of sizes and centers.
 
@@ -100,13 +107,15 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n, d), a table on disk, or a Spark DataFrame
+        X : array-like, frame, Arrow table or lazy frame of shape (n, d), a path, a table on disk, or a Spark DataFrame
             Private. Values outside the bounds are clipped; a row with a missing value is dropped, or read as the middle of
-            the domain if ``adjacency="replace"``. ``spinney.io.tables.scan`` makes a table that stays on disk.
+            the domain if ``adjacency="replace"``. A path leads to a CSV, Parquet or NPY file, or a folder of them;
+            ``spinney.io.tables.scan`` makes a table that stays on disk. Types are public where a format declares them (NumPy,
+            Arrow, Parquet, Spark): a column of texts or dates is refused. Elsewhere a cell that is not a number is missing.
         y : ignored
-        groups : array-like of shape (n,), optional
-            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group, so at most the cap of
-            them count.
+        groups : array-like of shape (n,) or str, optional
+            Whom each row belongs to, or the name of the column that says so. Needs `max_rows_per_group`. Rows without a name
+            do not count.
         ledger : Ledger, optional
             Charged for the whole plan before anything is asked; a fit that would exceed its ceiling is refused.
 
@@ -115,12 +124,28 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         self
         """
         if issubclass(type(X), Batches):  # asks nothing of X
-            return self._fit_batches(X, groups, ledger)
-        if is_spark_frame(X):
-            return self._fit_frame(X, groups, ledger)
+            self._fit_batches(X, groups, ledger)
+        elif is_spark_frame(X):
+            self._fit_frame(X, groups, ledger)
+        else:
+            self._fit_here(X, groups, ledger)
+        if self.release_.looks_empty:
+            warnings.warn(FAINT, FewRowsWarning, stacklevel=2)
+        return self
+
+    def _fit_here(self, X: Any, groups: Any, ledger: Ledger | None) -> None:
+        """Cluster rows in memory, or in a file that a path leads to."""
         # All before anything is asked of X.
         facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
-        array = self._array(X, reset=True)
+        if is_path(X):
+            found = open_path(X, facts.columns, groups)
+            if isinstance(found, Batches):
+                self._remember(fit_rows(facts, found, account=ledger))
+            else:
+                self._remember(fit_rows(facts, found.nonprivate_rows, found.nonprivate_groups, found.columns, ledger))
+            return
+        source = read_source(X, facts.columns, groups, must_have_names=True)
+        array, groups = self._checked(source, reset=True), source.nonprivate_groups
         if groups is not None and not is_list_of_names(groups, len(array)):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\n"
@@ -128,9 +153,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             )
         names = getattr(self, "feature_names_in_", None)
         self._store(fit_rows(facts, array, groups, None if names is None else tuple(map(str, names)), ledger))
-        return self
 
-    def _fit_batches(self, batches: Batches, groups: Any, ledger: Ledger | None) -> Self:
+    def _fit_batches(self, batches: Batches, groups: Any, ledger: Ledger | None) -> None:
         """Cluster rows that stay on disk."""
         if groups is not None:
             raise ParameterError(
@@ -138,18 +162,11 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             )
         facts = check_parameters(self._parameters(), self._objective, type(self).__name__, batches.has_groups)
         self._remember(fit_rows(facts, batches, account=ledger))
-        return self
 
-    def _fit_frame(self, frame: Any, groups: Any, ledger: Ledger | None) -> Self:
+    def _fit_frame(self, frame: Any, groups: Any, ledger: Ledger | None) -> None:
         """Cluster rows that stay on a Spark cluster."""
         facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
-        if groups is not None:
-            raise ParameterError(
-                "Groups are not supported on Spark yet.\n"
-                "Hint: write the table to a Parquet file and fit scan('stays.parquet', groups='person')."
-            )
-        self._remember(fit_frame(facts, frame, ledger))
-        return self
+        self._remember(fit_frame(facts, frame, ledger, groups))
 
     def _remember(self, release: Release) -> None:
         """Store a release of rows that were never here, with the columns it names."""
@@ -170,14 +187,12 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
                 "Hint: spinney.estimators.spark has a model whose transform adds a column of predictions."
             )
 
-    def _array(self, X: Any, *, reset: bool) -> NDArray[Any]:
+    def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
         """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
-        self._refuse_elsewhere(X)
         array = check_array(
-            numeric_array(X), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
+            source.nonprivate_rows, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
         )
-        named = hasattr(X, "columns") and len(set(X.columns)) == len(X.columns)
-        validate_data(self, X if named else array, skip_check_array=True, reset=reset)
+        validate_data(self, array if source.header is None else source.header, skip_check_array=True, reset=reset)
         return np.asarray(array)
 
     def _store(self, release: Release) -> None:
@@ -204,12 +219,11 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
                 "release", f"{cls.__name__}.from_release", f"a release of {cls._objective}", release.objective,
                 "use the estimator that made it.",
             )  # fmt: skip
-        domain = domain_from_dict(release.domain)
-        bounds = (
-            Ball(domain.radius, domain.center.tolist())
-            if math.isfinite(domain.radius)
-            else Box(domain.lower.tolist(), domain.upper.tolist())
-        )
+        domain, columns = domain_from_dict(release.domain), release.domain.get("columns")
+        lower, upper = domain.lower.tolist(), domain.upper.tolist()
+        bounds: Any = Ball(domain.radius, domain.center.tolist()) if math.isfinite(domain.radius) else Box(lower, upper)
+        if columns is not None:
+            bounds = dict(zip(columns, zip(lower, upper, strict=True), strict=True))
         estimator = cls(
             len(release.centers),
             epsilon=release.promised_epsilon,
@@ -230,7 +244,10 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _points(self, X: Any) -> NDArray[np.float64]:
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
         check_is_fitted(self)
-        return finite_points(self._array(X, reset=False), domain_from_dict(self.release_.domain))
+        self._refuse_elsewhere(X)
+        columns = self.release_.feature_names if is_path(X) else self.release_.domain.get("columns")
+        array = self._checked(read_source(X, columns), reset=False)
+        return finite_points(array, domain_from_dict(self.release_.domain))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest center of each point: free post-processing for points that are not private.
@@ -238,12 +255,34 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         Labels of the private training rows are themselves private data; treat them so. A point with a missing or infinite value
         is read as the middle of the domain.
         """
-        return nearest(self._points(X), self.cluster_centers_)[1]
+        points = self._points(X)
+        with sealed():
+            return nearest(points, self.cluster_centers_)[1]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each point to each center; private if the points are. Missing values as in `predict`."""
         points = self._points(X)
-        return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
+        with sealed():
+            return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
+        if not (transform is None or (isinstance(transform, str) and transform in OUTPUTS)):
+            raise ParameterError.wrong("transform", "set_output", f"None or one of {OUTPUTS}", transform, "'pandas' for frames.")
+        super().set_output(transform=transform)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that `transform` makes; `input_features`, if given, must be those of `fit`."""
+        try:
+            return np.asarray(super().get_feature_names_out(input_features))
+        except ValueError:
+            check_is_fitted(self)
+        # Not above, where an error that counts the names would become the context.
+        raise ParameterError(
+            "The input_features should have length equal to the number of columns, or input_features is not equal to "
+            "feature_names_in_.\nHint: leave them out."
+        )
 
     def fit_predict(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
@@ -262,5 +301,11 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return self.fit(X, groups=groups, ledger=ledger).transform(X)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored."""
-        return -total_cost(self._points(X), self.cluster_centers_, self._power)
+        """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored.
+
+        Points are clipped to the declared bounds, as `fit` clips them; missing values as in `predict`.
+        """
+        points = self._points(X)
+        with sealed():
+            clipped = domain_from_dict(self.release_.domain).clip(points)
+            return -total_cost(clipped, self.cluster_centers_, self._power)

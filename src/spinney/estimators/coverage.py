@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.sites import check_options
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
+from spinney.curators.seal import sealed
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.tables import is_list_of_names, numeric_column
-from spinney.estimators.validation import check_count, check_promise
+from spinney.estimators.validation import check_clusters, check_count, check_promise
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import noise_source
 from spinney.privacy.charges import Charge, Measure
@@ -23,7 +25,7 @@ from spinney.privacy.preparation import prepared_names
 from spinney.privacy.promise import Promise
 from spinney.privacy.release import frozen_array
 from spinney.questions.cover import Cover, Family
-from spinney.questions.question import Ground
+from spinney.questions.ground import Ground
 
 __all__ = ["CoverRelease", "max_coverage"]
 
@@ -81,7 +83,7 @@ def _members(sets: Any, n_items: int | None) -> Any:
             owners = np.repeat(np.arange(len(lists)), [one.size for one in lists])
             return csr_array((np.ones(items.size, dtype=np.int64), (items, owners)), shape=(n, len(lists)))
     raise ParameterError.wrong(
-        "sets", OWNER, "lists of indices of items, or a matrix of shape (n_items, sets)", type(sets).__name__,
+        "sets", OWNER, "lists of indices of items, or a matrix of shape (n_items, sets)", sets,
         "for example sets=[[0, 1], [1, 2, 3]], n_items=4.",
     )  # fmt: skip
 
@@ -115,7 +117,7 @@ def max_coverage(
     sets : sequence of sequences of int, or matrix of shape (n_items, sets)
         Public: the items of each set, or a matrix, dense or sparse, that is not zero where a set holds an item.
     n_choices : int
-        How many sets to choose; public.
+        How many sets to choose, at most 10,000; public.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` chooses greedily, without noise.
     delta : float, default 0.0
@@ -136,25 +138,27 @@ def max_coverage(
         "n_clusters": n_choices, "epsilon": epsilon, "delta": delta, "algorithm": "auto", "adjacency": adjacency,
         "max_rows_per_group": max_rows_per_group, "noise_seed": noise_seed, "random_state": None,
     }  # fmt: skip
-    check_count("n_choices", OWNER, n_choices)
+    check_clusters("n_choices", OWNER, n_choices)
     if n_items is not None:
         check_count("n_items", OWNER, n_items)
     budget, unit = check_promise(typed, OWNER, groups is not None, ())
     family = Family(_members(sets, n_items), (int(n_choices),))
+    check_options(int(n_choices) * family.n_sets, OWNER)
     charges = (Charge("cover", "cover", Measure.PURE, budget.epsilon, budget.delta),)
     rows = numeric_column(items)
     if groups is not None and not is_list_of_names(groups, len(rows)):
-        raise ParameterError.wrong("groups", OWNER, "one name per row", type(groups).__name__, "pass a column of the same table.")
+        raise ParameterError.wrong("groups", OWNER, "one name per row", groups, "pass a column of the same table.")
     spent = FitLedger(budget, charges)
     with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage") as made:
         source = noise_source(noise_seed)
-        backend = DemandBackend(rows, Ground(None, family.members.shape[0]), unit, source.key, groups)
+        with sealed():
+            backend = DemandBackend(rows, Ground(None, family.members.shape[0]), unit, source.key, groups)
         chosen = Curator(backend, unit, spent, source).ask(Cover(family), charges[0])
-    return CoverRelease(
-        **promise_fields(budget, unit, charges, spent, source, groups is not None),
-        **repeat_fields(None, None, noise_seed, made),
-        preprocessing=prepared_names("item", "the first item", adjacency, unit.max_rows if groups is not None else None),
-        chosen=chosen,
-        n_sets=family.n_sets,
-        n_items=int(family.members.shape[0]),
-    )
+        return CoverRelease(
+            **promise_fields(budget, unit, charges, spent, source, groups is not None),
+            **repeat_fields(None, None, noise_seed, made),
+            preprocessing=prepared_names("item", "the first item", adjacency, unit.max_rows if groups is not None else None),
+            chosen=chosen,
+            n_sets=family.n_sets,
+            n_items=int(family.members.shape[0]),
+        )

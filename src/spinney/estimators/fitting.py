@@ -13,12 +13,13 @@ from spinney.algorithms.plan import Plan, planned
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
-from spinney.curators.parquet import Batches, FileBackend
+from spinney.curators.parquet import Batches, FileBackend, chosen_batches
+from spinney.curators.seal import sealed
 from spinney.estimators.charging import charged
 from spinney.estimators.record import promise_fields, repeat_fields
 from spinney.estimators.validation import Facts, Parameters, check_count, check_parameters, check_random_state
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import NoiseSource, noise_source
+from spinney.mechanisms.source import noise_source
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.ledger_file import Ledger
 from spinney.privacy.preparation import prepared_rows
@@ -32,7 +33,7 @@ __all__ = ["CuratorMaker", "finite_points", "fit_behind", "fit_rows", "plan_fit"
 CuratorMaker = Callable[[Domain, Unit, Callable[[], bytes]], Backend]
 
 
-def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int, n_guess: int | None = None) -> Plan:
+def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int | None, n_guess: int | None = None) -> Plan:
     """Return every question with its charge and noise, before any row is read.
 
     Parameters
@@ -41,16 +42,19 @@ def plan_fit(parameters: Parameters, objective: str, owner: str, n_features: int
     objective : {"kmeans", "kmedian"}
     owner : str
         Who plans, for messages.
-    n_features : int
-        The number of columns; public.
+    n_features : int or None
+        The number of columns; public. None if the bounds name them.
     n_guess : int, optional
         A public guess of the number of rows.
     """
     grouped = parameters.max_rows_per_group is not None
     facts = check_parameters(parameters, objective, owner, grouped)
+    if n_features is None and facts.columns is not None:
+        n_features = len(facts.columns)
     check_count("n_features", f"{owner}.plan", n_features)
     if n_guess is not None:
         check_count("n_guess", f"{owner}.plan", n_guess)
+    assert n_features is not None
     problem = facts.problem(n_features)
     return Plan(facts.algorithm_for(problem), problem, n_guess, grouped)
 
@@ -82,6 +86,7 @@ def fit_rows(
     """
     rows = nonprivate_rows
     if isinstance(rows, Batches):
+        rows = rows if facts.columns is None else chosen_batches(rows, facts.columns)
         maker: CuratorMaker = partial(FileBackend, rows)
         return fit_behind(facts, maker, "parquet", rows.n_features, rows.has_groups, rows.columns, account)
     maker = partial(MemoryBackend, rows, groups=nonprivate_groups)
@@ -133,27 +138,31 @@ def fit_behind(
     budget, unit, seed = problem.budget, problem.unit, facts.noise_seed
     rng = check_random_state(facts.random_state, seed)
     ledger = FitLedger(budget, charges)
+    charges = ledger.planned  # checked copies
     with charged(account, charges, budget, unit, has_groups, seed, facts.objective, algorithm.name) as made:
         source = noise_source(seed)
-        curator = Curator(maker(problem.domain, unit, source.key), unit, ledger, source)
+        with sealed():
+            rows = maker(problem.domain, unit, source.key)
+        curator = Curator(rows, unit, ledger, source)
         result = algorithm.run(curator, problem, {charge.name: charge for charge in charges}, rng)
-    return Release(
-        objective=facts.objective,
-        algorithm=algorithm.name,
-        centers=result.centers,
-        sizes=result.private_sizes.astype(np.float64),
-        sizes_margin=float(result.size_noise.quantile(0.95)),
-        summary_points=result.summary_points,
-        summary_weights=result.summary_weights,
-        **promise_fields(budget, unit, charges, ledger, source, has_groups, model),
-        **repeat_fields(algorithm, facts.random_state, seed, made),
-        preprocessing=prepared_rows(unit.adjacency.value, unit.max_rows if has_groups else None),
-        domain=domain_to_dict(problem.domain),
-        tightened=None if result.box is None else domain_to_dict(result.box),
-        feature_names=columns,
-    )
+        return Release(
+            objective=facts.objective,
+            algorithm=algorithm.name,
+            centers=result.centers,
+            sizes=result.private_sizes.astype(np.float64),
+            sizes_margin=float(result.size_noise.quantile(0.95)),
+            summary_points=result.summary_points,
+            summary_weights=result.summary_weights,
+            **promise_fields(budget, unit, charges, ledger, source, has_groups, model),
+            **repeat_fields(algorithm, facts.random_state, seed, made),
+            preprocessing=prepared_rows(unit.adjacency.value, unit.max_rows if has_groups else None),
+            domain=domain_to_dict(problem.domain) | ({} if facts.columns is None else {"columns": list(facts.columns)}),
+            tightened=None if result.box is None else domain_to_dict(result.box),
+            feature_names=columns,
+        )
 
 
+@sealed()
 def finite_points(rows: NDArray[Any], domain: Domain) -> FloatArray:
     """Return a copy of new points in 64 bits; a missing or infinite value puts a point in the middle of the domain."""
     with np.errstate(all="ignore"):

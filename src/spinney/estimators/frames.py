@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.estimators.tables import _numbers, _refuse_dates
+from spinney.estimators.tables import chosen_places, no_numbers
 from spinney.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from spinney.curators.spark import SparkBackend
     from spinney.estimators.validation import Facts
     from spinney.privacy.ledger_file import Ledger
+    from spinney.privacy.pricing import Unit
     from spinney.privacy.release import Release
+    from spinney.spaces.box import Domain
 
 __all__ = ["fit_frame", "is_spark_frame", "number_columns", "read_columns"]
 
@@ -27,9 +31,8 @@ MOST_ROWS, MOST_VALUES = 2**16, 2**20
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
 PLAIN = {*SMALL, "integer", "long", "double"}
-#: Types that Spark turns into 64-bit floats, and those whose cells are read one by one.
-CAST, TEXT = {"boolean", "decimal", "void"}, {"string", "char", "varchar"}
-DATES = {"date", "time", "timestamp", "timestamp_ntz"}
+#: Types that Spark turns into 64-bit floats.
+CAST = {"boolean", "decimal", "void"}
 #: Where a fit keeps its blocks from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
 LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "DISK_ONLY"
 
@@ -39,36 +42,33 @@ def is_spark_frame(X: Any) -> bool:
     return issubclass(type(X), getattr(sys.modules.get("pyspark.sql"), "DataFrame", ()))  # this asks nothing of X itself
 
 
-def number_columns(frame: Any, names: Iterable[str]) -> list[Any]:
+def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:
     """Return columns of a Spark DataFrame as types that `read_columns` takes.
 
-    Columns and their types are schema and so public: dates and types that hold no numbers are refused.
+    Columns and their types are schema, declared and so public: types that hold no numbers, such as texts and dates, are refused.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    names : iterable of str
+    titles : iterable of str, optional
+        What a message calls the columns; their names by default.
     """
+    names = list(names)
     columns = [frame[f"`{name.replace('`', '``')}`"] for name in names]
     kinds = [field.dataType.typeName() for field in frame.select(columns).schema.fields]
-    _refuse_dates([np.dtype("M8[s]") for kind in kinds if kind in DATES or "interval" in kind])
-    for kind in kinds:
-        if kind not in PLAIN | CAST | TEXT:
-            raise ParameterError(
-                f"The columns of X must hold numbers. Got a column of Spark type {kind!r} instead.\n"
-                "Hint: select one column per number, for example frame.select('x', 'y')."
-            )
+    for title, kind in zip(names if titles is None else titles, kinds, strict=True):
+        if kind not in PLAIN | CAST:
+            raise no_numbers(title, kind)
     if not kinds:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
     return [column.cast("double") if kind in CAST else column for column, kind in zip(columns, kinds, strict=True)]
 
 
 def read_columns(columns: Iterable[Any], dtype: str = "<f8") -> NDArray[Any]:
-    """Return Arrow columns as an F-ordered array of rows; a cell that is not a number, or not even UTF-8, is missing."""
+    """Return Arrow columns of numbers as an F-ordered array of rows."""
     with np.errstate(all="ignore"):
-        arrays = [
-            column.to_numpy(zero_copy_only=False)
-            if str(column.type) not in ("string", "large_string", "string_view")
-            else _numbers(
-                [None if cell is None else cell.decode("utf-8", "replace") for cell in column.cast("large_binary").to_pylist()]
-            )
-            for column in columns
-        ]
+        arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
         rows = np.empty((len(arrays), len(arrays[0])), dtype=dtype)
         for i, array in enumerate(arrays):
             rows[i] = array
@@ -103,17 +103,35 @@ class Packer:
             yield pack(np.concatenate(waiting))
 
 
-@contextmanager
-def _kept(blocks: Any, level: str) -> Iterator[Any]:
-    """Let the executors keep blocks from question to question."""
+def ignore_pandas_warning() -> None:
+    """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here.
+
+    The filter is set once and stays: to put it back would change what other threads are told meanwhile.
+    """
+    known = ("ignore", FutureWarning, "PySpark does not yet fully support pandas")
+    if not any((f[0], f[2], getattr(f[1], "pattern", f[1])) == known for f in warnings.filters):
+        warnings.filterwarnings("ignore", known[2], FutureWarning)
+
+
+def _storage(session: Any) -> Any:
+    """Return how the executors keep blocks, or None if they keep none."""
+    level = session.conf.get(LEVEL_SETTING, LEVEL)
     if level == "NONE":
-        yield blocks
-        return
+        return None
     storage = getattr(sys.modules["pyspark"].StorageLevel, level, None)
     if storage is None:
         raise ParameterError.wrong(
             LEVEL_SETTING, "the Spark session", "NONE or a name of a storage level", level, f"use {LEVEL}."
         )
+    return storage
+
+
+@contextmanager
+def _kept(blocks: Any, storage: Any) -> Iterator[Any]:
+    """Let the executors keep blocks from question to question."""
+    if storage is None:
+        yield blocks
+        return
     blocks.persist(storage)
     try:
         yield blocks
@@ -121,7 +139,22 @@ def _kept(blocks: Any, level: str) -> Iterator[Any]:
         blocks.unpersist()
 
 
-def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Release:
+def _computed(plan: Callable[[], Any], message: str) -> Any:
+    """Return an RDD, which computes what comes before a shuffle, or raise an error that tells nothing about rows."""
+    from spinney.curators.spark import quiet
+
+    rows = None
+    try:
+        with quiet():
+            rows = plan()
+    except Exception:
+        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
+    if rows is None:
+        raise DataError(f"{message}\nHint: Spark's log says why.")
+    return rows
+
+
+def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None, groups: Any = None) -> Release:
     """Run the algorithm behind a curator over the rows of a Spark DataFrame and return what may be published.
 
     Privacy
@@ -135,9 +168,13 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
         Private.
     account : Ledger, optional
         Charged for the whole plan before anything is asked.
+    groups : str, optional
+        The column that names the group of each row; it is not clustered.
     """
-    from spinney.curators.spark import MODEL, SparkBackend, quiet
+    from spinney.curators.spark import MODEL, SparkBackend
+    from spinney.curators.workers import check_workers
     from spinney.estimators.fitting import fit_behind
+    from spinney.estimators.frame_groups import name_column, pack_groups
 
     if not hasattr(frame, "_jdf"):
         raise ParameterError(
@@ -145,20 +182,30 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None) -> Releas
             "Hint: run the fit where the driver runs."
         )
     names = tuple(frame.columns)
+    places = chosen_places(names, facts.columns, groups)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
-    numbers = frame.select(number_columns(frame, frame.columns))
-    dtype = "<f4" if all(field.dataType.typeName() in SMALL for field in numbers.schema.fields) else "<f8"
+    owner = None if groups is None else name_column(frame, names, groups)
+    names = tuple(names[place] for place in places)
+    numbers = number_columns(frame, [f"c{place}" for place in places], names)
+    kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]
+    dtype = "<f4" if SMALL.issuperset(kinds) else "<f8"
     columns = names if len(set(names)) == len(names) else None
-    level = frame.sparkSession.conf.get(LEVEL_SETTING, LEVEL)
-    packed = numbers.mapInArrow(Packer(dtype, len(names)), "block binary")
-    rows = None
-    try:
-        with quiet():
-            rows = packed.rdd  # computes what comes before a shuffle, if there is one
-    except Exception:
-        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
-    if rows is None:
-        raise DataError("Spark could not compute the table. Nothing was charged.\nHint: Spark's log says why.")
-    with _kept(rows, level) as blocks:
-        maker = partial(SparkBackend, blocks, dtype)
-        return fit_behind(facts, maker, "spark", len(names), False, columns, account, MODEL)
+    storage = _storage(frame.sparkSession)
+    check_workers(frame.sparkSession.sparkContext)
+    ignore_pandas_warning()
+    with ExitStack() as stack:
+        if owner is None:
+            packed = frame.select(numbers).mapInArrow(Packer(dtype, len(names)), "block binary")
+            rows = _computed(lambda: packed.rdd, "Spark could not compute the table. Nothing was charged.")
+            maker: Any = partial(SparkBackend, stack.enter_context(_kept(rows, storage)), dtype)
+        else:
+
+            def maker(domain: Domain, unit: Unit, draw: Callable[[], bytes]) -> SparkBackend:
+                key, most = draw(), unit.max_rows
+                rows = _computed(
+                    lambda: pack_groups(frame, owner, numbers, dtype, most, unit.replaces, key),
+                    "Spark could not bring the rows of each group together. Nothing was asked.",
+                )
+                return SparkBackend(stack.enter_context(_kept(rows, storage)), dtype, domain, unit, draw)
+
+        return fit_behind(facts, maker, "spark", len(names), owner is not None, columns, account, MODEL)

@@ -20,12 +20,14 @@ class PrivateKMeans(PrivateClusterer):
     Parameters
     ----------
     n_clusters : int, default 8
+        At most 10,000.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0
         In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
-    bounds : (lower, upper), Box or Ball
-        Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns.
+    bounds : (lower, upper), dict, Box or Ball
+        Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns. Or by name, as in
+        ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out.
     algorithm : {"auto", "hst", "lloyd", "moments", "tree"} or Algorithm, default "auto"
         ``tree`` clusters a private summary and polishes the centers; ``moments`` is its form for many columns, which ``auto``
         takes from 40 columns on (100 if delta is 0). For comparison: ``hst``, a random tree with a dynamic program, whose

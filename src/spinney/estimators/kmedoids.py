@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,18 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.sites import SiteAlgorithm, nearest_site
 from spinney.curators.demand import FALLBACK, known_points
+from spinney.curators.seal import sealed
+from spinney.estimators.display import Discreet
+from spinney.estimators.places import place_column
 from spinney.estimators.record import algorithm_of
 from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
-from spinney.estimators.tables import is_list_of_names, numeric_column
-from spinney.exceptions import ParameterError
+from spinney.estimators.tables import is_list_of_names
+from spinney.exceptions import FewRowsWarning, ParameterError
 from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.site_release import SiteRelease
+from spinney.privacy.site_release import FAINT_SITES, SiteRelease
 from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(ClusterMixin, BaseEstimator):
+class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
@@ -37,7 +41,7 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default 8
-        The number of sites to choose, existing ones not counted.
+        The number of sites to choose, existing ones not counted; at most 10,000.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0
@@ -110,6 +114,11 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
     def _parameters(self) -> SiteParameters:
         return SiteParameters(**self.get_params(deep=False))
 
+    @property
+    def _names(self) -> tuple[str, ...] | None:
+        """What the space's points are called, if they have names."""
+        return getattr(self.space, "names", None)
+
     def plan(self, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
 
@@ -133,11 +142,12 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         demand : array-like of shape (n,)
-            Private: the point of each row, as an index of the space's points; repeats are allowed. A row that names no point is
-            dropped, or read as point 0 if ``adjacency="replace"``.
+            Private: the point of each row, as an index of the space's points, or as its name if the space has names; repeats are
+            allowed. A row that names no point is dropped, or read as point 0 if ``adjacency="replace"``. If a point is named by a
+            number, numbers are names too. Without names in the space a column that is declared as text is refused.
         y : ignored
         groups : array-like of shape (n,), optional
-            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name form one group.
+            Whom each row belongs to. Needs `max_rows_per_group`. Rows without a name do not count.
         ledger : Ledger, optional
             Charged for the whole plan before anything is asked; a fit that would pass its ceiling is refused.
 
@@ -146,13 +156,15 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         self
         """
         facts = check_sites(self._parameters(), type(self).__name__, groups is not None)  # before anything is asked of the rows
-        rows = numeric_column(demand)
+        rows = place_column(demand, self._names)
         if groups is not None and not is_list_of_names(groups, len(rows)):
             raise ParameterError(
                 "The 'groups' argument of fit must name one group per row.\n"
                 "Hint: pass a column of the same table, for example groups=table['person']."
             )
-        self._store(fit_demand(facts, rows, groups, account=ledger))
+        self._store(fit_demand(facts, rows, groups, ledger))
+        if self.release_.looks_empty:
+            warnings.warn(FAINT_SITES, FewRowsWarning, stacklevel=2)
         return self
 
     def _store(self, release: SiteRelease) -> None:
@@ -174,13 +186,13 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         if not isinstance(release, SiteRelease):
             release = SiteRelease.from_json(release)
-        fits = isinstance(space, FiniteMetric) and space.described == release.space
+        fits = type(space) is FiniteMetric and space.described == release.space
         if fits and space.names is not None and release.names is not None:
             fits = tuple(space.names[site] for site in release.sites) == release.names
         if not fits:
             raise ParameterError.wrong(
                 "space", f"{cls.__name__}.from_release", f"the space of the release, {release.space}",
-                getattr(space, "described", type(space).__name__), "make it from the same public files.",
+                space, "make it from the same public files.",
             )  # fmt: skip
         estimator = cls(
             len(release.medoids),
@@ -205,9 +217,11 @@ class PrivateKMedoids(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         assert self.space is not None
-        rows = numeric_column(points)
-        places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)
-        labels: NDArray[np.int64] = nearest_site(self.space, self.release_.sites)[places]
+        rows = place_column(points, self._names)
+        nearest = nearest_site(self.space, self.release_.sites)
+        with sealed():
+            places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)
+            labels: NDArray[np.int64] = nearest[places]
         return labels
 
     def fit_predict(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ from spinney.estimators.kmedian import PrivateKMedian
 from spinney.exceptions import ParameterError
 from spinney.privacy.release import Release
 from spinney.solvers.nearest import nearest
-from spinney.spaces.box import domain_from_dict
+from spinney.spaces.box import as_space, domain_from_dict
 
 __all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
 
@@ -36,20 +36,25 @@ def _param(name: str, text: str, convert: Any) -> Any:
     return Param(Params._dummy(), name, text, typeConverter=convert)
 
 
-def _bounds(value: Any) -> list[Any]:
-    """Return bounds as lists, which can be saved."""
+def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
+    """Return bounds as lists, which can be saved; by name if they are given by name."""
+    if isinstance(value, dict):
+        as_space(value, "the estimator")  # raises unless each name has two numbers
+        return {name: [float(low), float(high)] for name, (low, high) in value.items()}
     try:
         lower, upper = value if isinstance(value, list | tuple) else (value.lower, value.upper)
     except (AttributeError, TypeError, ValueError):
-        raise TypeError("bounds must be (lower, upper) or a Box") from None
+        raise TypeError("bounds must be (lower, upper), pairs by column or a Box") from None
     return [np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()]
 
 
 class _Columns(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
     """The columns that are read and written."""
 
-    def _names(self, frame: DataFrame) -> list[str]:
-        return self.getInputCols() if self.isDefined(self.inputCols) else list(frame.columns)
+    def _names(self, frame: DataFrame, groups: str | None = None) -> list[str]:
+        if self.isDefined(self.inputCols):
+            return self.getInputCols()
+        return [name for name in frame.columns if name != groups]
 
 
 class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
@@ -65,6 +70,8 @@ class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
     adjacency = _param("adjacency", "add-remove or replace", TypeConverters.toString)
     tighten = _param("tighten", "whether to look for a private box first", TypeConverters.toBoolean)
     random_state = _param("random_state", "seeds public randomness, never noise", TypeConverters.toInt)
+    max_rows_per_group = _param("max_rows_per_group", "how many rows of a group count at most", TypeConverters.toInt)
+    groupsCol = _param("groupsCol", "the column that names the group of each row", TypeConverters.toString)  # noqa: N815
     noise_seed = _param("noise_seed", "for tests and demos: with it the result is not private", TypeConverters.toInt)
 
     @keyword_only
@@ -78,9 +85,11 @@ class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
         algorithm: str = "auto",
         adjacency: str = "add-remove",
         tighten: bool = False,
+        max_rows_per_group: int | None = None,
         random_state: int | None = None,
         noise_seed: int | None = None,
         inputCols: list[str] | None = None,
+        groupsCol: str | None = None,
         predictionCol: str = "prediction",
     ) -> None:
         super().__init__()
@@ -88,14 +97,21 @@ class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
         self._set(**self._input_kwargs)  # type: ignore[attr-defined]  # keyword_only puts them there
 
     def _fit(self, dataset: DataFrame) -> SparkClusterModel:
-        names = self._names(dataset)
         given = {param.name: self.getOrDefault(param) for param in self.params if self.isDefined(param)}
+        groups = given.pop("groupsCol", None)
+        names = self._names(dataset, groups)
         given = {name: value for name, value in given.items() if name not in ("inputCols", "predictionCol")}
-        if "bounds" in given:
-            given["bounds"] = tuple(given["bounds"])
-        columns = dataset.select([dataset[f"`{name.replace('`', '``')}`"] for name in names])
-        release = self._estimator(**given).fit(columns).release_
-        return SparkClusterModel(release, names, self.getPredictionCol())
+        bounds = given.get("bounds")
+        if isinstance(bounds, list):
+            given["bounds"] = tuple(bounds)
+        elif bounds is not None and not self.isDefined(self.inputCols):
+            names = list(bounds)
+        if groups in names:
+            raise ParameterError("A column of groups is not clustered.\nHint: leave groupsCol out of inputCols.")
+        chosen = names if groups is None else [*names, groups]
+        columns = dataset.select([dataset[f"`{name.replace('`', '``')}`"] for name in chosen])
+        release = self._estimator(**given).fit(columns, groups=groups).release_
+        return SparkClusterModel(release, list(release.feature_names or names), self.getPredictionCol())
 
 
 class SparkPrivateKMeans(_SparkClusterer):
@@ -108,11 +124,13 @@ class SparkPrivateKMeans(_SparkClusterer):
 
     Parameters
     ----------
-    n_clusters, epsilon, delta, algorithm, adjacency, tighten, random_state, noise_seed
+    n_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
         As for `PrivateKMeans`; an algorithm goes by its name.
-    bounds : (lower, upper) or Box
+    bounds : (lower, upper), pairs by column or Box
     inputCols : list of str, optional
-        The columns to cluster; all by default.
+        The columns to cluster; those that the bounds name, or all but `groupsCol`, by default.
+    groupsCol : str, optional
+        The column that names the group of each row; needs `max_rows_per_group`.
     predictionCol : str, default "prediction"
         The column that the model adds.
     """

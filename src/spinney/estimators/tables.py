@@ -2,41 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
-from numbers import Real
+from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.seal import sealed
 from spinney.exceptions import ParameterError
 
-__all__ = ["is_list_of_names", "numeric_array", "numeric_column"]
+__all__ = ["chosen_places", "is_list_of_names", "no_numbers", "number", "numeric_array", "numeric_column", "single_column"]
 
 
-def _number(cell: object) -> float:
+def number(cell: object) -> float:
     """Return a cell as a number; what is not a real number is missing."""
-    if isinstance(cell, Real | Decimal | str):
-        try:
+    try:
+        if isinstance(cell, Real | Decimal | str):
             return float(cell)
-        except Exception:  # whatever a cell may raise, it is missing
-            return np.nan
+        if isinstance(cell, Complex) and cell.imag == 0:  # what a frame makes of a number beside a complex one
+            return float(cell.real)
+    except Exception:  # whatever a cell may raise, it is missing
+        return np.nan
     return np.nan
 
 
 def _numbers(cells: list[Any]) -> NDArray[np.float64]:
-    return np.array([_number(cell) for cell in cells], dtype=np.float64)
+    return np.array([number(cell) for cell in cells], dtype=np.float64)
 
 
-def _refuse_dates(dtypes: Any) -> None:
-    """Raise if a column's type is a date, a time or a duration; types are schema, so this tells nothing about rows."""
-    for dtype in dtypes:
-        is_temporal = getattr(dtype, "is_temporal", None)  # polars
-        if getattr(dtype, "kind", "") in ("M", "m") or "period" in str(dtype) or (is_temporal is not None and is_temporal()):
-            raise ParameterError(
-                "The columns of X must hold numbers. Got dates, times or durations instead.\n"
-                "Hint: turn them into numbers, such as days since a public date."
-            )
+def no_numbers(column: str, kind: str) -> ParameterError:
+    """Return the error for a column whose declared type holds no numbers; its name and its type are public."""
+    return ParameterError(
+        f"The columns of X must hold numbers. Column {column!r} is of type {kind!r} instead.\n"
+        "Hint: leave it out: bounds={'age': (0, 110), 'income': (0, 200_000)} names the columns to use. A date becomes a number "
+        "as days since a public date."
+    )
+
+
+def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: str | None = None) -> list[int]:
+    """Return where the columns to use stand among those of a table: those that are named, or all but the groups.
+
+    Names are public. Those of the table are not repeated: a file without a header makes names of a row.
+    """
+    known = list(known)
+    hint = "spell names as list(X.columns) does, each once."
+    for name in (*(columns or ()), *(() if groups is None else (groups,))):
+        if known.count(name) != 1:
+            what = "no column" if name not in known else "more than one column"
+            raise ParameterError(f"X has {what} {name!r}.\nHint: {hint}")
+    if columns is None:
+        return [place for place, name in enumerate(known) if groups is None or name != groups]
+    return [known.index(name) for name in columns]
+
+
+def _refuse_type(dtype: np.dtype[Any]) -> None:
+    """Raise if an array's type holds no numbers: it is declared, so this tells nothing about rows. Objects are read by cell."""
+    if dtype.kind in "Mm":
+        raise ParameterError(
+            "The columns of X must hold numbers. Got dates, times or durations instead.\n"
+            "Hint: turn them into numbers, such as days since a public date."
+        )
+    if dtype.kind == "c":
+        raise ValueError("Complex data not supported.")
+    if dtype.kind not in "fiubO":
+        raise ParameterError(
+            f"The columns of X must hold numbers. Got an array of type {dtype.name!r} instead.\n"
+            "Hint: pass the columns of numbers alone, as an array of numbers."
+        )
 
 
 def _pandas_column(column: Any) -> NDArray[Any]:
@@ -55,11 +89,11 @@ def _polars_column(column: Any) -> NDArray[Any]:
 
 
 def _read_frame(frame: Any) -> NDArray[Any]:
-    """Read a pandas or polars frame column by column: a cell's neighbors must not decide how it is read."""
+    """Read a pandas or polars frame column by column: a cell's neighbors must not decide how it is read.
+
+    No type is refused: frames take theirs from their cells, so a refusal would tell of a row. Dates and texts are missing.
+    """
     dtypes = list(frame.dtypes)
-    _refuse_dates(dtypes)
-    if any(getattr(dtype, "kind", "") == "c" for dtype in dtypes):
-        raise ValueError("Complex data not supported.")
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes) and dtypes:
         return np.asarray(frame.to_numpy())
     is_pandas = hasattr(frame, "iloc")
@@ -69,9 +103,9 @@ def _read_frame(frame: Any) -> NDArray[Any]:
 
 
 def _read_masked(array: Any) -> NDArray[Any]:
-    """Return a masked array as numbers, masked cells missing; dates and complex numbers as they are, to be refused."""
+    """Return a masked array as numbers, masked cells missing; types that hold no numbers as they are, to be refused."""
     data: NDArray[Any] = np.asarray(array.data)
-    if data.dtype.kind in "cMm":
+    if data.dtype.kind not in "fiubO":
         return data
     with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
         numbers = data.astype(np.float64) if data.dtype.kind in "fiub" else _numbers(data.ravel().tolist()).reshape(data.shape)
@@ -79,12 +113,12 @@ def _read_masked(array: Any) -> NDArray[Any]:
 
 
 def is_list_of_names(names: Any, length: int) -> bool:
-    """Whether this is a plain sequence with so many entries, whatever the entries are, and not a column of dates."""
+    """Whether this is a plain sequence with so many entries, whatever the entries are, and not an array of dates."""
     is_plain = hasattr(names, "__len__") and not isinstance(names, str | bytes | dict) and not hasattr(names, "columns")
     return (
         is_plain
         and getattr(names, "ndim", 1) == 1
-        and getattr(getattr(names, "dtype", None), "kind", "") not in ("M", "m")
+        and not (isinstance(names, np.ndarray) and names.dtype.kind in "Mm")  # a series has its type from its cells
         and len(names) == length
     )
 
@@ -92,25 +126,25 @@ def is_list_of_names(names: Any, length: int) -> bool:
 def numeric_array(X: Any) -> Any:
     """Return a table as an array of numbers, not copied if it is one already.
 
-    Columns and their types are schema and so public; what stands in a cell is not: a cell that is not a number becomes
-    missing, silently.
+    What stands in a cell is private: a cell that is not a number becomes missing, silently. The type of an array is declared,
+    and so public: one of texts or dates is refused. The types of a frame follow from its cells, and none is refused.
     """
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        X = _read_frame(X)
-    if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
-        return X
-    if isinstance(X, np.ma.MaskedArray):
-        X = _read_masked(X)
-    if not isinstance(X, np.ndarray):
-        X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
-    _refuse_dates([X.dtype])
-    if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported.")
+    with sealed():
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+            X = _read_frame(X)
+        if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message
+            return X
+        if isinstance(X, np.ma.MaskedArray):
+            X = _read_masked(X)
+        if not isinstance(X, np.ndarray):
+            X = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per record.")
+    _refuse_type(X.dtype)
     if X.shape[1] == 0:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
-    return X if X.dtype.kind in "fiub" else _numbers(X.ravel().tolist()).reshape(X.shape)
+    with sealed():
+        return X if X.dtype.kind in "fiub" else _numbers(X.ravel().tolist()).reshape(X.shape)
 
 
 def _cell(row: Any) -> Any:
@@ -127,19 +161,35 @@ def _column_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     return column
 
 
-def numeric_column(column: Any) -> NDArray[Any]:
-    """Return one column as an array of numbers, as `numeric_array` does: a list, an array, a series, or a table of one column."""
-    if isinstance(column, list | tuple):
-        column = _column_of(column)
-    if hasattr(column, "to_frame") and not hasattr(column, "columns"):
-        column = column.to_frame()
-    if not hasattr(column, "columns"):
-        if not isinstance(column, np.ndarray):
-            column = np.asarray(column, dtype=None if hasattr(column, "__array__") else object)
-        column = column[:, None] if column.ndim == 1 else column
-    array = numeric_array(column) if getattr(column, "ndim", 2) == 2 else np.empty((0, 0))
-    if array.shape[1] != 1:
+def _one_column(column: Any) -> Any:
+    """Return a list, an array, a series or a table of one column as a frame or an array of one column."""
+    with sealed():
+        if isinstance(column, list | tuple):
+            column = _column_of(column)
+        if hasattr(column, "to_frame") and not hasattr(column, "columns"):
+            column = column.to_frame()
+        if not hasattr(column, "columns"):
+            if not isinstance(column, np.ndarray):
+                column = np.asarray(column, dtype=None if hasattr(column, "__array__") else object)
+            column = column[:, None] if column.ndim == 1 else column
+        shape: tuple[int, ...] = getattr(column, "shape", ())
+    if len(shape) != 2 or shape[1] != 1:
         raise ParameterError(
             "The rows of demand must be one index each.\nHint: pass one column, such as table['site'], of indices of points."
         )
-    return np.asarray(array[:, 0])
+    return column
+
+
+def numeric_column(column: Any) -> NDArray[Any]:
+    """Return one column as an array of numbers, as `numeric_array` does: a list, an array, a series, or a table of one column."""
+    return np.asarray(numeric_array(_one_column(column))[:, 0])
+
+
+def single_column(column: Any) -> list[Any]:
+    """Return the cells of one column, whatever they are; an array of dates is refused by its type."""
+    table = _one_column(column)
+    if hasattr(table, "columns"):
+        return list((table.iloc[:, 0] if hasattr(table, "iloc") else table[:, 0]).to_list())
+    if table.dtype.kind not in "UST":
+        _refuse_type(table.dtype)
+    return list(table[:, 0].tolist())

@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.problem import Algorithm, PointProblem
-from spinney.algorithms.registry import HOMES, choose
+from spinney.algorithms.registry import HOMES, choose, solves_of
 from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
-from spinney.spaces.box import Ball, Box, as_space
+from spinney.spaces.box import Ball, Box, NamedBox, as_space
 
-__all__ = ["Facts", "Parameters", "check_count", "check_parameters", "check_promise", "check_random_state"]
+__all__ = ["Facts", "Parameters", "check_clusters", "check_count", "check_parameters", "check_promise", "check_random_state"]
 
 #: The power of distances that each objective sums.
 POWERS = {"kmeans": 2, "kmedian": 1}
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
+#: More clusters would take too long: noise is drawn some thirty times a cluster, 20 to 60 microseconds each, and rows are
+#: compared with all centers. At epsilon 1 so many need three million rows; with fewer, most of them would be noise.
+MOST_CLUSTERS = 10_000
 
 
 def _is_integer(value: Any) -> bool:
@@ -43,6 +46,15 @@ def check_count(name: str, owner: str, value: Any) -> None:
     """Raise unless a public number is a whole number of at least one."""
     if not _is_integer(value) or value < 1:
         raise ParameterError.wrong(name, owner, "an int in [1, inf)", value, f"for example {name}=8.")
+
+
+def check_clusters(name: str, owner: str, value: Any) -> None:
+    """Raise unless a public number of clusters, sites or choices is a whole number from one to MOST_CLUSTERS."""
+    check_count(name, owner, value)
+    if value > MOST_CLUSTERS:
+        raise ParameterError.wrong(
+            name, owner, f"at most {MOST_CLUSTERS}", int(value), "at epsilon 1 each needs about 300 rows, and more take too long."
+        )
 
 
 def check_random_state(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
@@ -87,6 +99,11 @@ class Facts:
     random_state: Any
     noise_seed: int | None
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns to use, if the bounds are given by name; all columns else."""
+        return self.space.columns if isinstance(self.space, NamedBox) else None
+
     def problem(self, n_features: int) -> PointProblem:
         """Return the problem for this number of columns."""
         domain = self.space.domain(n_features)
@@ -100,7 +117,7 @@ class Facts:
 def _is_algorithm(algorithm: Any, known: Iterable[str]) -> bool:
     if isinstance(algorithm, str):
         return algorithm == "auto" or algorithm in known
-    return not isinstance(algorithm, type) and all(hasattr(algorithm, name) for name in ("name", "parts", "plan", "run"))
+    return solves_of(algorithm) is not None
 
 
 def check_promise(p: Mapping[str, Any], owner: str, has_groups: bool, algorithms: Iterable[str]) -> tuple[Budget, Unit]:
@@ -125,7 +142,7 @@ def check_promise(p: Mapping[str, Any], owner: str, has_groups: bool, algorithms
     def one_of(names: Iterable[str]) -> str:
         return f"one of {', '.join(map(repr, names))}"
 
-    check_count("n_clusters", owner, p["n_clusters"])
+    check_clusters("n_clusters", owner, p["n_clusters"])
     require(
         _is_real(p["epsilon"]) and p["epsilon"] >= LEAST_EPSILON,
         "epsilon",
@@ -198,6 +215,10 @@ def check_parameters(parameters: Parameters, objective: str, owner: str, has_gro
     """
     p = vars(parameters)
     budget, unit = check_promise(p, owner, has_groups, HOMES["points"])
+    if solves_of(p["algorithm"]) == "sites":
+        raise ParameterError.wrong(
+            "algorithm", owner, "an algorithm for tables", p["algorithm"], "this one chooses sites: see PrivateKMedoids."
+        )
     if not isinstance(p["tighten"], bool | np.bool_):
         raise ParameterError.wrong(
             "tighten", owner, "True or False", p["tighten"],

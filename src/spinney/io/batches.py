@@ -19,10 +19,10 @@ from spinney.exceptions import DataError
 from spinney.io.records import has_quotes, stream_records
 from spinney.io.schema import (
     Paths,
+    check_choice,
     check_groups,
     chosen_columns,
     csv_header,
-    is_text,
     open_parquet,
     parquet_cell,
     parquet_schema,
@@ -31,7 +31,6 @@ from spinney.io.schema import (
     same_groups,
     shielded,
     table_files,
-    text_cells,
     unreadable,
 )
 
@@ -75,8 +74,10 @@ def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = No
     columns : list of str, optional
         Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
     groups : str, optional
-        The column that names the group of each row. Names are then held in memory for a moment, and one byte per row for long.
+        The column that names the group of each row; rows without a name do not count. Names, and some bytes per row of groups
+        with more rows than the cap, are then held in memory for a moment, and one byte per row for long.
     """
+    check_choice(columns, groups)
     files = table_files(paths)
     kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
     first = kind(files[0], columns, groups)
@@ -156,6 +157,8 @@ class Scan(Batches):
             try:
                 yield from file.read(batch_rows(self.n_features))
                 is_whole = True
+            except MemoryError:
+                raise
             except reader_errors():
                 pass  # whatever a reader makes of a broken file, its message may hold cells: nothing below refers to it
             file.check()
@@ -171,6 +174,8 @@ class Scan(Batches):
             try:
                 groups.append(file.read_groups())
                 is_whole = True
+            except MemoryError:
+                raise
             except reader_errors():
                 pass  # as above
             file.check()
@@ -187,7 +192,6 @@ class _ParquetFile(_File):
         self.columns = tuple(chosen_columns(self.path, schema, columns, self.groups))
         self.n_features = len(self.columns)
         self._cells = [parquet_cell(self.path, name, schema[name]) for name in self.columns]
-        self._is_text = [is_text(schema[name]) for name in self.columns]
         self._is_plain = [schema[name] in (pl.Float32, pl.Float64) for name in self.columns]
         self._dtype = np.float32 if all(schema[name] == pl.Float32 for name in self.columns) else np.float64
         if self.groups is not None:
@@ -207,8 +211,8 @@ class _ParquetFile(_File):
                     if self._is_plain[i]:
                         rows[:, i] = column.to_numpy(zero_copy_only=False)
                     else:
-                        cells = text_cells(column) if self._is_text[i] else pl.from_arrow(column)
-                        rows[:, i] = pl.DataFrame({name: cells}).select(self._cells[i]).to_series().to_numpy()
+                        cells = pl.DataFrame({name: pl.from_arrow(column)})
+                        rows[:, i] = cells.select(self._cells[i]).to_series().to_numpy()
                 yield rows
 
     def read_groups(self) -> pl.Series:

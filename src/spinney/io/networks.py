@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.seal import sealed
 from spinney.exceptions import DataError
 from spinney.io.columns import Columns, read_columns
 from spinney.spaces.box import WIDEST
@@ -210,6 +211,7 @@ def find_places(wanted: Iterable[str], names: Iterable[str], option: str, where:
     return np.array(list(found), dtype=np.int64)
 
 
+@sealed()
 def read_demand(path: Path, column: str, names: Iterable[str], groups: str | None = None) -> Demand:
     """Return the private point of each row; a name that is missing or not known is nowhere.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -43,6 +42,7 @@ def read_header(path: Path) -> Header:
 
     Names that go on in the next line are refused: a quote that is never closed would make names of all rows.
     """
+    _allow_long_cells()
     with path.open("rb") as file:
         reader = csv.reader(line.decode("utf-8-sig", "replace") for line in file)
         names: list[str] = []
@@ -176,8 +176,8 @@ def _quoted_parts(
         lines = (line.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", " ") for line in file)
         reader = csv.reader(lines)
         while True:
-            with _long_cells():
-                batch = list(islice(reader, BATCH))
+            _allow_long_cells()
+            batch = list(islice(reader, BATCH))
             columns = {name: [record[i] if i < len(record) else None for record in batch] for name, i in places.items()}
             frame = pl.DataFrame(columns, schema=dict.fromkeys(places, pl.String))
             yield frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))
@@ -185,10 +185,10 @@ def _quoted_parts(
                 return
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    before: Any = csv.field_size_limit(LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+def _allow_long_cells() -> None:
+    """Let Python's reader take cells of any length.
+
+    The limit belongs to the whole process, and a reader looks at it all the time: put back by one, it would end another that
+    has come to a long cell. So it is raised for good, and again before each read in case somebody else has lowered it.
+    """
+    csv.field_size_limit(LONGEST_CELL)

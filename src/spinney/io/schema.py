@@ -1,6 +1,7 @@
 """Which files make up a table, what their columns are, and how a Parquet column is read.
 
-Names and types of columns are schema, and public. A text is read as in a CSV file: bytes that are no UTF-8 are replaced.
+Names of columns are schema, and public, and so are the types that a Parquet file declares: a column that holds no numbers is
+refused. A name is read as in a CSV file: bytes that are no UTF-8 are replaced.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spinney.exceptions import DataError
-from spinney.io.records import Header, as_numbers, read_header
+from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError, is_path, named
+from spinney.io.records import Header, read_header
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,10 +20,14 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "Paths",
+    "can_be_read",
+    "check_choice",
     "check_groups",
     "check_names",
     "chosen_columns",
     "csv_header",
+    "holds_names",
+    "holds_numbers",
     "is_text",
     "open_parquet",
     "parquet_cell",
@@ -64,17 +69,26 @@ def reader_errors() -> tuple[type[BaseException], ...]:
 
 def shielded(read: Callable[[], Found], error: DataError) -> Found:
     """Return what `read` gives, or raise `error`; a reader's own error may quote cells, so nothing refers to it."""
+    failure: SpinneyError = error
     try:
         return read()
+    except MemoryError:
+        failure = CuratorError()
     except reader_errors():
         pass
-    raise error  # not above, where the reader's error would become its context
+    raise failure  # not above, where the reader's error would become its context
 
 
 def table_files(paths: Paths) -> list[Path]:
     """Return the files of a table: files as they are given, and those in folders by name; all are of one kind."""
+    given = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(given, list | tuple) or not all(is_path(path) for path in given):
+        raise ParameterError.wrong("paths", "a table", "a path or a list of paths", paths, FORMATS)
     files: list[Path] = []
-    for path in map(Path, [paths] if isinstance(paths, str | Path) else paths):
+    for path in map(Path, given):
+        # What stands in a list and has nothing of a file may be a column of texts; a single name was typed.
+        if given is paths and path.suffix.lower() not in KINDS and not path.exists():
+            raise unreadable(Path("a path"), "in the list is not a file.")
         inside = [path]
         if path.is_dir():
             inside = sorted(f for f in path.iterdir() if f.suffix.lower() in KINDS and f.is_file() and f.name[0] not in "._")
@@ -93,13 +107,24 @@ def table_files(paths: Paths) -> list[Path]:
     return files
 
 
+def check_choice(columns: Any, groups: Any) -> None:
+    """Raise unless columns and groups are given by names, as far as they are given."""
+    is_list = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+    if not (columns is None or is_list):
+        raise ParameterError.wrong("columns", "a table", "a list of names", columns, "for example columns=['age', 'bmi'].")
+    if not (groups is None or isinstance(groups, str)):
+        raise ParameterError.wrong("groups", "a table", "the name of a column", groups, "for example groups='person'.")
+
+
 def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, groups: str | None) -> list[str]:
     """Return the columns to cluster, or raise if one is not there; names of columns are public."""
     known = list(known)
-    chosen = [name for name in known if name != groups] if columns is None else columns
+    if columns is not None and len(columns) > len(known):
+        raise DataError(f"{path} has fewer columns than are asked for.\nHint: it has {', '.join(map(repr, known))}.")
+    chosen = [name for name in known if name != groups] if columns is None else list(columns)
     missing = [name for name in (*chosen, groups) if name is not None and name not in known]
     if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}.\nHint: it has {', '.join(map(repr, known))}.")
+        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: it has {', '.join(map(repr, known))}.")
     if not chosen:
         raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
     repeated = [name for name in chosen if chosen.count(name) > 1]
@@ -148,10 +173,10 @@ def parquet_schema(path: Path, hint: str = FORMATS) -> dict[str, Any]:
 
     schema = shielded(lambda: dict(pl.scan_parquet(path, glob=False).collect_schema()), unreadable(path, "cannot be read.", hint))
     empty = shielded(arrow_columns, unreadable(path, "has a column of a type that cannot be read.", "write numbers of 64 bits."))
-    return {name: dtype if name in empty and _can_be_read(empty[name]) else pl.Unknown() for name, dtype in schema.items()}
+    return {name: dtype if name in empty and can_be_read(empty[name]) else pl.Unknown() for name, dtype in schema.items()}
 
 
-def _can_be_read(empty: Any) -> bool:
+def can_be_read(empty: Any) -> bool:
     """Whether polars takes an Arrow column of this type, which is tried without cells; decimals of 256 bits make it panic."""
     import polars as pl
     import pyarrow as pa
@@ -222,11 +247,16 @@ def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], 
     return shielded(read, unreadable(path, "cannot be read.", hint))
 
 
-def check_groups(path: Path, groups: str, dtype: Any) -> None:
-    """Raise if a Parquet column cannot name groups, by its type alone."""
+def holds_names(dtype: Any) -> bool:
+    """Whether a declared type can name groups."""
     import polars as pl
 
-    if not (is_text(dtype) or dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null or dtype == pl.Binary):
+    return bool(is_text(dtype) or dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null or dtype == pl.Binary)
+
+
+def check_groups(path: Path, groups: str, dtype: Any) -> None:
+    """Raise if a Parquet column cannot name groups, by its type alone."""
+    if not holds_names(dtype):
         raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
 
 
@@ -241,11 +271,19 @@ def same_groups(files: list[Path], groups: list[pl.Series]) -> pl.Series:
 
 
 def parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
-    """Return how a column is read, which depends on its type alone."""
+    """Return how a column is read, or raise if it holds no numbers; both depend on its declared type alone."""
     import polars as pl
 
-    if is_text(dtype):
-        return as_numbers(pl.col(name).cast(pl.String))
-    if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
-        raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: leave it out with --columns.")
+    if not holds_numbers(dtype):
+        raise DataError(
+            f"{path}: column {name!r} does not hold numbers.\n"
+            "Hint: leave it out: --columns on the command line, columns= or bounds={'age': (0, 110), ...} in Python."
+        )
     return pl.col(name).cast(pl.Float64, strict=False)
+
+
+def holds_numbers(dtype: Any) -> bool:
+    """Whether a declared type holds numbers."""
+    import polars as pl
+
+    return bool(dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null)

@@ -1,6 +1,7 @@
 """Tables from CSV, Parquet and NPY files, and bounds from JSON.
 
-Names and types of columns are schema, and public; a cell that is not a number is missing, silently.
+Names of columns are schema, and public, and so are types where a file declares them; a cell that is not a number is missing,
+silently.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import DataError
+from spinney.curators.seal import sealed
+from spinney.exceptions import DataError, check_path
 from spinney.io.batches import Scan, memory_bytes, open_npy, scan
 from spinney.io.records import read_records
 from spinney.io.schema import (
     Paths,
+    check_choice,
     check_groups,
     chosen_columns,
     csv_header,
@@ -62,6 +65,7 @@ def open_table(paths: Paths, columns: list[str] | None = None, groups: str | Non
     return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups)
 
 
+@sealed()
 def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table:
     """Return the rows of a file, or of several that have the same columns, in their order.
 
@@ -74,6 +78,7 @@ def read_table(paths: Paths, columns: list[str] | None = None, groups: str | Non
     groups : str, optional
         The column that names the group of each row.
     """
+    check_choice(columns, groups)
     files = table_files(paths)
     read = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}[files[0].suffix.lower()]
     tables = [read(files[0], columns, groups)]
@@ -125,7 +130,8 @@ def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
         record = json.loads(content.decode("utf-8"))
         return {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
 
-    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
+    check_path(path, "read_bounds")
+    content = shielded(Path(path).read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
     bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.\n{hint}"))
     for name, (low, high) in bounds.items():
         if not low < high:

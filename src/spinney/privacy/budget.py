@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
+from typing import Any
 
-__all__ = ["Amount", "Budget", "exact", "round_up"]
+from spinney.exceptions import ParameterError
+
+__all__ = ["Amount", "Budget", "exact", "read_amount", "round_up"]
 
 #: A privacy amount: an exact rational, or ``math.inf`` when noise is switched off.
 Amount = Fraction | float
@@ -28,6 +32,16 @@ def exact(number: float) -> Amount:
     return math.inf if math.isinf(number) else Fraction(repr(number))
 
 
+def read_amount(name: str, owner: str, value: Any) -> Amount:
+    """Return an exact amount of at least 0, or infinity, or raise: neither negative nor rounded ones ever add up to a promise."""
+    if type(value) is int:
+        value = Fraction(value)
+    if (type(value) is Fraction and value >= 0) or (type(value) is float and value == math.inf):
+        amount: Amount = value
+        return amount
+    raise ParameterError.wrong(name, owner, "an exact Fraction of at least 0", value, "for example Fraction(1, 10).")
+
+
 def round_up(number: Amount) -> float:
     """Return the least float that is not below an exact number."""
     rounded = float(number)
@@ -41,9 +55,17 @@ class Budget:
     epsilon: Amount
     delta: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", read_amount("epsilon", "Budget", self.epsilon))
+        object.__setattr__(self, "delta", read_amount("delta", "Budget", self.delta))
+
     @classmethod
     def of(cls, epsilon: float, delta: float = 0.0) -> Budget:
         """Read a budget from the numbers a user typed."""
+        typed: tuple[tuple[str, Any], ...] = (("epsilon", epsilon), ("delta", delta))
+        for name, value in typed:
+            if not isinstance(value, Real):
+                raise ParameterError.wrong(name, "Budget.of", "a number of at least 0", value, "Budget.of(1.0, 1e-6).")
         return cls(exact(epsilon), Fraction(exact(delta)))
 
     @property

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from spinney.privacy.budget import Amount
+from spinney.exceptions import ParameterError
+from spinney.privacy.budget import Amount, read_amount
 
 __all__ = ["Charge", "Measure"]
 
@@ -43,9 +44,29 @@ class Charge:
     amount: Amount
     delta: Fraction = Fraction(0)
 
+    def __post_init__(self) -> None:
+        for name, value in (("name", self.name), ("question", self.question)):
+            if type(value) is not str:
+                raise ParameterError.wrong(name, "Charge", "a text", value, "as the charges of a plan have it.")
+        if type(self.measure) is not Measure:
+            raise ParameterError.wrong("measure", "Charge", "a Measure", self.measure, "Measure.PURE is epsilon.")
+        object.__setattr__(self, "amount", read_amount("amount", "Charge", self.amount))
+        object.__setattr__(self, "delta", read_amount("delta", "Charge", self.delta))
+        if self.delta == math.inf:
+            raise ParameterError.wrong("delta", "Charge", "a finite Fraction of at least 0", self.delta, "0 for a pure promise.")
+
     def part(self, share: Fraction) -> Charge:
-        """Return the given share of this charge, under the same name."""
+        """Return the given share of this charge, which is positive, under the same name."""
+        if read_amount("share", "Charge.part", share) in (0, math.inf):
+            raise ParameterError.wrong("share", "Charge.part", "a positive Fraction", share, "for example Fraction(1, 2).")
         return Charge(self.name, self.question, self.measure, self.amount * share, self.delta * share)
+
+    @classmethod
+    def copy_of(cls, charge: Charge) -> Charge:
+        """Return a checked copy, which what is done to the other one later does not change; raise if it is no charge."""
+        if type(charge) is not Charge:
+            raise ParameterError.wrong("charge", "a question", "a Charge of the plan", charge, "one for each question.")
+        return cls(charge.name, charge.question, charge.measure, charge.amount, charge.delta)
 
     def to_dict(self) -> dict[str, str]:
         """Return the charge as JSON-ready text; amounts are exact fractions."""

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
-from spinney.privacy.budget import Amount, Budget
+from spinney.exceptions import ParameterError
+from spinney.privacy.budget import Amount, Budget, read_amount
 from spinney.privacy.charges import Charge, Measure
 
 __all__ = ["Part", "compose", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
@@ -29,7 +31,7 @@ class Part:
     ----------
     name, question : str
     share : Fraction
-        Share of epsilon. The shares of a plan sum to one.
+        Share of epsilon, positive. The shares of a plan sum to one.
     l1, l2 : float
         How far one row moves the answer; ``l2 = 0`` says that only a pure mechanism serves (PrivTree).
     kind : Kind, optional
@@ -42,6 +44,20 @@ class Part:
     l1: float = 1.0
     l2: float = 1.0
     kind: Any = None
+
+    def __post_init__(self) -> None:
+        for name, text in (("name", self.name), ("question", self.question)):
+            if type(text) is not str:
+                raise ParameterError.wrong(name, "Part", "a text", text, "for example Part('sizes', 'counts', Fraction(1, 20)).")
+        if read_amount("share", "Part", self.share) in (0, math.inf):
+            raise ParameterError.wrong("share", "Part", "a positive Fraction", self.share, "shares sum to one, none below 0.")
+        object.__setattr__(self, "share", Fraction(self.share))
+        l1: Any = self.l1
+        l2: Any = self.l2
+        if not isinstance(l1, Real) or not 0 < float(l1) < math.inf:
+            raise ParameterError.wrong("l1", "Part", "a float in (0, inf)", l1, "1.0 for counts.")
+        if not isinstance(l2, Real) or not 0 <= float(l2) < math.inf:
+            raise ParameterError.wrong("l2", "Part", "a float in [0, inf)", l2, "1.0 for counts.")
 
     def log_noise(self, measure: Measure, amount: float) -> float:
         """Return the logarithm of the expected noise if this part is given that amount."""
@@ -120,6 +136,10 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
     tuple of Charge
         In the order of `parts`. Pure charges sum exactly to their sub-budget and so do zCDP charges.
     """
+    if type(budget) is not Budget:
+        raise ParameterError.wrong("budget", "compose", "a Budget", budget, "Budget.of(1.0).")
+    if not isinstance(parts, tuple | list) or not all(isinstance(part, Part) for part in parts):
+        raise ParameterError.wrong("parts", "compose", "a sequence of Part", parts, "one Part for every question.")
     if sum(part.share for part in parts) != 1:
         raise ValueError("the shares of a plan must sum to one")
     pure = _charges(budget, parts, frozenset())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 from spinney.exceptions import ParameterError
@@ -14,7 +15,16 @@ from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge
 from spinney.privacy.filter import Tally
 
-__all__ = ["Entry", "check_charges", "promise_of", "table_lines", "unit_text"]
+__all__ = [
+    "Entry",
+    "check_charges",
+    "is_adjacency",
+    "is_cap",
+    "promise_of",
+    "read_charges",
+    "table_lines",
+    "unit_text",
+]
 
 
 @dataclass(frozen=True)
@@ -76,11 +86,28 @@ def unit_text(adjacency: str, cap: int | None) -> str:
     return f"{'adding or removing' if adjacency == Adjacency.ADD_REMOVE else 'replacing'} one {unit}"
 
 
+def is_adjacency(value: Any) -> bool:
+    """Whether this names a neighboring relation."""
+    return isinstance(value, str) and value in tuple(Adjacency)
+
+
+def is_cap(value: Any) -> bool:
+    """Whether this is a cap on rows per group, or None."""
+    return value is None or (not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1)
+
+
 def promise_of(charges: tuple[Charge, ...], delta: Fraction) -> Budget:
     """Return what charges promise by themselves; `delta` is used only if they need one."""
     tally = Tally(charges)
     delta = Fraction(0) if tally.is_pure else delta
     return Budget(tally.epsilon(delta), delta)
+
+
+def read_charges(charges: Iterable[Charge]) -> tuple[Charge, ...]:
+    """Return charges in a tuple, after `check_charges`; a table in their place is not looked into."""
+    found = tuple(charges) if isinstance(charges, tuple | list | Iterator) else ()
+    check_charges(found)
+    return found
 
 
 def check_charges(charges: tuple[Charge, ...]) -> None:

@@ -21,7 +21,7 @@ from spinney.exceptions import DataError
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover  (not a Unix system)
+except ImportError:  # not a Unix system
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["Journal", "OpenJournal"]
@@ -71,8 +71,11 @@ class Journal:
     @contextmanager
     def open(self, *, write: bool, create: bool = False) -> Iterator[OpenJournal]:
         """Open and lock the file: for one writer alone, or for readers."""
-        if fcntl is None:  # pragma: no cover
-            raise DataError("A ledger needs the file locks of a Unix system.\nHint: keep it there.")
+        if fcntl is None:
+            raise DataError(
+                "This system has no file locks (fcntl), so it cannot keep a ledger. Nothing was written or charged.\n"
+                "Hint: keep the ledger on Linux, macOS or in WSL. Fits without a ledger work here; add up their epsilons by hand."
+            )
         descriptor = -1
         try:
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from spinney.exceptions import BudgetError
 from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge
@@ -17,15 +19,21 @@ class FitLedger:
     ----------
     budget : Budget
     planned : tuple of Charge
-        Their total may not exceed the budget.
+        Each positive, and together not above the budget. An algorithm's own plan need not come from `compose`, so all is checked
+        here, and copies are kept.
     """
 
     def __init__(self, budget: Budget, planned: tuple[Charge, ...]) -> None:
+        planned = tuple(Charge.copy_of(charge) for charge in planned)
+        if any(charge.amount == 0 for charge in planned):
+            raise BudgetError("The plan has a charge of nothing: every question must be paid for.")
+        if not budget.is_infinite and any(charge.amount == math.inf for charge in planned):
+            raise BudgetError("The plan spends more than its budget.")
         if len({charge.name for charge in planned}) != len(planned):
             raise BudgetError("The plan names two charges alike.")
         if total_epsilon(planned, budget.delta) > budget.epsilon:
             raise BudgetError("The plan spends more than its budget.")
-        self.budget = budget
+        self.budget, self.planned = budget, planned
         self._open = {charge.name: charge for charge in planned}
         self._entries: list[Charge] = []
 

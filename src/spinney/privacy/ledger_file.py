@@ -13,15 +13,24 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from spinney.exceptions import BudgetError, DataError, ParameterError
+from spinney.exceptions import BudgetError, DataError, ParameterError, is_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge
-from spinney.privacy.entries import Entry, check_charges, promise_of, table_lines, unit_text
+from spinney.privacy.entries import (
+    Entry,
+    check_charges,
+    is_adjacency,
+    is_cap,
+    promise_of,
+    read_charges,
+    table_lines,
+    unit_text,
+)
 from spinney.privacy.filter import Account, Lock, Way, fixed_ways
 from spinney.privacy.journal import Journal, OpenJournal
 
@@ -91,7 +100,7 @@ class Ledger:
         adjacency: str | None = None,
         max_rows_per_group: int | None = None,
     ) -> None:
-        if not isinstance(path, str | os.PathLike):
+        if not is_path(path):
             raise _wrong("path", "a path", path, "Ledger('ledger.jsonl', epsilon=3).")
         asked = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "max_rows_per_group": max_rows_per_group}
         header = _header(**{**asked, "epsilon": 1.0 if epsilon is None else epsilon})
@@ -179,26 +188,33 @@ class Ledger:
         objective, algorithm, note : str
             What it is for, for the record.
         entry_id : str, optional
-            Makes it safe to try again after a crash: an entry that is there already is not charged a second time.
+            An id of your own, so that after a crash it can be seen whether the charge was made. One that is in the ledger already
+            is refused: another release draws other noise, and must be charged too.
 
         Raises
         ------
         BudgetError
             If the ledger would exceed its ceiling. Nothing is charged then.
+        ParameterError
+            If the id is in the ledger. Its charge is safe on disk then, and nothing is charged a second time.
         """
-        charges = tuple(charges)
+        charges = read_charges(charges)
         self._check_unit(adjacency, max_rows_per_group)
-        check_charges(charges)
+        for name, text in (("objective", objective), ("algorithm", algorithm), ("note", note)):
+            if not isinstance(text, str):
+                raise _wrong(name, "a text", text, "it is written into the file.")
+        if not (promised is None or type(promised) is Budget):
+            raise _wrong("promised", "a Budget or None", promised, "Budget.of(1.0).")
         if not (entry_id is None or (isinstance(entry_id, str) and entry_id.strip())):
             raise _wrong("entry_id", "a text", entry_id, "leave it out for a new one.")
         with self._mutex, self._journal.open(write=True) as file:
             self._absorb(file)
-            known = self._entries.get(entry_id or "")
-            if known is not None:
-                if known.charges != charges:
-                    raise _wrong("entry_id", "one that was not used for other charges", entry_id, "leave it out for a new one.")
-                file.sync()
-                return known.id
+            if entry_id is not None and entry_id in self._entries:
+                file.sync()  # whoever wrote it may have died before that
+                raise _wrong(
+                    "entry_id", "one that is not in the ledger yet", entry_id,
+                    "it is charged already, see ledger.entries; a release made now needs a charge and an id of its own.",
+                )  # fmt: skip
             account = self._account.accept(charges)
             if not account.fits:
                 raise self._refusal(account)
@@ -207,9 +223,9 @@ class Ledger:
             entry = Entry(
                 id=entry_id or uuid.uuid4().hex,
                 when=datetime.now(UTC).isoformat(timespec="seconds"),
-                objective=str(objective),
-                algorithm=str(algorithm),
-                note=str(note),
+                objective=objective,
+                algorithm=algorithm,
+                note=note,
                 epsilon=round_up(alone.epsilon),
                 delta=float(alone.delta),
                 charges=charges,
@@ -224,9 +240,8 @@ class Ledger:
         self, charges: Iterable[Charge], *, adjacency: str = "add-remove", max_rows_per_group: int | None = None
     ) -> float:
         """Return what would remain after a release with these charges; raise as `spend` would. Nothing is charged."""
-        charges = tuple(charges)
+        charges = read_charges(charges)
         self._check_unit(adjacency, max_rows_per_group)
-        check_charges(charges)
         self._refresh()
         account = self._account.accept(charges)
         if not account.fits:
@@ -248,6 +263,10 @@ class Ledger:
         )
 
     def _check_unit(self, adjacency: str, cap: int | None) -> None:
+        if not is_adjacency(adjacency):
+            raise _wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the release has it.")
+        if not is_cap(cap):
+            raise _wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None if single rows are protected.")
         head = self._head
         own = head["max_rows_per_group"]
         if adjacency != head["adjacency"] or (cap is None) != (own is None) or (cap is not None and cap > own):
@@ -329,10 +348,10 @@ def _header(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any) -
         raise _wrong("epsilon", "a float in (0, inf)", epsilon, "epsilon=3 lets all releases together spend so much.")
     if not (_is_number(delta) and (delta == 0 or LEAST_DELTA <= delta <= LARGEST_DELTA)):
         raise _wrong("delta", f"0 or a float in [{LEAST_DELTA}, {LARGEST_DELTA}]", delta, "delta=1e-5 allows Gaussian noise.")
-    if adjacency not in tuple(kind.value for kind in Adjacency):
+    if not is_adjacency(adjacency):
         raise _wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the releases will have it.")
     cap = max_rows_per_group
-    if not (cap is None or (_is_number(cap) and isinstance(cap, Integral) and int(cap) >= 1)):
+    if not is_cap(cap):
         raise _wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None protects single rows.")
     ceiling = Budget.of(float(epsilon), float(delta))
     return {

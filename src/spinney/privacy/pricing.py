@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
+from typing import Any
 
+from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 
@@ -31,6 +34,18 @@ class Unit:
 
     adjacency: Adjacency = Adjacency.ADD_REMOVE
     max_rows: int = 1
+
+    def __post_init__(self) -> None:
+        # A text must not pass for another relation: `replaces` compares by identity, and it would get the smaller noise.
+        if not (isinstance(self.adjacency, str) and self.adjacency in tuple(Adjacency)):
+            raise ParameterError.wrong(
+                "adjacency", "Unit", "'add-remove' or 'replace'", self.adjacency, "Unit(Adjacency.REPLACE) if rows are replaced."
+            )
+        cap: Any = self.max_rows
+        if isinstance(cap, bool) or not isinstance(cap, Integral) or int(cap) < 1:
+            raise ParameterError.wrong("max_rows", "Unit", "an int in [1, inf)", cap, "1 protects single rows.")
+        object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
+        object.__setattr__(self, "max_rows", int(cap))
 
     @property
     def replaces(self) -> bool:

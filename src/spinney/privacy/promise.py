@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spinney.exceptions import ReleaseError
+from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 
@@ -26,10 +26,14 @@ def _number(value: float) -> float | str:
 
 def read_json(path: str | Path) -> dict[str, Any]:
     """Return the record in a file; an empty one if it holds anything else."""
+    check_path(path, "from_json")
+    content = Path(path).read_bytes()
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).") from error
+        record = json.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        content = b""
+    if not content:  # raised here, for those errors hold the file's content, which may be a table
+        raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).")
     return record if isinstance(record, dict) else {}
 
 
@@ -115,12 +119,15 @@ class Promise:
         """Return the release as JSON, and write it to `path` if one is given."""
         text = json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False) + "\n"
         if path is not None:
+            check_path(path, "to_json")
             Path(path).write_text(text, encoding="utf-8")
         return text
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
+        if not isinstance(record, dict):
+            raise ParameterError.wrong("record", "from_dict", "a dict", record, "as release.to_dict() gives it.")
         if record.get("format") != cls.format:
             raise ReleaseError(f"This is not a release of format {cls.format}.\nHint: write it with release.to_json(path).")
         try:
@@ -131,8 +138,10 @@ class Promise:
             release = cls(**fields)
             release._check()
             return release
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, OverflowError) as error:
-            raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.") from error
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, OverflowError):
+            pass
+        # Not above: the error may quote what was in the record, and would become the context of this one.
+        raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.")
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:

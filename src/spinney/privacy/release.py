@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError
 from spinney.privacy.promise import Promise
 
-__all__ = ["Release", "frozen_array"]
+__all__ = ["FAINT", "Release", "frozen_array", "look_empty"]
+
+#: What to tell if the sizes are no larger than noise.
+FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
 
 
 def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
     """Return an array that cannot be written to."""
-    array: NDArray[Any] = np.array(values, dtype=kind)
+    array: NDArray[Any] | None = None
+    with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
+        array = np.array(values, dtype=kind)
+    if array is None:
+        raise ParameterError.wrong("fields", "a release", "arrays of numbers", values, "as a fit makes them.")
     array.setflags(write=False)
     return array
+
+
+def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
+    """Whether noisy sizes together could be those of no rows at all.
+
+    The sizes of no rows, noise cut off at zero, stay below this with a probability of about 0.999, for both kinds of noise.
+    """
+    return bool(sizes.sum() <= margin * (len(sizes) / 5 + len(sizes) ** 0.5 + 0.8))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,7 +57,7 @@ class Release(Promise):
     summary_points, summary_weights : arrays of shape (m, d) and (m,)
         A private weighted summary of the rows; empty if the algorithm makes none.
     domain : dict
-        Public bounds.
+        Public bounds; with the names of their columns if they were given by name.
     tightened : dict or None
         The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
@@ -69,6 +86,11 @@ class Release(Promise):
         k, d = self.centers.shape
         return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
 
+    @property
+    def looks_empty(self) -> bool:
+        """Whether the noisy sizes together look like no rows at all."""
+        return look_empty(self.sizes, self.sizes_margin)
+
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         fields = super()._read_fields(record)
@@ -96,5 +118,7 @@ class Release(Promise):
             raise ValueError("a number is not finite")
         if not (self.feature_names is None or len(self.feature_names) == d):
             raise ValueError("the columns are not described")
+        if self.domain.get("columns") not in (None, list(self.feature_names or ())):
+            raise ValueError("the bounds are of other columns")
         if not all(isinstance(text, str) for text in (self.objective, self.algorithm)):
             raise ValueError("a text is not one")

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.privacy.promise import Promise
-from spinney.privacy.release import frozen_array
+from spinney.privacy.release import frozen_array, look_empty
 
-__all__ = ["SiteRelease"]
+__all__ = ["FAINT_SITES", "SiteRelease"]
+
+#: What to tell if the sizes are no larger than noise.
+FAINT_SITES = "These sizes may all be noise. Are the points named as in the public files, or is there no demand?"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,6 +79,11 @@ class SiteRelease(Promise):
     def sites(self) -> NDArray[np.int64]:
         """The chosen sites and then the existing ones."""
         return np.concatenate([self.medoids, self.existing_sites])
+
+    @property
+    def looks_empty(self) -> bool:
+        """Whether the noisy sizes together look like no rows at all."""
+        return look_empty(self.sizes, self.sizes_margin)
 
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:

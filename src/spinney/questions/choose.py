@@ -20,7 +20,8 @@ from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, require
-from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.questions.ground import Ground
+from spinney.questions.question import Exact, Kind, Question
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
@@ -33,7 +34,9 @@ SITE_STEPS = 2**22
 def cost_steps(space: FiniteMetric, distances: FloatArray, power: int) -> NDArray[np.int32]:
     """Return costs as whole numbers from 0 to SITE_STEPS."""
     scaled = distances / space.diameter if space.diameter > 0 else np.zeros_like(distances)
-    return np.minimum(np.floor(scaled**power * SITE_STEPS), SITE_STEPS).astype(np.int32)
+    # fmin takes the bound where a distance is not a number: whatever a matrix holds, a cost stays in its range.
+    steps: NDArray[np.int32] = np.floor(np.fmax(np.fmin(scaled, 1.0), 0.0) ** power * SITE_STEPS).astype(np.int32)
+    return steps
 
 
 def swap_range(from_centers: NDArray[np.int32]) -> int:

@@ -15,8 +15,9 @@ from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen
+from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Partition, TreeCells, check_partition
-from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.questions.question import Exact, Kind, Question
 
 __all__ = ["CountAnswer", "Counting", "Counts"]
 

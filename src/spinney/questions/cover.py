@@ -17,7 +17,8 @@ from spinney.privacy.budget import Amount
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, require
-from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.questions.ground import Ground
+from spinney.questions.question import Exact, Kind, Question
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric
 

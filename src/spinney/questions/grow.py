@@ -15,7 +15,8 @@ from spinney.mechanisms.splitting import SplitRule, split_rule
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require
-from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.questions.ground import Ground
+from spinney.questions.question import Exact, Kind, Question
 from spinney.trees.quadtree import WORD, Quadtree, Splits, TreeCells
 
 __all__ = ["Grow", "Splitting"]

@@ -18,7 +18,8 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require
 from spinney.questions.counts import Counting
-from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.questions.ground import Ground
+from spinney.questions.question import Exact, Kind, Question
 from spinney.trees.quadtree import WORD, Quadtree, Splits, TreeCells
 
 __all__ = ["LevelAnswer", "LevelCounting", "Levels"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.questions.arrays import finite_points, frozen, require
-from spinney.questions.question import Ground
+from spinney.questions.ground import Ground
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import WORD, Splits, TreeCells
 

@@ -7,7 +7,6 @@ a budget is best spent, and the noise that a charge buys. Plans, algorithms and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
@@ -15,34 +14,9 @@ from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.privacy.pricing import Unit
-from spinney.spaces.box import Domain
-from spinney.spaces.metric import FiniteMetric
+from spinney.questions.ground import Ground
 
-__all__ = ["Exact", "Ground", "Kind", "Question"]
-
-
-@dataclass(frozen=True)
-class Ground:
-    """The public ground that rows lie on: a domain of numbers, or finitely many points, which may have distances.
-
-    Parameters
-    ----------
-    domain : Domain or None
-        Of rows of numbers.
-    n_points : int
-        Of rows that name a point; 0 if rows are numbers.
-    space : FiniteMetric or None
-        The distances between the points, if there are any.
-    """
-
-    domain: Domain | None = None
-    n_points: int = 0
-    space: FiniteMetric | None = None
-
-    @property
-    def n_features(self) -> int:
-        """The number of columns of numbers; 0 if rows name points."""
-        return 0 if self.domain is None else self.domain.n_features
+__all__ = ["Exact", "Kind", "Question"]
 
 
 class Exact(Protocol):

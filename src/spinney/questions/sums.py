@@ -16,7 +16,8 @@ from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import finite_points, frozen, require
-from spinney.questions.question import Exact, Ground, Kind, Question
+from spinney.questions.ground import Ground
+from spinney.questions.question import Exact, Kind, Question
 from spinney.spaces.box import FloatArray
 
 __all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summing", "Sums"]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ReleaseError
+from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.release import Release
+from spinney.report.canvas import new_figure, save, title_text
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 
 __all__ = ["CostCurve", "cost_curve", "draw_curve"]
+
+#: Numbers of clusters that are written below a curve.
+MOST_TICKS = 12
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,7 @@ class CostCurve:
     objective: str
     clusters: tuple[int, ...]
     costs: tuple[float, ...]
+    statement: str = ""
 
     def __str__(self) -> str:
         first = max(self.costs[0], 1e-300)
@@ -29,6 +36,10 @@ class CostCurve:
         for k, cost in zip(self.clusters, self.costs, strict=True):
             lines.append(f"{k:3d}   {cost / first:6.4f} {'#' * round(50 * cost / first)}")
         return "\n".join(lines)
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 
 def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) -> CostCurve:
@@ -47,6 +58,11 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     random_state : int
         Seeds the restarts.
     """
+    if not isinstance(release, Release):
+        raise ParameterError.wrong("release", "cost_curve", "a Release", release, "model.release_.")
+    for name, value, least in (("max_clusters", max_clusters, 1), ("random_state", random_state, 0)):
+        if not _is_count(value, least):
+            raise ParameterError.wrong(name, "cost_curve", f"an int in [{least}, inf)", value, "max_clusters=20, random_state=0.")
     if not len(release.summary_points):
         raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
     rng = np.random.default_rng(random_state)
@@ -61,18 +77,26 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
         solution = solve(release.summary_points, release.summary_weights, k, power, rng, fillers, starts=starts)
         best = solution.centers
         costs.append(min(solution.cost, *costs[-1:]) if costs else solution.cost)
-    return CostCurve(release.objective, tuple(range(1, max_clusters + 1)), tuple(costs))
+    return CostCurve(release.objective, tuple(range(1, max_clusters + 1)), tuple(costs), release.statement)
 
 
 def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    check_path(path, "draw_curve")
+    from matplotlib.ticker import FixedLocator, MaxNLocator
 
-    figure = Figure(figsize=(6.2, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    width = 6.4
+    figure = new_figure(width, 4.4)
     axis = figure.subplots()
-    axis.plot(curve.clusters, np.array(curve.costs) / max(curve.costs[0], 1e-300), marker="o")
-    axis.set(xlabel="number of clusters", ylabel="estimated cost / cost of one cluster", ylim=(0, None))
-    axis.set_title(f"{curve.objective}: cost from the private summary")
-    figure.savefig(path, dpi=110)
+    axis.plot(curve.clusters, np.array(curve.costs) / max(curve.costs[0], 1e-300), marker="o", markersize=5)
+    axis.set(xlabel="number of clusters", ylabel="estimated cost / cost of one cluster", ylim=(0, 1.05))
+    axis.set_xlim(curve.clusters[0] - 0.5, curve.clusters[-1] + 0.5)
+    axis.xaxis.set_major_locator(
+        FixedLocator(curve.clusters) if len(curve.clusters) <= MOST_TICKS else MaxNLocator(MOST_TICKS, integer=True)
+    )
+    axis.grid(axis="y", color="0.9")
+    objective = {"kmeans": "k-means", "kmedian": "k-median"}.get(curve.objective, curve.objective)
+    figure.suptitle(
+        title_text([f"{objective}: cost estimated from the summary of a release", curve.statement], width, 11), fontsize=11
+    )
+    save(figure, path)

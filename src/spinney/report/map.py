@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ReleaseError
+from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.site_release import SiteRelease
+from spinney.report.canvas import new_figure, place_labels, save, title_text
 from spinney.report.site_page import site_names
 from spinney.spaces.metric import FiniteMetric, Network
 
-__all__ = ["draw_map"]
+__all__ = ["draw_map", "look_like_degrees"]
 
-#: Sites are labeled up to this many; more labels would cover the map.
-LABELED = 40
+#: Sites are labeled up to this many; more labels would cover the map. Of a long name so many letters are shown.
+LABELED, LETTERS = 40, 28
 #: The area of the heaviest point of a summary of few points; with more than MANY points areas shrink, and so do lines.
 AREA, MANY = 400, 100
+#: Longitudes and latitudes: the largest ones, and how many degrees a map may span to be taken for a map of degrees.
+LARGEST, LARGEST_SPAN = (180.0, 85.0), 20.0
+#: The size of a map in inches: its longer side, the least of the shorter one, and what title and legend take.
+SIDE, LEAST_SIDE, AROUND = 7.0, 3.6, 1.3
+#: Below this width the legend is a single column.
+NARROW = 6.0
 
 
 def _plane(coordinates: NDArray[Any]) -> NDArray[np.float64]:
@@ -28,7 +35,15 @@ def _plane(coordinates: NDArray[Any]) -> NDArray[np.float64]:
     return flat
 
 
-def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None = None) -> None:
+def look_like_degrees(coordinates: NDArray[Any]) -> bool:
+    """Whether coordinates could be degrees of longitude and latitude: two, in range, close together, not all whole numbers."""
+    if coordinates.shape[1] != 2 or not len(coordinates):
+        return False
+    in_range = (np.abs(coordinates) <= LARGEST).all() and (np.ptp(coordinates, axis=0) <= LARGEST_SPAN).all()
+    return bool(in_range and (coordinates != np.round(coordinates)).any())
+
+
+def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None = None, degrees: bool | None = None) -> None:
     """Write a PNG of a release.
 
     Privacy
@@ -38,54 +53,114 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
     Parameters
     ----------
     release : SiteRelease
-        With coordinates.
+        With coordinates, unless the space has them.
     path : str or Path
     space : FiniteMetric, optional
         The public space of the release. Without it the sites are drawn alone: a release knows where they are, but not where the
         points of its summary are.
+    degrees : bool, optional
+        Whether coordinates are degrees of longitude and latitude, so that a degree to the east is drawn shorter than one to the
+        north; by default, whether they look like it.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
-    from matplotlib.patheffects import withStroke
-
-    if release.coordinates is None:
+    check_path(path, "draw_map")
+    if not isinstance(release, SiteRelease):
+        raise ParameterError.wrong("release", "draw_map", "a SiteRelease", release, "model.release_ of a PrivateKMedoids.")
+    if not (space is None or isinstance(space, FiniteMetric)):
+        raise ParameterError.wrong("space", "draw_map", "a FiniteMetric or None", space, "that of the release.")
+    drawn = None if space is None else space.coordinates
+    coordinates = release.coordinates if drawn is None else drawn[release.sites]
+    if coordinates is None:
         raise ReleaseError(
             "The release has no coordinates to draw.\nHint: choose the sites with --coordinates, or from --points."
         )
-    figure = Figure(figsize=(7.4, 7.0), layout="constrained")
-    FigureCanvasAgg(figure)
+    everywhere = coordinates if drawn is None else drawn
+    degrees = look_like_degrees(everywhere) if degrees is None else degrees
+    places = _plane(coordinates)
+    shape = _shape(_plane(everywhere), degrees)
+    figure = new_figure(*shape)
     axis = figure.subplots()
-    if space is not None and space.coordinates is not None:
-        points = _plane(space.coordinates)
-        if isinstance(space.source, Network):
-            tails = np.repeat(np.arange(space.n_points), np.diff(space.source.starts))
-            once = tails < space.source.ends
-            edges: Any = np.stack([points[tails[once]], points[space.source.ends[once]]], axis=1)
-            width = 0.6 if len(edges) < MANY**2 else 0.2
-            axis.add_collection(LineCollection(edges, colors="0.75", linewidths=width, zorder=1))
-        else:
-            axis.scatter(points[:, 0], points[:, 1], s=2, color="0.65", linewidths=0, zorder=1)
-        if len(release.summary_points):
-            weights, shown = release.summary_weights, points[release.summary_points]
-            area = AREA * min(1.0, (MANY / len(weights)) ** 0.5) * weights / max(float(weights.max()), 1.0)
-            look: dict[str, Any] = {"color": "tab:blue", "alpha": 0.3, "linewidths": 0, "label": "demand (private summary)"}
-            axis.scatter(shown[:, 0], shown[:, 1], s=area, zorder=2, **look)
-    places, k = _plane(release.coordinates), len(release.medoids)
+    if space is not None and drawn is not None:
+        _draw_space(axis, release, space, _plane(drawn))
+    _draw_sites(axis, release, places)
+    _frame(axis, _plane(everywhere), degrees, flat=coordinates.shape[1] == 1)
+    margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
+    title = [f"Sites and the rows that each serves{margin}", release.statement]
+    figure.suptitle(title_text(title, shape[0], 11), fontsize=11)
+    figure.legend(loc="outside lower center", ncols=1 if shape[0] < NARROW else 3, fontsize=8, frameon=False)
+    if len(places) <= LABELED:
+        texts = [f"{_short(name)} ({size:.0f})" for name, size in zip(site_names(release), release.sizes, strict=True)]
+        place_labels(axis, places, texts, marker=7)
+    save(figure, path)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LETTERS else name[: LETTERS - 3] + "..."
+
+
+def _aspect(points: NDArray[np.float64], degrees: bool) -> float:
+    """Return how much longer a unit to the north is drawn than one to the east."""
+    middle = (points[:, 1].min() + points[:, 1].max()) / 2
+    return float(1 / np.cos(np.radians(middle))) if degrees else 1.0
+
+
+def _shape(points: NDArray[np.float64], degrees: bool) -> tuple[float, float]:
+    """Return the width and height of the figure, so that the map fills it."""
+    wide, high = np.ptp(points, axis=0) * [1.0, _aspect(points, degrees)]
+    longest = max(wide, high) or 1.0
+    wide, high = (max(SIDE * side / longest, LEAST_SIDE) for side in (wide, high))
+    return wide + 0.6, high + AROUND
+
+
+def _draw_space(axis: Any, release: SiteRelease, space: FiniteMetric, points: NDArray[np.float64]) -> None:
+    """Draw the public edges or points, and the private summary of the demand."""
+    from matplotlib.collections import LineCollection
+
+    if isinstance(space.source, Network):
+        tails = np.repeat(np.arange(space.n_points), np.diff(space.source.starts))
+        once = tails < space.source.ends
+        edges: Any = np.stack([points[tails[once]], points[space.source.ends[once]]], axis=1)
+        width = 0.6 if len(edges) < MANY**2 else 0.2
+        axis.add_collection(LineCollection(edges, colors="0.7", linewidths=width, zorder=1, label="network (public)"))
+    else:
+        axis.scatter(points[:, 0], points[:, 1], s=4, color="0.65", linewidths=0, zorder=1, label="points (public)")
+    if len(release.summary_points):
+        weights, shown = release.summary_weights, points[release.summary_points]
+        area = AREA * min(1.0, (MANY / len(weights)) ** 0.5) * weights / max(float(weights.max()), 1.0)
+        kind = "private summary" if release.is_private else "summary"
+        look: dict[str, Any] = {"color": "tab:blue", "alpha": 0.3, "linewidths": 0}
+        axis.scatter(shown[:, 0], shown[:, 1], s=area, zorder=2, **look)
+        axis.scatter([], [], s=70, label=f"demand ({kind}), area for rows", **look)
+
+
+def _draw_sites(axis: Any, release: SiteRelease, places: NDArray[np.float64]) -> None:
+    """Draw the sites, chosen ones as stars and existing ones as squares."""
+    k = len(release.medoids)
     axis.scatter(places[:k, 0], places[:k, 1], s=130, marker="*", color="tab:red", edgecolors="black", zorder=4, label="new site")
     if len(places) > k:
-        axis.scatter(
-            places[k:, 0], places[k:, 1], s=60, marker="s", color="white", edgecolors="black", zorder=3, label="existing site"
-        )
-    if len(places) <= LABELED:
-        for place, name, size in zip(places, site_names(release), release.sizes, strict=True):
-            label = axis.annotate(
-                f"{name} ({size:.0f})", place, xytext=(7, 5), textcoords="offset points", fontsize=8, zorder=3.5, parse_math=False
-            )
-            label.set_path_effects([withStroke(linewidth=2, foreground="white")])
-    axis.set_aspect("equal", adjustable="datalim")
-    axis.margins(0.1)
-    axis.set(xticks=[], yticks=[])
-    axis.legend(loc="upper right", fontsize=8, framealpha=0.8)
-    axis.set_title(f"Sites and the rows that each serves (+- {release.sizes_margin:.0f})\n{release.statement}", fontsize=10)
-    figure.savefig(path, dpi=110)
+        look: dict[str, Any] = {"marker": "s", "color": "white", "edgecolors": "black", "label": "existing site"}
+        axis.scatter(places[k:, 0], places[k:, 1], s=50, zorder=3, **look)
+
+
+def _frame(axis: Any, points: NDArray[np.float64], degrees: bool, flat: bool) -> None:
+    """Set what is shown, in which proportions, and the scales."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    aspect = _aspect(points, degrees)
+    low, high = points.min(axis=0), points.max(axis=0)
+    air = 0.06 * (max(float(((high - low) * [1.0, aspect]).max()), 1e-9) or 1.0)
+    axis.set(xlim=(low[0] - air, high[0] + air), ylim=(low[1] - air / aspect, high[1] + air / aspect))
+    axis.set_aspect("auto" if flat else aspect, adjustable="box" if not flat else None)
+    axis.tick_params(labelsize=7, colors="0.35")
+    for side, ends, locator in ((axis.xaxis, "WE", MaxNLocator(5)), (axis.yaxis, "SN", MaxNLocator(6))):
+        side.set_major_locator(locator)
+        if degrees:
+            side.set_major_formatter(FuncFormatter(_degrees_in(ends)))
+        else:
+            side.get_major_formatter().set_useOffset(False)
+    if flat:
+        axis.set(ylim=(-1, 1), yticks=[])
+
+
+def _degrees_in(ends: str) -> Any:
+    """Return how an angle is written, with the letter of its direction."""
+    return lambda value, place: f"{abs(value):.6g}°{ends[int(value > 0)] if value else ''}"

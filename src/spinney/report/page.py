@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from spinney.privacy.charges import Charge
 from spinney.privacy.promise import Promise
-from spinney.privacy.release import Release
+from spinney.privacy.release import FAINT, Release
 from spinney.privacy.site_release import SiteRelease
 
 __all__ = [
-    "FAINT",
     "aligned",
     "before_lines",
-    "is_faint",
     "made_lines",
     "page",
     "promise_lines",
@@ -19,9 +17,6 @@ __all__ = [
     "sizes_words",
     "spent_lines",
 ]
-
-#: What to tell if the sizes are no larger than noise.
-FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
 
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
@@ -42,11 +37,6 @@ def _tightened(release: Release, names: list[str]) -> list[str]:
     bounds = zip(names, release.tightened["lower"], release.tightened["upper"], strict=False)
     rows = [["column", "from", "to"]] + [[name, f"{low:.5g}", f"{high:.5g}"] for name, low, high in bounds]
     return ["", "The private box that rows were clipped to:", *aligned(rows)]
-
-
-def is_faint(release: Release | SiteRelease) -> bool:
-    """Whether the noisy sizes could be those of an empty table."""
-    return bool(release.sizes.sum() <= release.sizes_margin * len(release.sizes) ** 0.5 * 2)
 
 
 def promise_lines(release: Promise) -> list[str]:
@@ -128,7 +118,7 @@ def page(release: Release) -> str:
         f"Centers by {sizes_words(release, each='each size ')}:",
         *shortened(aligned(centers), "centers"),
         *([f"... and {d - len(shown)} more columns"] if d > len(shown) else []),
-        *([FAINT] if is_faint(release) else []),
+        *([FAINT] if release.looks_empty else []),
         "",
         *spent_lines(release),
         *_tightened(release, names[:SHOWN_COLUMNS]),

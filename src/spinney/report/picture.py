@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError, check_path
 from spinney.privacy.release import Release
+from spinney.report.canvas import new_figure, place_labels, save, title_text
+from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict
 
-__all__ = ["draw"]
+__all__ = ["counts_line", "draw"]
+
+#: Columns that a picture shows, each against each other one.
+SHOWN_COLUMNS = 4
+#: Clusters up to this many have a color each, and a label with their size; up to LISTED their sizes stand in the legend.
+COLORED, LABELED, LISTED = 20, 20, 12
+#: The area of the heaviest point of a summary of few points; with more than MANY points areas shrink.
+AREA, MANY = 250, 100
+#: The number of bars of a single column, and the letters shown of a column's name.
+BARS, LETTERS = 48, 40
+
+
+def _is_place(value: Any, n_features: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and 0 <= int(value) < max(n_features, 2)
+
+
+def _table(name: str, values: Any, least: int, length: int | None = None) -> NDArray[np.float64] | None:
+    """Return a table of numbers with at least so many columns, if there is one; an error does not quote it."""
+    if values is None:
+        return None
+    table: NDArray[Any] = np.empty(0)
+    with suppress(Exception):  # whatever a table of texts raises
+        table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < least or length not in (None, len(table)):
+        raise ParameterError.wrong(name, "draw", "a table of numbers", values, "leave it out to draw the release alone.")
+    return table
 
 
 def draw(
@@ -19,9 +49,9 @@ def draw(
     path: str | Path,
     public_points: NDArray[Any] | None = None,
     colors: NDArray[Any] | None = None,
-    columns: tuple[int, int] = (0, 1),
+    columns: tuple[int, ...] | None = None,
 ) -> None:
-    """Write a PNG of two columns of a release.
+    """Write a PNG of a release: bars of one column, or points of two or more, each column against each other one.
 
     Privacy
     -------
@@ -32,35 +62,242 @@ def draw(
     release : Release
     path : str or Path
     public_points : array of shape (n, d), optional
+        Drawn in a panel of their own, beside the first two of the columns.
     colors : array of shape (n, 3), optional
         Colors of the public points, in [0, 1].
-    columns : pair of int
+    columns : tuple of int, optional
+        Which to show; by default up to four, those along which the centers differ most.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    check_path(path, "draw")
+    if not isinstance(release, Release):
+        raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
+    d = release.centers.shape[1]
+    lawful = columns is None or (
+        isinstance(columns, tuple | list) and len(columns) >= 2 and all(_is_place(i, d) for i in columns)
+    )
+    if not lawful:
+        raise ParameterError.wrong("columns", "draw", "two or more indices of columns, or None", columns, "columns=(0, 1).")
+    shown = informative_columns(release) if columns is None else tuple(int(i) for i in columns)
+    public_points = _table("public_points", public_points, max(shown[:2]) + 1)
+    colors = _table("colors", colors, 3, 0 if public_points is None else len(public_points))
+    if release.centers.shape[1] == 1:
+        figure = _bars(release)
+    elif public_points is not None:
+        figure = _beside(release, shown[:2], public_points, colors)
+    elif len(shown) == 2:
+        figure = _pair(release, shown)
+    else:
+        figure = _matrix(release, shown)
+    save(figure, path)
 
-    domain = domain_from_dict(release.domain)
-    names = release.feature_names or [f"column {i}" for i in range(domain.n_features)]
-    first, second = columns[0], columns[1] if domain.n_features > 1 else columns[0]
-    panels = 1 if public_points is None else 2
-    figure = Figure(figsize=(6.2 * panels, 5.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(1, panels, squeeze=False, sharex=True, sharey=True)[0]
-    if public_points is not None:
-        shown = {"color": "0.55"} if colors is None else {"c": colors}
-        axes[0].scatter(public_points[:, first], public_points[:, second], s=3, linewidths=0, **shown)
-        axes[0].set_title("data (public, so it may be shown)")
-    summary = axes[-1]
+
+def informative_columns(release: Release) -> tuple[int, ...]:
+    """Return up to four columns along which the centers differ most, by their sizes and the width of the domain, in order."""
+    domain = domain_from_dict(release.tightened or release.domain)
+    weights = release.sizes + 1.0
+    scaled = (release.centers - domain.lower) / (domain.upper - domain.lower)
+    spread = np.average((scaled - np.average(scaled, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    best = np.argsort(-spread, kind="stable")[:SHOWN_COLUMNS]
+    return tuple(sorted(best.tolist()))
+
+
+def _name_axes(axis: Any, release: Release, first: int | None, second: int | None) -> None:
+    """Write the names of the columns beside an axis, as they are: a dollar sign begins no formula."""
+    names = release.feature_names or [f"column {i}" for i in range(release.centers.shape[1])]
+    for side, column in ((axis.xaxis, first), (axis.yaxis, second)):
+        if column is not None:
+            name = str(names[column])
+            side.label.set_parse_math(False)
+            side.set_label_text(name if len(name) <= LETTERS else name[: LETTERS - 3] + "...")
+
+
+def _summary_words(release: Release) -> str:
+    return "private summary" if release.is_private else "summary"
+
+
+def _sizes_words(release: Release) -> str:
+    if release.noise.startswith("none"):
+        return "its exact number of rows"
+    return f"its noisy number of rows, +- {release.sizes_margin:.0f}"
+
+
+def _title(figure: Any, release: Release, width: float, first: str) -> None:
+    figure.suptitle(title_text([first, release.statement], width, 11), fontsize=11)
+
+
+def _colors(release: Release) -> tuple[Any, Any]:
+    """Return the colors of the centers and of the summary's points: each point has its nearest center's, if there are few."""
+    k = len(release.centers)
+    if k > COLORED:
+        return ["white"] * k, "tab:blue"
+    from matplotlib import colormaps
+
+    palette = np.array([colormaps["tab10" if k <= 10 else "tab20"](i) for i in range(k)])
+    if not len(release.summary_points):
+        return palette, "none"
+    return palette, palette[nearest(release.summary_points, release.centers)[1]]
+
+
+def _scatter(axis: Any, release: Release, first: int, second: int) -> None:
+    """Draw the summary and the centers in two columns, within the bounds."""
+    centers, points = _colors(release)
+    box = domain_from_dict(release.tightened or release.domain)
     if len(release.summary_points):
-        area = 250 * release.summary_weights / max(float(release.summary_weights.max()), 1.0)
-        points = release.summary_points
-        summary.scatter(points[:, first], points[:, second], s=area, color="tab:blue", alpha=0.35, linewidths=0)
-    summary.set_title(f"private summary and centers\n{release.statement}")
-    for axis in axes:
-        axis.scatter(*release.centers[:, [first, second]].T, s=110, marker="X", color="white", edgecolors="black", zorder=3)
-        axis.set(xlabel=str(names[first]), ylabel=str(names[second]))
-        axis.set(xlim=(domain.lower[first], domain.upper[first]), ylim=(domain.lower[second], domain.upper[second]))
-    figure.savefig(path, dpi=110)
+        weights = release.summary_weights
+        area = AREA * min(1.0, (MANY / len(weights)) ** 0.25) * weights / max(float(weights.max()), 1.0)
+        places = release.summary_points[:, [first, second]].T
+        axis.scatter(*places, s=area, c=points, alpha=0.35, linewidths=0)
+    axis.scatter(
+        *release.centers[:, [first, second]].T, s=90, marker="X", c=centers, edgecolors="black", linewidths=1.1, zorder=3
+    )
+    axis.set(xlim=_limits(box, first), ylim=_limits(box, second))
+
+
+def _limits(box: Any, column: int) -> tuple[float, float]:
+    """Return the bounds of a column, with a little air for markers on them."""
+    air = 0.03 * (box.upper[column] - box.lower[column])
+    return box.lower[column] - air, box.upper[column] + air
+
+
+def _handles(release: Release) -> list[Any]:
+    """Return what the legend explains."""
+    from matplotlib.lines import Line2D
+
+    def mark(marker: str, face: str, size: float, edge: str, label: str) -> Any:
+        look: dict[str, Any] = {
+            "marker": marker,
+            "color": "none",
+            "markerfacecolor": face,
+            "markeredgecolor": edge,
+            "markersize": size,
+        }
+        return Line2D([], [], **look, label=label)
+
+    words = f"{_summary_words(release)}: area for rows, color for the nearest center"
+    if len(release.centers) > COLORED:
+        words = f"{_summary_words(release)}: area for rows"
+    handles = [mark("o", "0.6", 9, "none", words)] if len(release.summary_points) else []
+    return [*handles, mark("X", "white", 9, "black", "center")]
+
+
+def _pair(release: Release, columns: tuple[int, ...]) -> Any:
+    """Return a figure of two columns, with the size beside each center."""
+    width = 6.8
+    figure = new_figure(width, 6.2)
+    axis = figure.subplots()
+    _scatter(axis, release, *columns)
+    _name_axes(axis, release, *columns)
+    _title(figure, release, width, _headline(release, columns))
+    labeled = len(release.centers) <= LABELED
+    handles = _handles(release)
+    if labeled:
+        handles[-1].set_label(f"center, with {_sizes_words(release)}")
+    figure.legend(handles=handles, loc="outside lower center", ncols=1, fontsize=8, frameon=False)
+    if labeled:
+        place_labels(axis, release.centers[:, list(columns)], [f"{size:.0f}" for size in release.sizes])
+    return figure
+
+
+def _headline(release: Release, columns: tuple[int, ...]) -> str:
+    """Return what is drawn, in a line."""
+    k, d = release.centers.shape
+    objective = {"kmeans": "k-means", "kmedian": "k-median"}.get(release.objective, release.objective)
+    summary = f" and the {_summary_words(release)}" if len(release.summary_points) else ""
+    line = f"{objective}: {k} {'center' if k == 1 else 'centers'}{summary}"
+    return line if len(columns) == d else f"{line}, {len(columns)} of {d} columns"
+
+
+def _matrix(release: Release, columns: tuple[int, ...]) -> Any:
+    """Return a figure of each column against each other one; the sizes stand where panels would repeat."""
+    side = len(columns) - 1
+    width = 3.0 * side + 1.0
+    figure = new_figure(width, 2.8 * side + 1.2)
+    axes = figure.subplots(side, side, squeeze=False, sharex="col", sharey="row")
+    for i in range(side):
+        for j in range(side):
+            axis = axes[i, j]
+            if j > i:
+                axis.set_axis_off()
+                continue
+            _scatter(axis, release, columns[j], columns[i + 1])
+            _name_axes(axis, release, columns[j] if i == side - 1 else None, columns[i + 1] if j == 0 else None)
+    _title(figure, release, width, _headline(release, columns))
+    corner = axes[0, -1]
+    corner.legend(handles=_matrix_handles(release, columns), loc="upper right", fontsize=8, frameon=False)
+    return figure
+
+
+def _matrix_handles(release: Release, columns: tuple[int, ...]) -> list[Any]:
+    """Return what the legend explains, with one line per cluster if there are few."""
+    from matplotlib.lines import Line2D
+
+    handles = _handles(release)
+    if handles[:-1]:
+        handles[0].set_label(f"{_summary_words(release)},\narea for rows")
+    if len(release.centers) <= LISTED:
+        colors, _ = _colors(release)
+        margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
+        handles[-1].set_label(f"center, and the rows it\nserves{margin}:")
+        look: dict[str, Any] = {"marker": "X", "color": "none", "markeredgecolor": "black", "markersize": 9}
+        for i in np.argsort(-release.sizes, kind="stable"):
+            handles.append(Line2D([], [], **look, markerfacecolor=colors[i], label=f"{release.sizes[i]:.0f}"))
+    if len(columns) < release.centers.shape[1]:
+        handles.append(Line2D([], [], color="none", label="The columns along which\nthe centers differ most."))
+    return handles
+
+
+def _beside(release: Release, columns: tuple[int, ...], public_points: NDArray[Any], colors: NDArray[Any] | None) -> Any:
+    """Return a figure of public points on the left and of the release on the right."""
+    width = 12.4
+    figure = new_figure(width, 6.2)
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    first, second = columns
+    look = {"color": "0.55"} if colors is None else {"c": colors}
+    left.scatter(public_points[:, first], public_points[:, second], s=3, linewidths=0, **look)
+    left.scatter(*release.centers[:, [first, second]].T, s=90, marker="X", color="white", edgecolors="black", zorder=3)
+    left.set_title("data (public, so it may be shown) and the centers", fontsize=10)
+    _scatter(right, release, first, second)
+    right.set_title(f"{_summary_words(release)} and the centers", fontsize=10)
+    for axis in (left, right):
+        _name_axes(axis, release, first, second)
+    _title(figure, release, width, _headline(release, columns))
+    figure.legend(handles=_handles(release), loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    return figure
+
+
+def _bars(release: Release) -> Any:
+    """Return a figure of one column: bars of the summary, or else of the sizes, and the centers as lines."""
+    from matplotlib.ticker import MaxNLocator
+
+    width = 7.4
+    figure, box = new_figure(width, 4.4), domain_from_dict(release.tightened or release.domain)
+    axis, places = figure.subplots(), release.centers[:, 0]
+    edges = np.linspace(box.lower[0], box.upper[0], BARS + 1)
+    if len(release.summary_points):
+        within = np.clip(release.summary_points[:, 0], edges[0], edges[-1])
+        lefts, words = edges[:-1], _summary_words(release)
+        heights, _ = np.histogram(within, edges, weights=release.summary_weights)
+    else:
+        lefts, heights, words = places - (edges[1] - edges[0]) / 2, release.sizes, "rows of each center"
+    axis.bar(lefts, heights, edges[1] - edges[0], align="edge", color="tab:blue", alpha=0.55, label=words)
+    top = 1.05 * max(float(heights.max()), 1.0)
+    tips = np.column_stack([places, np.full(len(places), top)])
+    axis.vlines(places, 0, top, color="black", linewidth=1.2)
+    look: dict[str, Any] = {
+        "marker": "X",
+        "color": "white",
+        "edgecolors": "black",
+        "label": f"center, with {_sizes_words(release)}",
+    }
+    axis.scatter(tips[:, 0], tips[:, 1], s=60, zorder=3, **look)
+    axis.set(xlim=_limits(box, 0), ylim=(0, 1.2 * top), ylabel="rows")
+    _name_axes(axis, release, 0, None)
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+    _title(figure, release, width, _headline(release, (0,)))
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    if len(places) <= LABELED:
+        place_labels(axis, tips, [f"{size:.0f}" for size in release.sizes])
+    return figure
 
 
 def counts_line(release: Release) -> str:

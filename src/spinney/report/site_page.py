@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from spinney.privacy.site_release import SiteRelease
+from spinney.privacy.site_release import FAINT_SITES, SiteRelease
 from spinney.report.page import (
     aligned,
     before_lines,
-    is_faint,
     made_lines,
     promise_lines,
     shortened,
@@ -14,10 +13,7 @@ from spinney.report.page import (
     spent_lines,
 )
 
-__all__ = ["FAINT_SITES", "is_faint", "site_names", "site_page", "site_rows"]
-
-#: What to tell if the sizes are no larger than noise.
-FAINT_SITES = "These sizes may all be noise. Are the points named as in the public files, or is there no demand?"
+__all__ = ["site_names", "site_page", "site_rows"]
 
 
 def site_names(release: SiteRelease) -> list[str]:
@@ -64,7 +60,7 @@ def site_page(release: SiteRelease) -> str:
         "",
         f"Sites by {sizes_words(release, ', the rows each serves')}:",
         *shortened(aligned(rows), "sites"),
-        *([FAINT_SITES] if is_faint(release) else []),
+        *([FAINT_SITES] if release.looks_empty else []),
         "",
         *spent_lines(release),
         "",

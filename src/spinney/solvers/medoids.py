@@ -23,6 +23,8 @@ TRIALS = 3
 KICK = 8
 #: Demand points, and candidates, in the samples of a problem whose table does not fit.
 SAMPLE = 4096
+#: All searches together look at about so many costs: minutes. Only with thousands of centers are there fewer searches for it.
+MOST_COSTS = 2**38
 
 
 def solve_medoids(
@@ -62,16 +64,20 @@ def solve_medoids(
 def _search(service: Service, k: int, rng: np.random.Generator, restarts: int, fixed: IntArray) -> Medoids:
     """Search from fresh seeds, and from the best centers with a few drawn anew."""
     service.tabulate()
+    a_step = (len(service.demand) + k) * len(service.candidates)
     best = local_search(service, seed_medoids(service, k, rng, fixed, TRIALS), fixed, alpha=0.0)
+    steps = best.swaps + 1
     for turn in range(1, 2 * restarts):
-        if best.cost == 0:
+        if best.cost == 0 or steps * a_step > MOST_COSTS:
             break
         if turn < restarts:
             start = seed_medoids(service, k, rng, fixed, TRIALS)
         else:
             kept = rng.choice(best.points, k - max(1, k // KICK), replace=False)
             start = np.concatenate([kept, seed_medoids(service, k - len(kept), rng, np.concatenate([fixed, kept]), TRIALS)])
-        best = min(best, local_search(service, start, fixed, alpha=0.0), key=lambda found: found.cost)
+        found = local_search(service, start, fixed, alpha=0.0)
+        steps += found.swaps + 1
+        best = min(best, found, key=lambda one: one.cost)
     return best
 
 

@@ -21,6 +21,10 @@ __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
 TRIALS = 8
 #: Restarts that are carried to convergence after a few steps of all of them.
 FINALISTS = 4
+#: Points times centers times columns up to which all restarts, trials and steps are made; beyond, fewer in proportion.
+FULL_WORK = 2**28
+#: A restart takes at least so many steps in the end.
+LEAST_STEPS = 5
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,8 @@ def solve(
 ) -> Solution:
     """Return the best of several restarts of seeding and descent.
 
+    The work is bounded: with very many centers there are fewer restarts, trials and steps, see `FULL_WORK`.
+
     Parameters
     ----------
     points, weights : arrays of shape (n, d) and (n,)
@@ -167,7 +173,9 @@ def solve(
         At most this many steps a restart.
     """
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    draws = rng.random((restarts, k, TRIALS))
+    share = min(1.0, FULL_WORK / max(points.size * k, 1))
+    restarts, steps = max(1, int(share * restarts)), min(steps, max(LEAST_STEPS, int(share * steps)))
+    draws = rng.random((restarts, k, max(1, int(share * TRIALS))))
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
     floor = max(1e-9 * spread, 1e-300)
 
@@ -181,7 +189,7 @@ def solve(
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         begun = sorted(pool.map(begin, range(restarts + len(starts))), key=lambda s: s.cost)
-        return min(pool.map(finish, begun[:FINALISTS]), key=lambda s: s.cost)
+        return min(pool.map(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
 
 
 def total_cost(points: FloatArray, centers: FloatArray, power: int) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["Ball", "Box", "Domain", "FloatArray", "as_space", "domain_from_dict", "domain_to_dict"]
+__all__ = ["Ball", "Box", "Domain", "FloatArray", "NamedBox", "as_space", "domain_from_dict", "domain_to_dict"]
 
 FloatArray = NDArray[np.float64]
 
@@ -22,7 +24,7 @@ NARROWEST, WIDEST = 1e-100, 1e100
 def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
     try:
         numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
+    except Exception:  # whatever a table in its place raises; a message may quote its cells
         numbers = np.empty(0)
     if numbers.ndim != 1 or numbers.size == 0 or not np.isfinite(numbers).all():
         raise ParameterError.wrong(
@@ -34,7 +36,7 @@ def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
 def _spread(values: tuple[float, ...], n_features: int) -> FloatArray:
     if len(values) not in (1, n_features):
         raise ParameterError.wrong(
-            "bounds", "the domain", f"one number or {n_features} numbers, one per column", len(values),
+            "bounds", "the domain", f"one number or {n_features} numbers, one per column", "another number of them",
             "give each column its own lower and upper bound, or one pair for all columns.",
         )  # fmt: skip
     return np.broadcast_to(np.asarray(values), (n_features,)).astype(np.float64)
@@ -94,7 +96,7 @@ class Box:
         lower, upper = _column_values("lower", "Box", self.lower), _column_values("upper", "Box", self.upper)
         if len(lower) != len(upper) and 1 not in (len(lower), len(upper)):
             raise ParameterError.wrong(
-                "upper", "Box", f"as long as lower ({len(lower)})", len(upper), "give both bounds for every column."
+                "upper", "Box", "as long as lower", "another number of them", "give both bounds for every column."
             )
         low, high = np.asarray(lower), np.asarray(upper)
         with np.errstate(over="ignore"):
@@ -110,6 +112,51 @@ class Box:
     def domain(self, n_features: int) -> Domain:
         """Return the region for this number of columns."""
         return Domain(_spread(self.lower, n_features), _spread(self.upper, n_features), np.inf)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class NamedBox(Box):
+    """A public box that also says which columns of a table it is about; made from bounds by name.
+
+    Parameters
+    ----------
+    lower, upper : sequence of float
+        One number per column.
+    columns : tuple of str
+        Names of the columns, in this order.
+    """
+
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, bounds: Mapping[Any, Any], owner: str) -> NamedBox:
+        """Read bounds by name, such as ``{"age": (0, 110), "income": (0, 200_000)}``."""
+        hint = "bounds={'age': (0, 110), 'income': (0, 200_000)}: for each column to use, its lower and its upper bound."
+        for name in [*bounds] or [None]:
+            if not isinstance(name, str):
+                raise ParameterError.wrong("bounds", owner, "named by columns, at least one", type(name).__name__, hint)
+        for name, pair in bounds.items():
+            is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(_is_finite, pair))
+            if not is_pair or not NARROWEST < float(pair[1]) - float(pair[0]) < WIDEST:
+                what = f"two finite numbers for column {name!r}, the lower first, {NARROWEST} to {WIDEST} apart"
+                raise ParameterError.wrong("bounds", owner, what, type(pair).__name__, hint)
+        lower, upper = zip(*bounds.values(), strict=True)
+        return cls(lower, upper, tuple(bounds))
+
+    def domain(self, n_features: int) -> Domain:
+        """Return the region; a table must have these columns and no others."""
+        if n_features != len(self.columns):
+            raise ParameterError.wrong(
+                "n_features", "plan", f"{len(self.columns)}, the number of columns that bounds name", n_features, "leave it out."
+            )
+        return super().domain(n_features)
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number too large for a float
+        return False
 
 
 @dataclass(frozen=True)
@@ -147,15 +194,18 @@ class Ball:
         return Domain(center - self.radius, center + self.radius, self.radius)
 
 
-def as_space(bounds: ArrayLike | Box | Ball | None, owner: str) -> Box | Ball:
-    """Read a user's `bounds`: a Box, a Ball, or a pair (lower, upper)."""
+def as_space(bounds: ArrayLike | Mapping[str, Any] | Box | Ball | None, owner: str) -> Box | Ball:
+    """Read a user's `bounds`: a Box, a Ball, a pair (lower, upper), or pairs by the names of columns."""
     if isinstance(bounds, Box | Ball):
         return bounds
+    if isinstance(bounds, Mapping):
+        return NamedBox.of(bounds, owner)
     if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 2:
         return Box(bounds[0], bounds[1])
     raise ParameterError.wrong(
-        "bounds", owner, "a pair (lower, upper), a Box or a Ball", bounds,
-        "bounds=(0, 255) if all columns share a range, or bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
+        "bounds", owner, "a pair (lower, upper), pairs by column, a Box or a Ball", bounds,
+        "bounds=(0, 255) if all columns share a range, bounds={'age': (0, 110), 'bmi': (10, 60)} by the names of columns, or "
+        "bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
         "Take them from public knowledge, never from the rows.",
     )  # fmt: skip
 

@@ -23,7 +23,9 @@ from spinney.spaces.naming import checked_names, places_of
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network"]
 
 IntArray = NDArray[np.int64]
+Given = ArrayLike | None
 Names = Sequence[str] | None
+Measure = Literal["euclidean", "manhattan"]
 
 #: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.
 BLOCK_ENTRIES = 2**22
@@ -101,12 +103,7 @@ class FiniteMetric:
 
     @classmethod
     def from_matrix(
-        cls,
-        distances: ArrayLike,
-        candidates: ArrayLike | None = None,
-        coordinates: ArrayLike | None = None,
-        *,
-        names: Names = None,
+        cls, distances: ArrayLike, candidates: Given = None, coordinates: Given = None, *, names: Names = None
     ) -> FiniteMetric:
         """Read all distances from a square symmetric matrix, which is copied; a 32-bit matrix stays so.
 
@@ -123,17 +120,12 @@ class FiniteMetric:
         """
         values = _numbers("distances", distances, "from_matrix")
         if values.shape[0] != values.shape[1]:
-            raise _wrong("distances", "square", values.shape, "give the distance from every point to every point.")
+            raise _wrong("distances", "square", distances, "give the distance from every point to every point.")
         return cls._made(Matrix(_symmetric(values)), len(values), candidates, coordinates, names)
 
     @classmethod
     def from_points(
-        cls,
-        points: ArrayLike,
-        metric: Literal["euclidean", "manhattan"] = "euclidean",
-        candidates: ArrayLike | None = None,
-        *,
-        names: Names = None,
+        cls, points: ArrayLike, metric: Measure = "euclidean", candidates: Given = None, *, names: Names = None
     ) -> FiniteMetric:
         """Measure distances between the rows of a table of public points.
 
@@ -146,16 +138,14 @@ class FiniteMetric:
         names : sequence of str, optional
             What the points are called.
         """
-        if metric not in ("euclidean", "manhattan"):
+        if not isinstance(metric, str) or metric not in ("euclidean", "manhattan"):
             raise _wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
         table = np.array(_numbers("points", points, "from_points"), dtype=np.float64, order="C")
         table.flags.writeable = False
         return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
 
     @classmethod
-    def from_graph(
-        cls, graph: Any, candidates: ArrayLike | None = None, coordinates: ArrayLike | None = None, *, names: Names = None
-    ) -> FiniteMetric:
+    def from_graph(cls, graph: Any, candidates: Given = None, coordinates: Given = None, *, names: Names = None) -> FiniteMetric:
         """Measure lengths of shortest paths in a connected network.
 
         Parameters
@@ -185,7 +175,7 @@ class FiniteMetric:
 
     @classmethod
     def _made(
-        cls, source: Matrix | Coordinates | Network, n: int, candidates: Any, coordinates: ArrayLike | None, names: Names
+        cls, source: Matrix | Coordinates | Network, n: int, candidates: Given, coordinates: Given, names: Names
     ) -> FiniteMetric:
         called = checked_names(names, n)
         chosen = _checked_candidates(places_of(candidates, called, "candidates", "FiniteMetric"), n)
@@ -193,7 +183,7 @@ class FiniteMetric:
         if coordinates is not None:
             drawn = np.array(_numbers("coordinates", coordinates, "FiniteMetric"), dtype=np.float64)
             if len(drawn) != n:
-                raise _wrong("coordinates", f"an array with {n} rows, one per point", drawn.shape, "leave them out if unknown.")
+                raise _wrong("coordinates", f"an array with {n} rows, one per point", coordinates, "leave them out if unknown.")
             drawn.flags.writeable = False
         return cls(source, n, chosen, drawn, called)
 
@@ -225,7 +215,7 @@ class FiniteMetric:
         return isinstance(self.source, Network) and n_sources > n_targets
 
     def _measure(self, rows: IntArray, columns: IntArray, turned: bool) -> FloatArray:
-        """Return the distances from rows to columns, added up from the columns if `turned`; threads share what is searched from."""
+        """Return the distances from rows to columns, added up from the columns if `turned`."""
         if turned:
             return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
         out = np.empty((len(rows), len(columns)))
@@ -288,11 +278,11 @@ class FiniteMetric:
         return bool(triangle_slack(values) >= -ROUNDING[values.dtype] * float(values.max()))
 
     def _indices(self, name: str, value: ArrayLike) -> IntArray:
-        places = np.atleast_1d(np.asarray(value))
+        places = np.atleast_1d(_as_array(value))
         if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
             raise _wrong(name, "indices of points", value, f"whole numbers from 0 to {self.n_points - 1}.")
         if places.size and (places.min() < 0 or places.max() >= self.n_points):
-            raise _wrong(name, f"indices from 0 to {self.n_points - 1}", (int(places.min()), int(places.max())), "check them.")
+            raise _wrong(name, f"indices from 0 to {self.n_points - 1}", value, "points count from 0.")
         return places.astype(np.int64)
 
 
@@ -300,17 +290,23 @@ def _wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
     return ParameterError.wrong(name, "FiniteMetric", expected, got, hint)
 
 
+def _as_array(value: Any) -> NDArray[Any]:
+    """Return a value as an array; what cannot be one, such as a list of lists of several lengths, as an array of no kind."""
+    try:
+        return np.asarray(value)
+    except Exception:  # whatever a value raises; a message may quote it
+        return np.empty((), dtype=object)
+
+
 def _numbers(name: str, value: ArrayLike, maker: str) -> NDArray[Any]:
     """Read a table of finite numbers with at least one row."""
     try:
         table = np.asarray(value)
         table = table if table.dtype in ROUNDING else table.astype(np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever a value raises; a message may quote it
         table = np.empty(0)
     if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
-        raise _wrong(
-            name, "a table of numbers with at least one row", getattr(table, "shape", None), f"see FiniteMetric.{maker}."
-        )
+        raise _wrong(name, "a table of numbers with at least one row", value, f"see FiniteMetric.{maker}.")
     for start in range(0, len(table), step := max(1, BLOCK_ENTRIES // table.shape[1])):
         if not (np.abs(table[start : start + step]) < np.float64(WIDEST)).all():
             raise _wrong(name, f"finite numbers below {WIDEST}", "others", "leave out the points that are not known.")
@@ -322,9 +318,9 @@ def _symmetric(values: NDArray[Any]) -> NDArray[Any]:
     n = len(values)
     near = ROUNDING[values.dtype] * float(values.max())
     if float(values.min()) < 0:
-        raise _wrong("distances", "not negative", float(values.min()), "distances are lengths.")
+        raise _wrong("distances", "not negative", "negative ones", "distances are lengths.")
     if float(values.diagonal().max()) > near:
-        raise _wrong("distances", "0 on the diagonal", float(values.diagonal().max()), "a point is at distance 0 of itself.")
+        raise _wrong("distances", "0 on the diagonal", "others", "a point is at distance 0 of itself.")
     copy = np.array(values, order="C")
     for start in range(0, n, step := max(1, BLOCK_ENTRIES // n)):
         stop = min(start + step, n)
@@ -341,17 +337,15 @@ def _symmetric(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _checked_candidates(candidates: ArrayLike | None, n: int) -> IntArray:
-    places = np.arange(n) if candidates is None else np.asarray(candidates)
+    places = np.arange(n) if candidates is None else _as_array(candidates)
     if places.ndim != 1 or places.size == 0 or places.dtype.kind not in "iu":
         raise _wrong(
             "candidates", "a list of indices of points, not empty", candidates, "np.flatnonzero(mask) turns a mask into one."
         )
     if int(places.min()) < 0 or int(places.max()) >= n:
-        raise _wrong("candidates", f"indices from 0 to {n - 1}", (int(places.min()), int(places.max())), "points count from 0.")
+        raise _wrong("candidates", f"indices from 0 to {n - 1}", candidates, "points count from 0.")
     chosen = np.unique(places).astype(np.int64)
     if chosen.size < places.size:
-        raise _wrong(
-            "candidates", "different indices", f"{places.size - chosen.size} repeated", "np.unique removes repeated ones."
-        )
+        raise _wrong("candidates", "different indices", "repeated ones", "np.unique removes them.")
     chosen.flags.writeable = False
     return chosen

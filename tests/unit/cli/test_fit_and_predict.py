@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from spinney import BudgetError, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
+from spinney import BudgetError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
 from spinney.cli import fitting
 from spinney.cli.main import main
 from spinney.estimators import fitting as estimators_fitting
@@ -50,6 +50,39 @@ def test_a_table_with_names_becomes_a_release(folder, table, objective):
     assert (release.objective, release.feature_names) == (objective, ("dose", "age"))
     assert release.domain == {"lower": [0.0, 0.0], "upper": [10.0, 100.0]}
     assert near_truth(release.centers)
+
+
+@pytest.mark.parametrize("groups", [(), ("--groups", "patient", "--max-rows-per-group", "2")], ids=["rows", "groups"])
+def test_all_columns_are_told_before_anything_is_asked(folder, monkeypatch, groups):
+    asked = []
+    monkeypatch.setattr(fitting, "fit_rows", lambda *arguments: asked.append(1))
+    monkeypatch.setattr(fitting.click, "echo", lambda text, err: asked.append((text, err)))
+    with pytest.raises(AttributeError):  # nothing was released
+        fit("rows.csv", "--bounds", "0", "100", *groups)
+    names = "'dose', 'age'" if groups else "'dose', 'age', 'patient'"
+    text = f"Read as numbers: {names}. A cell that is no number drops its row. Hint: --columns names others."
+    assert asked == [(text, True), 1]
+
+
+def test_columns_are_told_only_where_nobody_named_them(folder):
+    wide = pl.DataFrame({f"c{i}": [0.5] * 3000 for i in range(30)})
+    wide.write_csv(folder / "wide.csv")
+    result = fit("wide.csv", "--bounds", "0", "1", k="1")
+    assert "'c19' and 10 more. A cell" in result.stderr
+    for table, more in (
+        ("rows.csv", ("--bounds-file", "bounds.json")),
+        ("rows.csv", ("--bounds", "0", "100", "--columns", "age")),
+        ("rows.npy", ("--bounds", "0", "100")),
+    ):
+        assert fit(table, *more).stderr == ""
+
+
+def test_a_declared_text_column_is_refused_before_a_charge(folder):
+    Ledger("ledger", epsilon=10.0)
+    result = fit("rows.parquet", "--bounds", "0", "100", "--ledger", "ledger")
+    assert result.exit_code == 3
+    assert "column 'patient' does not hold numbers. Hint: leave it out" in result.stderr
+    assert Ledger("ledger").spent == 0
 
 
 def test_an_array_becomes_a_release(folder):
@@ -167,7 +200,7 @@ def test_an_error_after_reading_is_one_line_and_leaves_nothing(folder, monkeypat
 
     monkeypatch.setattr(fitting, "fit_rows", fail)
     before = files(folder)
-    result = fit("rows.csv", "--bounds", "0", "1")
+    result = fit("rows.csv", "--bounds", "0", "1", "--columns", "age")
     assert result.exit_code == code
     assert result.stderr == "error: Went wrong.\n"
     assert result.stdout == ""

@@ -1,6 +1,7 @@
 import csv
 import io
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,8 @@ from spinney.cli.main import main
 from spinney.estimators import site_fitting as estimators_fitting
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.site_release import SiteRelease
-from spinney.report.site_page import FAINT_SITES, site_page
+from spinney.privacy.site_release import FAINT_SITES, SiteRelease
+from spinney.report.site_page import site_page
 
 SIDE = 8
 NAMES = [f"{'ABCDEFGH'[i]}{j}" for i in range(SIDE) for j in range(SIDE)]
@@ -494,3 +495,66 @@ def test_sites_are_charged_to_a_ledger_and_refused_past_its_ceiling(folder):
     refused = sites("--graph", "edges.csv", "--ledger", "sites.ledger")
     assert refused.exit_code == 4
     assert "release.json" not in files(folder)
+
+
+MAP = ("--graph", "edges.csv", "--coordinates", "places.csv")
+
+
+def test_show_draws_the_network_from_the_public_files(folder):
+    pytest.importorskip("matplotlib")
+    assert sites(*MAP, "--picture", "whole.png").exit_code == 0
+    alone = run("show", "release.json", "--picture", "alone.png")
+    assert alone.exit_code == 0
+    assert "Wrote alone.png. It has the sites alone, for a release holds no network: --graph with" in alone.output
+    shown = run("show", "release.json", "--picture", "shown.png", *MAP)
+    assert shown.exit_code == 0
+    assert shown.output.endswith("Wrote shown.png.\n")
+    assert (folder / "shown.png").read_bytes() == (folder / "whole.png").read_bytes() != (folder / "alone.png").read_bytes()
+
+
+def test_show_draws_sites_that_were_chosen_without_coordinates(folder):
+    pytest.importorskip("matplotlib")
+    assert sites("--graph", "edges.csv").exit_code == 0
+    assert read().coordinates is None
+    assert run("show", "release.json", "--picture", "map.png").exit_code == 3
+    assert run("show", "release.json", "--picture", "map.png", *MAP).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "code"),
+    [
+        (("--picture", "map.png", "--graph", "edges.csv"), "--graph needs --coordinates.", 2),
+        (("--picture", "map.png", "--graph", "edges.csv", "--points", "places.csv"), "given twice", 2),
+        (("--picture", "map.png", "--columns", "x,y"), "The space is missing", 2),
+        (MAP, "Public files are for the picture alone.", 2),
+        (("--picture", "map.png", "--points", "places.csv"), "places.csv is not what these sites were chosen from.", 3),
+        (("--picture", "map.png", "--graph", "other.csv", "--coordinates", "places.csv"), "other.csv is not what", 3),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_show_refuses_other_public_files(folder, options, words, code):
+    assert sites(*MAP).exit_code == 0
+    names = (folder / "edges.csv").read_text().splitlines()
+    (folder / "other.csv").write_text("\n".join([names[0], *names[:0:-1]]) + "\n")
+    result = run("show", "release.json", *options)
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert "Hint: " in result.stderr
+    assert not (folder / "map.png").exists()
+
+
+def test_only_releases_of_sites_are_drawn_with_public_files(folder):
+    (folder / "rows.csv").write_text("a,b\n" + "1,2\n" * 50)
+    options = ("--k", "1", "--epsilon", "1", "--bounds", "0", "3", "--out", "release.json")
+    assert run("fit", "rows.csv", *options).exit_code == 0
+    result = run("show", "release.json", "--picture", "map.png", *MAP)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: This is no release of sites. Hint: ")
+
+
+@pytest.mark.parametrize(("columns", "degrees"), [("lon,lat", True), ("Longitude, Latitude", True), ("x,y", None), (None, None)])
+def test_columns_tell_longitudes_and_latitudes(columns, degrees):
+    from spinney.cli.site_fitting import PublicFiles
+
+    files = PublicFiles(None, Path("points.csv"), None, columns, None, False, (), ())
+    assert files.degrees is degrees

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from spinney import Box
 from spinney.curators import groups as groups_module
-from spinney.curators.groups import _text, kept_rows
 from spinney.curators.demand import DemandBackend
+from spinney.curators.groups import _text, kept_rows
 from spinney.exceptions import DataError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counts
+from spinney.questions.ground import Ground
 from spinney.questions.partitions import Whole
-from spinney.questions.question import Ground
 
 KEY = b"0123456789abcdef"
 

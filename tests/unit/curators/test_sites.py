@@ -19,8 +19,8 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps
 from spinney.questions.cover import Balls, Family
+from spinney.questions.ground import Ground
 from spinney.questions.partitions import Labels
-from spinney.questions.question import Ground
 from spinney.spaces.metric import FiniteMetric
 
 RNG = np.random.default_rng(0)

@@ -70,6 +70,33 @@ def test_a_fit_that_fails_half_way_stays_charged_and_says_so(ledger, monkeypatch
     assert ledger.remaining <= 0.6
 
 
+def test_a_release_that_cannot_be_made_stays_charged_and_says_so(ledger, monkeypatch):
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    space = FiniteMetric.from_points(np.arange(6.0)[:, None])
+    for room, fit in {
+        "fitting": lambda: PrivateKMeans(2, epsilon=0.1, bounds=(0, 1)).fit(ROWS, ledger=ledger),
+        "site_fitting": lambda: PrivateKMedoids(2, epsilon=0.1, space=space).fit([0, 1, 5], ledger=ledger),
+        "coverage": lambda: max_coverage([0, 1, 5], [[0, 1], [5]], 2, epsilon=0.1, ledger=ledger),
+    }.items():
+        monkeypatch.setattr(f"spinney.estimators.{room}.promise_fields", fail)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            fit()
+        assert caught.value.__notes__ == ["The ledger was charged for this release and keeps the charge."]
+    assert len(ledger.entries) == 3
+
+
+def test_an_interrupt_while_the_ledger_is_charged_says_where_to_look(ledger, monkeypatch):
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, "spend", fail)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        PrivateKMeans(2, epsilon=0.1, bounds=(0, 1)).fit(ROWS, ledger=ledger)
+    assert caught.value.__notes__ == ["The ledger may have been charged for this release: it shows whether it was."]
+
+
 @pytest.mark.parametrize("wrong", [{"epsilon": math.inf}, {"epsilon": 0.5, "noise_seed": 0}], ids=str)
 def test_what_is_not_private_is_refused(ledger, wrong):
     with pytest.raises(ParameterError, match="has no place in a ledger"):

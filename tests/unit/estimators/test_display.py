@@ -9,9 +9,9 @@ from sklearn.utils import estimator_html_repr
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 
 try:
-    from sklearn.utils._repr_html.common import scrape_estimator_docstring as CACHE
+    from sklearn.utils._repr_html import common
 except ImportError:  # an older scikit-learn reads no docstrings
-    CACHE = None
+    common = None
 
 LINE = FiniteMetric.from_points(np.arange(40.0)[:, None])
 #: Values that would be seen if rows were shown.
@@ -28,8 +28,8 @@ MODELS = {
 @pytest.mark.parametrize("piped", [False, True], ids=["alone", "in a pipeline"])
 @pytest.mark.parametrize("fitted", [False, True], ids=["new", "fitted"])
 def test_a_notebook_shows_a_model_without_a_warning(name, piped, fitted):
-    if CACHE is not None:
-        CACHE.cache_clear()  # a docstring is read once, and warned about once
+    if common is not None:
+        common.scrape_estimator_docstring.cache_clear()  # a docstring is read once, and warned about once
     model, rows = MODELS[name]
     if fitted:
         model.fit(rows)

@@ -52,7 +52,18 @@ def test_predict_transform_and_score_agree(estimator):
     np.testing.assert_allclose(distances, np.sqrt(((new[:, None] - model.cluster_centers_) ** 2).sum(axis=2)), rtol=1e-9)
     np.testing.assert_array_equal(model.predict(new), distances.argmin(axis=1))
     power = 2 if estimator is PrivateKMeans else 1
-    assert model.score(new) == pytest.approx(-(distances.min(axis=1) ** power).sum())
+    inside = model.transform(np.clip(new, -6, 6))
+    assert model.score(new) == pytest.approx(-(inside.min(axis=1) ** power).sum())
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("bounds", [Box(-6, 6), Ball(6.0)], ids=str)
+def test_score_clips_as_fit_does(estimator, bounds):
+    model = make(estimator, bounds=bounds).fit(ROWS)
+    far = np.concatenate([ROWS * 1e6, [[np.nan, 1.0], [np.inf, 2.0]]])
+    near = np.concatenate([bounds.domain(2).clip(ROWS * 1e6), [[0.0, 0.0], [0.0, 0.0]]])
+    assert model.score(far) == pytest.approx(model.score(near), rel=1e-12)
+    assert abs(model.score(far)) < 1e6
 
 
 @ESTIMATORS

@@ -149,7 +149,7 @@ def test_groups_are_capped():
         ["3", 5.0, np.int8(3)],
         [np.array([3]), np.array(5), 3],
         np.array([[3], [5], [3]]),
-        np.array(["3", "5", "3"]),
+        np.array(["3", "5", "3"], dtype=object),
         pd.Series([3, 5, 3]),
         pd.Series(["3", "5", "3"], dtype="string"),
         pd.DataFrame({"site": [3, 5, 3]}),

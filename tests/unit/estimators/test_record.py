@@ -102,7 +102,7 @@ def test_of_a_parameter_that_is_no_plain_number_or_name_its_type_is_recorded(tab
         (np.int32(7), 7),
         (np.random.default_rng(7), "a generator"),
         (np.random.RandomState(7), "a generator"),
-    ],  # noqa: NPY002
+    ],
     ids=["none", "int", "numpy int", "generator", "legacy"],
 )
 def test_a_release_records_its_random_state(make, state, recorded):

@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from spinney import ParameterError, PrivateKMeans
-from spinney.estimators.tables import numeric_array
+from spinney.estimators.tables import is_list_of_names, numeric_array
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8, bool])
@@ -33,8 +34,9 @@ def test_a_cell_that_is_not_a_number_is_missing(table):
     np.testing.assert_array_equal(array, [[1, 2], [np.nan, np.nan]])
 
 
-def test_text_is_read_where_it_is_a_number():
-    np.testing.assert_array_equal(numeric_array(np.array([["1e3", "-inf"], ["0x1", ""]])), [[1000, -np.inf], [np.nan, np.nan]])
+def test_text_in_a_cell_is_read_where_it_is_a_number():
+    cells = np.array([["1e3", "-inf"], ["0x1", ""]], dtype=object)
+    np.testing.assert_array_equal(numeric_array(cells), [[1000, -np.inf], [np.nan, np.nan]])
 
 
 def test_cells_beyond_any_float_are_missing():
@@ -78,28 +80,56 @@ def test_a_frame_with_columns_of_one_name_can_be_fitted():
 
 
 DAYS = ["2020-01-01", None]
-DATES = {
-    "frame": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS), "b": [1.0, 2.0]}),
-    "dates alone": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS)}),
-    "durations": lambda: pd.DataFrame({"a": pd.to_timedelta([1, None]), "b": ["1", "2"]}),
-    "array": lambda: np.array([DAYS], dtype="M8[D]"),
-    "array of durations": lambda: np.array([[1, 2]], dtype="m8[s]"),
-    "polars": lambda: pytest.importorskip("polars").DataFrame({"a": np.array(DAYS, dtype="M8[D]"), "b": ["1", "2"]}),
-    "with a time zone": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS, utc=True), "b": [1.0, 2.0]}),
-    "polars, with numbers": lambda: pytest.importorskip("polars").DataFrame({"a": np.array(DAYS, dtype="M8[D]"), "b": [1, 2]}),
+DECLARED = {
+    "dates": np.array([DAYS], dtype="M8[D]"),
+    "durations": np.array([[1, 2020]], dtype="m8[s]"),
+    "texts": np.array([["1", "2020"]]),
+    "texts of any length": np.array([["1", "2020"]], dtype=np.dtypes.StringDType()),
+    "bytes": np.array([[b"1", b"2020"]]),
+    "masked texts": np.ma.array([["1", "2020"]], mask=[[False, True]]),
+    "records": np.array([[(2020,)]], dtype=[("a", "i4")]),
 }
 
 
-@pytest.mark.parametrize(
-    "table",
-    [pytest.param(table, id=title) for title, table in DATES.items()],
-)
-def test_dates_are_refused_without_showing_one(table):
-    with pytest.raises(
-        ParameterError, match=r"(?s)must hold numbers\. Got dates, times or durations instead\.\nHint: "
-    ) as caught:
-        numeric_array(table())
+@pytest.mark.parametrize("title", DECLARED)
+def test_an_array_that_is_declared_without_numbers_is_refused_without_showing_a_cell(title):
+    with pytest.raises(ParameterError, match=r"(?s)must hold numbers\. Got .* instead\.\nHint: ") as caught:
+        numeric_array(DECLARED[title])
     assert "2020" not in str(caught.value)
+
+
+FRAMES = {
+    "dates": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS)}),
+    "with a time zone": lambda: pd.DataFrame({"a": pd.to_datetime(DAYS, utc=True)}),
+    "durations": lambda: pd.DataFrame({"a": pd.to_timedelta([1, None])}),
+    "periods": lambda: pd.DataFrame({"a": pd.PeriodIndex(DAYS, freq="D")}),
+    "complex": lambda: pd.DataFrame({"a": [2j, np.nan]}),
+    "polars": lambda: pl.DataFrame({"a": np.array(DAYS, dtype="M8[D]")}),
+    "polars durations": lambda: pl.DataFrame({"a": [datetime.timedelta(1), None]}),
+}
+
+
+@pytest.mark.parametrize("title", FRAMES)
+@pytest.mark.parametrize("other", [[1.0, 2.0], ["1", "2"]], ids=["numbers", "texts"])
+def test_no_column_of_a_frame_is_refused_for_what_became_its_type(title, other):
+    frame = FRAMES[title]()
+    frame = frame.assign(b=other) if hasattr(frame, "assign") else frame.with_columns(b=pl.Series(other))
+    np.testing.assert_array_equal(numeric_array(frame), [[np.nan, 1], [np.nan, 2]])
+
+
+@pytest.mark.parametrize("cell", [pd.Timestamp("2020-01-01"), 2j, "x", None, True, 10**400], ids=repr)
+@pytest.mark.parametrize("others", [[1.5, -2.0], [1, 2], [pd.Timestamp("2020-01-01"), pd.NaT], ["1", "y"]], ids=str)
+def test_one_cell_decides_neither_an_error_nor_how_others_are_read(cell, others):
+    alone, together = (numeric_array(pd.DataFrame({"a": cells, "b": 0.0})) for cells in (others, [*others, cell]))
+    np.testing.assert_array_equal(together[:2].astype(float), alone.astype(float))
+
+
+def test_a_series_of_dates_may_stand_for_names_and_an_array_may_not():
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"]))
+    assert is_list_of_names(days, 2)
+    assert is_list_of_names(days.astype(object), 2)
+    assert not is_list_of_names(days.to_numpy(), 2)
+    PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), max_rows_per_group=1).fit(np.zeros((2, 2)), groups=days)
 
 
 def test_dates_in_cells_are_missing():
@@ -131,7 +161,7 @@ def test_a_cell_is_read_alike_in_any_table():
 @pytest.mark.parametrize(
     "cells",
     [
-        np.array([["1", "2"], ["secret", "4"]]),
+        np.array([["1", "2"], ["secret", "4"]], dtype=object),
         np.array([[1, 2], [10**400, 4]], dtype=object),
         np.array([[1, 2], [np.longdouble("1e400"), 4]]),
         np.array([[1, 2], [b"\xff", 4]], dtype=object),

@@ -60,9 +60,6 @@ TYPES = {
     "uint8": pl.Series([0, 1, 2, 3, 255], dtype=pl.UInt8),
     "bool": pl.Series([True, False, None, True, False]),
     "decimal": pl.Series([Decimal("1.25"), None, Decimal("-3.10"), Decimal(0), Decimal(7)]),
-    "text": pl.Series(["1.5", " 2 ", "x", None, "1e400"]),
-    "category": pl.Series(["1", "2", "x", None, "2"], dtype=pl.Categorical),
-    "enum": pl.Series(["1", "2", "1", None, "2"], dtype=pl.Enum(["1", "2"])),
     "null": pl.Series([None] * 5, dtype=pl.Null),
 }
 
@@ -79,7 +76,7 @@ def test_all_types_together_and_the_columns_asked_for(tmp_path, batch):
     path = tmp_path / "rows.parquet"
     pl.DataFrame(TYPES).write_parquet(path)
     assert_same(path)
-    assert assert_same(path, ["text", "float32"]).columns == ("text", "float32")
+    assert assert_same(path, ["int8", "float32"]).columns == ("int8", "float32")
 
 
 def test_columns_of_32_bits_stay_so(tmp_path):
@@ -198,7 +195,6 @@ def test_groups_of_other_types_are_refused(tmp_path):
 #: Texts whose bytes are no UTF-8, and what CSV makes of them.
 BROKEN = [b"1.5", b"\xff", None, b"\xe2\x82", b" 2 ", b"\xed\xa0\x80", b"\xf0" * 20, b"7\xff", b"\xc3\xa9" * 9, b""]
 BROKEN_NAMES = [None if cell is None else cell.decode("utf-8", "replace") for cell in BROKEN]
-BROKEN_NUMBERS = [1.5, np.nan, np.nan, np.nan, 2.0, np.nan, np.nan, np.nan, np.nan, np.nan]
 
 
 def texts(kind, cells):
@@ -217,33 +213,28 @@ def texts(kind, cells):
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
-def test_texts_that_are_no_utf8_are_read_as_in_a_csv_file(tmp_path, batch, kind):
+def test_names_that_are_no_utf8_are_read_as_in_a_csv_file(tmp_path, batch, kind):
     path = tmp_path / "rows.parquet"
-    cells = texts(kind, BROKEN)
-    pq.write_table(pa.table({"a": cells, "b": np.arange(10.0), "who": cells}), path, row_group_size=4)
+    pq.write_table(pa.table({"b": np.arange(10.0), "who": texts(kind, BROKEN)}), path, row_group_size=4)
     rows = collect(assert_same(path, groups="who"))
-    np.testing.assert_array_equal(rows, np.column_stack([BROKEN_NUMBERS, np.arange(10.0)]))
+    np.testing.assert_array_equal(rows[:, 0], np.arange(10.0))
     assert list(read_table(path, groups="who").nonprivate_groups) == BROKEN_NAMES
-    other = tmp_path / "rows.csv"
-    other.write_bytes(b"a,b\n" + b"".join(b"%s,%d\n" % (cell or b"", i) for i, cell in enumerate(BROKEN)))
-    np.testing.assert_array_equal(rows, collect(scan(other)))
 
 
 @pytest.mark.parametrize("kind", ["string", "dictionary"])
-def test_a_broken_text_changes_no_other_cell(tmp_path, kind):
+def test_a_broken_name_changes_no_other_name(tmp_path, kind):
     def read(cell):
         path = tmp_path / "rows.parquet"
-        pq.write_table(pa.table({"a": texts(kind, [b"1", b" x ", None, b"2e3", cell])}), path)
-        table = read_table(path, groups="a", columns=["a"])
-        return table.nonprivate_rows[:-1].tolist(), list(table.nonprivate_groups)[:-1]
+        pq.write_table(pa.table({"a": texts(kind, [b"1", b" x ", None, b"2e3", cell]), "b": np.arange(5.0)}), path)
+        return list(read_table(path, groups="a").nonprivate_groups)[:-1]
 
     assert str(read(b"\xff")) == str(read(b"5"))
 
 
 @pytest.mark.parametrize("kind", ["string", "dictionary"])
-def test_texts_may_all_be_missing(tmp_path, kind):
+def test_names_may_all_be_missing(tmp_path, kind):
     path = tmp_path / "rows.parquet"
-    pq.write_table(pa.table({"a": texts(kind, [None] * 3), "who": texts(kind, [None] * 3)}), path)
+    pq.write_table(pa.table({"a": pa.array([None] * 3, pa.float64()), "who": texts(kind, [None] * 3)}), path)
     assert np.isnan(collect(assert_same(path, groups="who"))).all()
 
 

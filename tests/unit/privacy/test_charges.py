@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge, Measure
 
 
@@ -19,6 +20,20 @@ def test_parts_of_a_charge_add_up():
     parts = [charge.part(share) for share in (Fraction(1, 5), Fraction(4, 5))]
     assert sum(part.amount for part in parts) == charge.amount
     assert {(part.name, part.question, part.measure) for part in parts} == {("step", "sums", Measure.PURE)}
+
+
+@pytest.mark.parametrize("amount", [Fraction(-1, 10), -1, 0.5, math.nan, -math.inf, "1", None, True])
+def test_a_charge_is_exact_and_not_negative(amount):
+    with pytest.raises(ParameterError, match="amount"):
+        Charge("a", "counts", Measure.PURE, amount)
+    with pytest.raises(ParameterError, match="delta"):
+        Charge("a", "counts", Measure.PURE, Fraction(1), amount)
+
+
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(-1, 2), -1, 0.5, math.nan, math.inf])
+def test_a_part_of_a_charge_is_positive(share):
+    with pytest.raises(ParameterError, match="share"):
+        Charge("a", "counts", Measure.PURE, Fraction(1)).part(share)
 
 
 def test_part_of_an_infinite_charge_is_infinite():

@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import pytest
 
+from spinney.exceptions import ParameterError
 from spinney.privacy import composition
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -142,3 +143,9 @@ def test_where_no_other_way_is_lawful_everything_is_pure(monkeypatch):
     charges = compose(Budget.of(1.0, 1e-6), parts(784))
     assert {c.measure for c in charges} == {Measure.PURE}
     assert sum(c.amount for c in charges) == 1
+
+
+@pytest.mark.parametrize("shares", [(1000, -999), (1, 0), (Fraction(3, 2), Fraction(-1, 2))])
+def test_shares_are_positive(shares):
+    with pytest.raises(ParameterError, match="share"):
+        compose(Budget.of(1.0), [Part(str(i), "counts", Fraction(share)) for i, share in enumerate(shares)])

@@ -1,8 +1,10 @@
+import math
+from copy import copy
 from fractions import Fraction
 
 import pytest
 
-from spinney.exceptions import BudgetError
+from spinney.exceptions import BudgetError, ParameterError
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
@@ -62,3 +64,34 @@ def test_rho_is_converted_at_the_budgets_delta():
     ledger = FitLedger(Budget.of(1.0, 1e-6), (rho,))
     ledger.spend(rho, "sums")
     assert 0.01 < ledger.epsilon < 1
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        (HALF, Charge("nothing", "counts", Measure.PURE, Fraction(0))),
+        (HALF, Charge("all", "counts", Measure.PURE, math.inf)),
+        (HALF, Charge("all", "counts", Measure.ZCDP, math.inf)),
+    ],
+)
+def test_every_planned_charge_is_positive_and_finite(planned):
+    with pytest.raises(BudgetError):
+        FitLedger(Budget.of(1.0, 1e-6), planned)
+
+
+def test_charges_that_give_back_do_not_pass():
+    """1000 and -999 add up to 1."""
+    generous, back = copy(HALF), copy(HALF)
+    for charge, name, amount in ((generous, "first", 1000), (back, "second", -999)):
+        object.__setattr__(charge, "name", name)
+        object.__setattr__(charge, "amount", Fraction(amount))
+    with pytest.raises(ParameterError, match="at least 0"):
+        FitLedger(Budget.of(1.0), (generous, back))
+
+
+def test_a_charge_that_was_changed_after_the_plan_is_refused():
+    charge = copy(HALF)
+    ledger = FitLedger(Budget.of(1.0), (charge,))
+    object.__setattr__(charge, "amount", Fraction(1000))
+    with pytest.raises(BudgetError, match="no open charge"):
+        ledger.spend(charge, "counts")

@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import pytest
 
+from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
@@ -57,3 +58,31 @@ def test_zcdp_halves_of_a_step_cover_every_way_a_row_can_change(counts, rows):
         price = Unit(adjacency, rows).step_price(RHO, SHARE, weights_are_counts=counts)
         worst = max(rows**2 * (v * price.vectors.amount + w * price.weights.amount) for v, w in moves)
         assert worst == RHO.amount
+
+
+@pytest.mark.parametrize("text", ["add-remove", "replace"])
+def test_a_relation_given_as_text_is_the_relation(text):
+    """As a text, replace used to get the noise of add-remove."""
+    unit = Unit(text, 2)
+    assert unit == Unit(Adjacency(text), 2)
+    assert unit.replaces is (text == "replace")
+    assert unit.count_price(PURE) == Unit(Adjacency(text), 2).count_price(PURE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("replaced", 1),
+        (None, 1),
+        (True, 1),
+        ("replace", 0),
+        ("replace", -1),
+        ("replace", 1.5),
+        ("replace", True),
+        ("replace", "2"),
+        ("replace", None),
+    ],
+)
+def test_a_unit_is_checked(wrong):
+    with pytest.raises(ParameterError, match="of Unit must be"):
+        Unit(*wrong)

@@ -24,10 +24,10 @@ from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import MOST_STAGES, Balls, Cover, Family
+from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
-from spinney.questions.question import Ground
 from spinney.questions.sums import Sums
 from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
 

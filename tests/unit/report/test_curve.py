@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
-from spinney.report.curve import cost_curve, draw_curve
+from spinney.report.curve import CostCurve, cost_curve, draw_curve
+from tests.unit.report.drawn import Captured, cut_off, texts
 
 RNG = np.random.default_rng(3)
 CENTERS = np.array([[0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]])
@@ -32,3 +33,21 @@ def test_the_curve_can_be_drawn(tmp_path):
     release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0, random_state=0).fit(ROWS).release_
     draw_curve(cost_curve(release, 3), tmp_path / "curve.png")
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_curve_counts_clusters_in_whole_numbers_and_states_its_promise(monkeypatch):
+    captured = Captured(monkeypatch)
+    statement = (
+        "(0.3333333333333333, 1e-06)-differentially private for adding or removing one group of at most 12345 counted rows"
+    )
+    for count in range(1, 41):
+        draw_curve(CostCurve("kmeans", tuple(range(1, count + 1)), tuple(1 / k for k in range(1, count + 1)), statement), "x.png")
+        figure = captured.last
+        assert cut_off(figure) == []
+        assert statement in " ".join(" ".join(texts(figure)).split())
+        (axis,) = figure.axes
+        low, high = axis.get_xlim()
+        ticks = [tick for tick in axis.get_xticks() if low <= tick <= high]
+        assert ticks
+        assert all(tick == int(tick) for tick in ticks)
+        assert len(ticks) <= 13

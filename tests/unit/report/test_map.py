@@ -6,7 +6,8 @@ from scipy.sparse import coo_array
 
 from spinney import FiniteMetric, PrivateKMedoids, ReleaseError
 from spinney.report import map as module
-from spinney.report.map import draw_map
+from spinney.report.map import draw_map, look_like_degrees
+from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -45,6 +46,54 @@ def test_a_release_without_a_summary_can_be_drawn(tmp_path):
 def test_any_name_can_be_drawn(tmp_path):
     made = replace(release(SPACES["network"]), names=("$x^{", "Main_St\\", "%s {0}"))
     draw_map(made, tmp_path / "map.png", SPACES["network"])
+
+
+BERLIN = np.array([[13.30 + 0.006 * i, 52.48 + 0.0036 * j] for j in range(5) for i in range(6)])
+
+
+@pytest.mark.parametrize(
+    "places",
+    [CIRCLE, BERLIN, BERLIN[:, ::-1] * 1e5, CIRCLE * [1.0, 0.1]],
+    ids=["circle", "degrees", "large numbers", "flat"],
+)
+@pytest.mark.parametrize("whole", [True, False], ids=["with its space", "alone"])
+def test_labels_are_whole_and_do_not_cover_each_other(monkeypatch, places, whole):
+    captured = Captured(monkeypatch)
+    space = FiniteMetric.from_graph(RING, coordinates=places)
+    made = release(space, existing_sites=[3, 4, 5, 6], n_clusters=8)
+    made = replace(made, names=tuple("Very Long Winded Boulevard" for _ in range(12)), max_rows_per_group=12_345, noise="secure")
+    draw_map(made, "map.png", space if whole else None)
+    assert overlapping(captured.last) == []
+    assert cut_off(captured.last) == []
+    assert made.statement in " ".join(" ".join(texts(captured.last)).split())
+
+
+@pytest.mark.parametrize("latitude", [-70.0, 0.0, 40.0, 52.5])
+def test_a_degree_to_the_east_is_drawn_shorter_than_one_to_the_north(monkeypatch, latitude):
+    captured = Captured(monkeypatch)
+    places = CIRCLE * 0.1 + [13.4, latitude]
+    draw_map(release(FiniteMetric.from_points(places)), "map.png", FiniteMetric.from_points(places))
+    (axis,) = captured.last.axes
+    assert axis.get_aspect() == pytest.approx(1 / np.cos(np.radians(latitude)), rel=1e-3)
+    assert any(text.endswith("°E") for text in texts(captured.last))
+    draw_map(release(FiniteMetric.from_points(places)), "map.png", FiniteMetric.from_points(places), degrees=False)
+    assert captured.last.axes[0].get_aspect() == 1
+
+
+def test_what_looks_like_degrees():
+    assert look_like_degrees(np.add(CIRCLE, [13.4, 52.5]))
+    assert not look_like_degrees(CIRCLE * 1000 + [13.4, 52.5])
+    assert not look_like_degrees(np.add(CIRCLE, [390_000.0, 5_820_000.0]))
+    assert not look_like_degrees(np.array([[x, y] for x in range(5) for y in range(5)]))
+    assert not look_like_degrees(np.ones((3, 1)) * 0.5)
+    assert not look_like_degrees(np.ones((3, 3)) * 0.5)
+
+
+def test_a_space_lends_its_coordinates_to_a_release_without(monkeypatch):
+    captured = Captured(monkeypatch)
+    made = replace(release(SPACES["network"]), coordinates=None)
+    draw_map(made, "map.png", SPACES["network"])
+    assert len(captured.figures) == 1
 
 
 def test_many_sites_have_no_labels(tmp_path, monkeypatch):

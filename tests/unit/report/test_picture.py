@@ -1,8 +1,12 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from spinney import Ball, PrivateKMeans
 from spinney.report.picture import counts_line, draw
+from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -41,3 +45,71 @@ def test_sizes_are_listed_from_the_largest():
     made = release()
     sizes = sorted(made.sizes.astype(int).tolist(), reverse=True)
     assert counts_line(made) == f"{sizes[0]}, {sizes[1]}, {sizes[2]} (each +- {made.sizes_margin:.0f} with probability 0.95)"
+
+
+WIDE = np.random.default_rng(0).random((400, 8))
+GROUPED = {"max_rows_per_group": 12_345, "promised_epsilon": 1 / 3, "epsilon": 1 / 3, "delta": 1e-6}
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
+def test_nothing_is_cut_off_and_the_statement_is_there(monkeypatch, columns, algorithm):
+    made = replace(release(WIDE[:, :columns], algorithm=algorithm, noise_seed=None), **GROUPED)
+    captured = Captured(monkeypatch)
+    draw(made, "picture.png")
+    draw(replace(made, feature_names=tuple("$x^{ and no end of a name " * 4 for _ in range(columns))), "picture.png")
+    for figure in captured.figures:
+        assert cut_off(figure) == []
+        assert made.statement in " ".join(" ".join(texts(figure)).split())
+
+
+@pytest.mark.parametrize(("columns", "panels"), [(1, 1), (2, 1), (3, 3), (4, 6), (8, 6)])
+def test_up_to_four_columns_are_shown_each_against_each_other_one(monkeypatch, columns, panels):
+    captured = Captured(monkeypatch)
+    names = tuple("abcdefgh"[:columns])
+    draw(replace(release(WIDE[:, :columns]), feature_names=names), "picture.png")
+    shown = [axis for axis in captured.last.axes if axis.axison]
+    assert len(shown) == panels
+    found = {label for axis in shown for label in (axis.get_xlabel(), axis.get_ylabel())} & set(names)
+    assert len(found) == min(columns, 4)
+    assert (f"4 of {columns} columns" in " ".join(texts(captured.last))) == (columns > 4)
+
+
+def test_the_columns_shown_are_those_along_which_centers_differ(monkeypatch):
+    rows = np.full((4000, 6), 0.5)
+    rows[:2000, [1, 4]], rows[2000:, [1, 4]] = 0.1, 0.9
+    captured = Captured(monkeypatch)
+    draw(release(rows, n_clusters=2, epsilon=100.0), "picture.png")
+    labels = {label for axis in captured.last.axes for label in (axis.get_xlabel(), axis.get_ylabel())}
+    assert {"column 1", "column 4"} <= labels
+
+
+def test_one_column_is_bars_of_rows(monkeypatch):
+    captured = Captured(monkeypatch)
+    made = release(WIDE[:, :1], epsilon=100.0)
+    draw(made, "picture.png")
+    (axis,) = captured.last.axes
+    heights = [bar.get_height() for bar in axis.patches]
+    assert sum(heights) == pytest.approx(made.summary_weights.sum())
+    assert axis.get_ylabel() == "rows"
+
+
+@pytest.mark.parametrize("k", [1, 5, 12, 20, 30])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_labels_do_not_cover_each_other(monkeypatch, k, columns):
+    captured = Captured(monkeypatch)
+    made = release(WIDE[:, :columns], n_clusters=k, random_state=0)
+    centers = np.random.default_rng(k).random((k, columns))
+    crowded = replace(made, centers=centers * (0.1 if columns == 2 and k < 12 else 1.0), sizes=np.full(k, 1234.0))
+    draw(crowded, "picture.png")
+    assert overlapping(captured.last) == []
+    assert texts(captured.last).count("1234") == (k if k <= 20 else 0)
+
+
+def test_a_picture_without_noise_claims_none(monkeypatch):
+    captured = Captured(monkeypatch)
+    for columns in (1, 2, 3):
+        draw(release(WIDE[:, :columns], epsilon=math.inf), "picture.png")
+        said = "; ".join(texts(captured.last))
+        assert "none: not private" in said
+        assert not any(word in said for word in ("noisy", "private summary", "+-"))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from spinney import FiniteMetric, PrivateKMedoids
-from spinney.report.site_page import FAINT_SITES, site_page, site_rows
+from spinney.privacy.site_release import FAINT_SITES
+from spinney.report.site_page import site_page, site_rows
 
 GRID = [[x, y] for x in range(6) for y in range(6)]
 DEMAND = np.random.default_rng(0).integers(0, 36, 3000)

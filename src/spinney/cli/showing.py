@@ -1,0 +1,105 @@
+"""Printing and drawing a release file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from spinney.cli.files import written_whole
+from spinney.exceptions import DataError, ParameterError, ReleaseError
+
+if TYPE_CHECKING:
+    from spinney.cli.site_fitting import PublicFiles
+    from spinney.privacy.site_release import SiteRelease
+    from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["show_clusters", "show_sites"]
+
+#: What a picture of sites lacks without the public files.
+ALONE = "It has the sites alone, for a release holds no network: --graph with --coordinates, or --points, draws it."
+
+
+def _public_files(public: dict[str, Any]) -> PublicFiles | None:
+    """Return the public files that were named, or None."""
+    from spinney.cli.site_fitting import PublicFiles
+
+    if not any(public.values()):
+        return None
+    files = PublicFiles(**public, metric=None, candidates=(), existing=())
+    if not files.has_coordinates:
+        raise ParameterError("--graph needs --coordinates.\nHint: --coordinates TABLE with the columns name, x, y.")
+    return files
+
+
+def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
+    """Return the space in public files, after a check that the release could be about it."""
+    space, _ = files.read()
+    told, sites = release.space, release.sites
+    same = (space.described["kind"], space.n_points) == (told["kind"], told["n_points"])
+    if same and release.names is not None and space.names is not None:
+        same = release.names == tuple(space.names[site] for site in sites)
+    elif same and release.coordinates is not None:
+        same = space.coordinates is not None and np.allclose(space.coordinates[sites], release.coordinates)
+    if not same:
+        raise DataError(
+            f"{files.graph or files.points} is not what these sites were chosen from.\n"
+            "Hint: name the public files of 'spinney sites', and --largest-part if it was given there."
+        )
+    return space
+
+
+def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: dict[str, Any]) -> None:
+    """Print a release of sites, and draw it if a picture is asked for.
+
+    Parameters
+    ----------
+    release : SiteRelease
+    curve : bool
+        Refused: there is none.
+    picture : Path or None
+    public : dict
+        The options that name the public files.
+    """
+    from spinney.report.site_page import site_page
+
+    if curve:
+        raise ReleaseError("A release of sites has no cost curve.\nHint: leave --curve out.")
+    files = _public_files(public)
+    if files is not None and picture is None:
+        raise ParameterError("Public files are for the picture alone.\nHint: --picture FILE.")
+    click.echo(site_page(release))
+    if picture is not None:
+        from spinney.report.map import draw_map
+
+        space = None if files is None else _space_of(release, files)
+        with written_whole(picture) as part:
+            draw_map(release, part, space, None if files is None else files.degrees)
+        click.echo(f"Wrote {picture}." if space is not None else f"Wrote {picture}. {ALONE}")
+
+
+def show_clusters(record: dict[str, Any], curve: bool, max_k: int, picture: Path | None) -> None:
+    """Print a release of centers, and draw it or its cost curve if a picture is asked for."""
+    from spinney.privacy.release import Release
+    from spinney.report.page import page
+
+    loaded = Release.from_dict(record)
+    click.echo(page(loaded))
+    if curve:
+        from spinney.report.curve import cost_curve, draw_curve
+
+        estimated = cost_curve(loaded, max_k)
+        kind = "private summary, free of charge" if loaded.is_private else "summary"
+        click.echo(f"\nHow many clusters? Estimated from the {kind}:\n{estimated}")
+        if picture is not None:
+            with written_whole(picture) as part:
+                draw_curve(estimated, part)
+    elif picture is not None:
+        from spinney.report.picture import draw
+
+        with written_whole(picture) as part:
+            draw(loaded, part)
+    if picture is not None:
+        click.echo(f"Wrote {picture}.")

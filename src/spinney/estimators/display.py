@@ -1,0 +1,58 @@
+"""How an estimator is shown: a table that was passed as a parameter by mistake is named by its type alone."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from spinney.exceptions import SpinneyError, named
+from spinney.spaces.box import Ball, Box, as_space
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["Discreet"]
+
+#: Bounds of more columns are not shown.
+MOST_COLUMNS = 100
+
+
+class _Typed:
+    """Stands for a parameter that is not shown."""
+
+    def __init__(self, value: object) -> None:
+        self._text = f"<{named(value)}>"
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _are_bounds(value: Any) -> bool:
+    """Whether a pair can be bounds: then a release would state it, too."""
+    try:
+        space = as_space(value, "")
+    except SpinneyError:
+        return False
+    return isinstance(space, Box) and max(map(np.size, (space.lower, space.upper))) <= MOST_COLUMNS
+
+
+def _is_shown(name: str, value: Any) -> bool:
+    if not named(value).startswith("a value of type ") or type(value).__module__.startswith("spinney."):
+        return True
+    if isinstance(value, np.random.Generator | np.random.RandomState | Box | Ball | FiniteMetric):
+        return True
+    return (name == "bounds" and _are_bounds(value)) or (isinstance(value, tuple) and not value)
+
+
+class Discreet:
+    """Shows the parameters of an estimator, in text and in a notebook, and in messages of scikit-learn that repeat it."""
+
+    def _shown(self) -> Self:
+        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        return type(self)(**{name: value if _is_shown(name, value) else _Typed(value) for name, value in parameters.items()})
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text: str = super(Discreet, self._shown()).__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        return text
+
+    def _get_params_html(self, *arguments: Any, **options: Any) -> Any:
+        return super(Discreet, self._shown())._get_params_html(*arguments, **options)  # type: ignore[misc]

@@ -1,0 +1,110 @@
+"""What all pictures share: a figure without a window, titles that fit, and labels that do not cover each other."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["new_figure", "place_labels", "save", "title_text"]
+
+#: Dots per inch of a picture.
+DPI = 110
+#: The largest share of a point that a letter is wide, on average; a title is broken into lines by it.
+LETTER = 0.52
+#: Where a label may be, seen from its point: right, left, above, below and the corners, near and then farther.
+DIRECTIONS = ((1, 0.4), (-1, 0.4), (1, -0.6), (-1, -0.6), (0, 1), (0, -1), (1, 1.2), (-1, 1.2), (1, -1.4), (-1, -1.4))
+REACHES = (7, 15, 26, 40)
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return a figure of so many inches; matplotlib is imported only now."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def title_text(lines: Sequence[str], width: float, points: float) -> str:
+    """Return lines that each fit into so many inches in letters of so many points."""
+    letters = int((width - 0.4) * 72 / (points * LETTER))
+    parts: list[str] = []
+    for line in lines:
+        even = -(-len(line) // -(-len(line) // letters)) + 6 if line else letters  # lines of about one length
+        parts += textwrap.wrap(line, min(letters, even), break_on_hyphens=False)
+    return "\n".join(parts)
+
+
+def _overlap(box: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+    """Return the area that a box (left, bottom, right, top) shares with others."""
+    if not len(others):
+        return 0.0
+    width = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0])
+    height = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1])
+    return float((np.maximum(width, 0) * np.maximum(height, 0)).sum())
+
+
+def place_labels(axis: Any, points: NDArray[np.float64], texts: Sequence[str], size: float = 8, marker: float = 6) -> None:
+    """Write a label beside each point, one after another where it covers least of the labels and points before it.
+
+    Parameters
+    ----------
+    axis : matplotlib.axes.Axes
+        With everything else drawn: the layout is settled here, and stays.
+    points : array of shape (n, 2)
+        In units of the data.
+    texts : sequence of str
+    size : float
+        Of the letters, in points.
+    marker : float
+        Half the width of a point's marker, in points.
+    """
+    from matplotlib.patheffects import withStroke
+
+    figure = axis.figure
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    pixels, renderer = figure.dpi / 72, figure.canvas.get_renderer()
+    places = axis.transData.transform(points)
+    window = axis.get_window_extent(renderer)
+    half = marker * pixels
+    taken = np.column_stack([places - half, places + half])
+    for place, point, text in zip(places, points, texts, strict=True):
+        label = axis.annotate(text, point, xytext=(0, 0), textcoords="offset points", fontsize=size, zorder=5, parse_math=False)
+        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+        extent = label.get_window_extent(renderer)
+        width, height = extent.width, extent.height
+        best, least = None, np.inf
+        for step, reach in enumerate(REACHES):
+            for turn, (right, up) in enumerate(DIRECTIONS):
+                left = place[0] + right * reach * pixels - (0 if right > 0 else width if right < 0 else width / 2)
+                bottom = place[1] + up * reach * pixels - (height / 2 if abs(up) < 1 else 0 if up > 0 else height)
+                box = np.array([left, bottom, left + width, bottom + height])
+                outside = max(window.x0 - box[0], 0) + max(window.y0 - box[1], 0)
+                outside += max(box[2] - window.x1, 0) + max(box[3] - window.y1, 0)
+                cost = _overlap(box, taken) + 50 * outside + (3 * step + 0.2 * turn) * pixels
+                if cost < least:
+                    best, least = box, cost
+        assert best is not None
+        label.set_position(((best[0] - place[0]) / pixels, (best[1] - place[1]) / pixels))
+        taken = np.vstack([taken, best])
+        _lead(axis, label, best, place, half)
+
+
+def _lead(axis: Any, label: Any, box: NDArray[np.float64], place: NDArray[np.float64], half: float) -> None:
+    """Draw a thin line from a label that is far from its point."""
+    near = np.clip(place, box[:2], box[2:])
+    if np.hypot(*(near - place)) > 2.5 * half:
+        ends = axis.transData.inverted().transform([near, place])
+        axis.plot(ends[:, 0], ends[:, 1], color="0.4", linewidth=0.6, zorder=2.5, scalex=False, scaley=False)
+
+
+def save(figure: Any, path: str | Path) -> None:
+    """Write a PNG."""
+    figure.savefig(path, dpi=DPI, format="png")

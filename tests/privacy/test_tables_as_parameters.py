@@ -1,0 +1,475 @@
+"""A table in place of every parameter of every public call: no message tells a value, a text or the number of its rows.
+
+Calls are found by looking at the public modules, so a new one is tried as well. What a call returns is not looked at: `predict`
+may return what it is asked for.
+"""
+
+import contextlib
+import enum
+import importlib
+import inspect
+import io
+import logging
+import pkgutil
+import re
+import sys
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+import spinney
+import spinney.report
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney.algorithms.coverage import Coverage
+from spinney.algorithms.hst import HST
+from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.site_hst import SiteHST
+from spinney.estimators.coverage import max_coverage
+from spinney.exceptions import named
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import Part
+from spinney.privacy.pricing import Unit
+from spinney.report.curve import cost_curve
+
+N = 1237
+VALUE, WHOLE, TEXT = 731905.25, 731905, "canary-Zoe"
+#: Values, texts, the number of rows and what is easily made of it.
+CANARIES = ("731905", "canary", "Zoe", "1237", "1236", "1238", "2474")
+
+NUMBERS = pd.DataFrame({"age": np.full(N, VALUE), "size": np.full(N, 0.5)})
+TEXTS = pd.DataFrame({"name": [TEXT] * N, "age": np.full(N, VALUE)})
+TABLES = {
+    "frame": NUMBERS,
+    "frame with texts": TEXTS,
+    "frame of one column": NUMBERS[["age"]],
+    "series": NUMBERS["age"],
+    "series of whole numbers": pd.Series(np.full(N, WHOLE)),
+    "series of texts": TEXTS["name"],
+    "categories": TEXTS["name"].astype("category"),
+    "index": pd.Index(np.full(N, VALUE)),
+    "polars": pl.from_pandas(NUMBERS),
+    "polars with texts": pl.DataFrame({"name": [TEXT] * N, "age": np.full(N, VALUE)}),
+    "polars lazy": pl.from_pandas(NUMBERS).lazy(),
+    "polars series": pl.Series("age", np.full(N, VALUE)),
+    "polars series of texts": pl.Series("name", [TEXT] * N),
+    "arrow": pa.table({"age": np.full(N, VALUE), "name": [TEXT] * N}),
+    "arrow array": pa.array([TEXT] * N),
+    "array": NUMBERS.to_numpy(),
+    "array of a column": np.full(N, VALUE),
+    "array of whole numbers": np.full(N, WHOLE),
+    "array of two rows": np.array([np.full(N, 0.0), np.full(N, VALUE)]),
+    "array of texts": np.array([[TEXT, TEXT]] * N),
+    "array of objects": np.array([[TEXT, VALUE]] * N, dtype=object),
+    "array in an array": np.array([*NUMBERS.to_numpy().tolist(), None], dtype=object),
+    "masked array": np.ma.masked_less(NUMBERS.to_numpy(), 1),
+    "records": NUMBERS.to_records(),
+    "sparse": csr_array(NUMBERS.to_numpy()),
+    "lists": [[VALUE, TEXT]] * N,
+    "lists of several lengths": [[VALUE] * (1 + i % 3) for i in range(N)],
+    "tuples": tuple((VALUE, WHOLE) for _ in range(N)),
+    "two tuples": ((0.0,) * N, (VALUE,) * N),
+    "list": [VALUE] * N,
+    "list of whole numbers": [WHOLE] * N,
+    "list of texts": [TEXT] * N,
+    "set": {VALUE + i for i in range(N)} | {TEXT},
+    "dict": {"age": [VALUE] * N, "name": [TEXT] * N},
+    "dict of rows": {i: {"age": VALUE, "name": TEXT} for i in range(N)},
+    "dicts": [{"age": VALUE, "name": TEXT}] * N,
+    "text": "name,age\n" + f"{TEXT},{VALUE}\n" * N,
+    "bytes": f"{TEXT},{VALUE}\n".encode() * N,
+}
+
+ROWS = np.random.default_rng(0).uniform(size=(40, 2))
+SPACE = FiniteMetric.from_points(np.arange(12.0)[:, None])
+DEMAND = np.random.default_rng(0).integers(0, 12, 40)
+CHARGE = Charge("one", "counts", Measure.PURE, Fraction(1, 100))
+PART = Part("one", "counts", Fraction(1))
+
+#: The modules whose names are public, and whether only their classes are.
+MODULES = {
+    "spinney": False,
+    "spinney.io.tables": False,
+    "spinney.estimators.coverage": False,
+    "spinney.privacy.budget": True,
+    "spinney.privacy.charges": True,
+    "spinney.privacy.composition": False,
+    "spinney.privacy.pricing": True,
+    "spinney.privacy.release": True,
+    "spinney.privacy.site_release": True,
+    "spinney.audit.epsilon": False,
+    "spinney.algorithms.hst": True,
+    "spinney.algorithms.coverage": True,
+    "spinney.algorithms.local_search": True,
+    "spinney.algorithms.site_hst": True,
+    **{f"spinney.report.{module.name}": False for module in pkgutil.iter_modules(spinney.report.__path__)},
+}
+#: Not calls of a user: what scikit-learn adds for the routing of other arguments, and an algorithm's talk with a curator.
+LEFT_OUT = ("get_metadata_routing", "set_fit_request", "set_score_request", "set_predict_request", "set_transform_request", "run")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Return objects of every public class, and an ordinary value for every parameter."""
+    folder = tmp_path_factory.mktemp("tables")
+    pd.DataFrame({"age": [1, 2, 3], "size": [4, 5, 6], "name": ["a", "b", "c"]}).to_csv(folder / "table.csv", index=False)
+    (folder / "bounds.json").write_text('{"age": [0, 110]}')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kmeans = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS)
+        summary = PrivateKMeans(2, epsilon=9.0, bounds=(0, 1)).fit(np.repeat(ROWS, 20, axis=0)).release_
+        kmedian = PrivateKMedian(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS)
+        kmedoids = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm="hst").fit(DEMAND)
+        cover = max_coverage(DEMAND, [[0, 1], [2, 3]], 1, epsilon=1.0, n_items=12)
+    ledger = Ledger(folder / "ledger", epsilon=10**6, delta=0.01)
+    summary.to_json(folder / "release.json")
+    problem = kmeans.plan(2).problem
+    curve = cost_curve(summary, 2)
+    instances = {
+        type(one).__name__: one
+        for one in (
+            kmeans, kmedian, kmedoids, summary, kmedoids.release_, cover, ledger, problem, curve, CHARGE, PART, Unit(),
+            Budget.of(1.0), spinney.Box(0, 1), spinney.Ball(1.0), SPACE, HST(), Coverage(), LocalSearch(), SiteHST(),
+        )
+    }  # fmt: skip
+    ordinary = {
+        "n_clusters": 2,
+        "epsilon": 1.0,
+        "delta": 0.0,
+        "bounds": (0, 1),
+        "algorithm": "lloyd",
+        "adjacency": "add-remove",
+        "tighten": False,
+        "max_rows_per_group": None,
+        "random_state": 0,
+        "noise_seed": None,
+        "X": ROWS,
+        "y": None,
+        "groups": None,
+        "ledger": None,
+        "n_features": 2,
+        "n_guess": 100,
+        "space": SPACE,
+        "power": 1,
+        "existing_sites": (),
+        "demand": DEMAND,
+        "points": DEMAND,
+        "lower": 0.0,
+        "upper": 1.0,
+        "radius": 1.0,
+        "center": 0.0,
+        "path": folder / "out",
+        "paths": folder / "table.csv",
+        "columns": ["age", "size"],
+        "charges": (CHARGE,),
+        "promised": None,
+        "objective": "",
+        "note": "",
+        "entry_id": None,
+        "last": 3,
+        "sources": [0],
+        "targets": [1],
+        "entries": 100,
+        "oriented": False,
+        "candidates": [0, 1],
+        "coordinates": None,
+        "names": None,
+        "distances": [[0, 1], [1, 0]],
+        "metric": "euclidean",
+        "graph": [(0, 1, 1.0), (1, 2, 1.0)],
+        "items": DEMAND,
+        "sets": [[0, 1], [2, 3]],
+        "n_choices": 1,
+        "n_items": 12,
+        "number": 0.5,
+        "name": "one",
+        "question": "counts",
+        "measure": Measure.PURE,
+        "amount": Fraction(1),
+        "share": Fraction(1, 2),
+        "l1": 1.0,
+        "l2": 1.0,
+        "kernel": "",
+        "budget": Budget.of(1.0),
+        "parts": (PART,),
+        "rho": 0.1,
+        "max_rows": 1,
+        "charge": CHARGE,
+        "weight_share": Fraction(1, 5),
+        "weights_are_counts": True,
+        "values": [1.0],
+        "kind": float,
+        "record": summary.to_dict(),
+        "first": [0.0, 1.0] * 50,
+        "second": [0.0, 1.0] * 50,
+        "confidence": 0.95,
+        "alpha": 6,
+        "beta": 8.0,
+        "consistent": True,
+        "rounds": 4,
+        "growth": 0.5,
+        "start": "hst",
+        "steps": 5,
+        "stay": True,
+        "levels": 4,
+        "allocation": "uniform",
+        "problem": problem,
+        "max_clusters": 2,
+        "curve": curve,
+        "public_points": ROWS,
+        "colors": None,
+        "release": summary,
+        "deep": True,
+        "transform": None,
+        "input_features": None,
+        "value": 1,
+        "vectors": CHARGE,
+        "weights": CHARGE,
+        "count": 2,
+        "rng": np.random.default_rng(0),
+        "nonprivate_rows": ROWS,
+        "nonprivate_groups": None,
+        "clusters": (1, 2),
+        "costs": (2.0, 1.0),
+        "rows": [["a", "b"]],
+        "lines": ["a"],
+        "what": "rows",
+        "answer": None,
+        "expected": "a",
+        "got": 1,
+        "hint": "b",
+        "owner": "c",
+    }
+    special = {
+        "read_bounds.path": folder / "bounds.json",
+        "PrivateKMedoids.from_release.release": kmedoids.release_,
+        "PrivateKMedian.from_release.release": kmedian.release_,
+        "site_page.release": kmedoids.release_,
+        "site_rows.release": kmedoids.release_,
+        "site_names.release": kmedoids.release_,
+        "draw_map.release": kmedoids.release_,
+        "draw_map.path": folder / "map.png",
+        "draw.path": folder / "picture.png",
+        "draw.columns": (0, 1),
+        "draw_curve.path": folder / "curve.png",
+        "FiniteMetric.from_points.points": [[0.0], [1.0]],
+        "from_json.path": folder / "release.json",
+        "CoverRelease.from_dict.record": cover.to_dict(),
+        "SiteRelease.from_dict.record": kmedoids.release_.to_dict(),
+        "Charge.from_dict.record": CHARGE.to_dict(),
+        "zcdp_epsilon.delta": 0.1,
+        "zcdp_rho.delta": 0.1,
+        "Coverage.balls.problem": kmedoids.plan().problem,
+    }
+    return instances, ordinary, special
+
+
+def methods_of(found):
+    """Return the public methods of a class, by name."""
+    return [name for name in dir(found) if not name.startswith("_") and name not in LEFT_OUT and callable(getattr(found, name))]
+
+
+def public_calls(instances):
+    """Return all public calls: functions, classes, and methods of objects of these classes."""
+    calls = {}
+    for module, classes_only in MODULES.items():
+        home = importlib.import_module(module)
+        for name in home.__all__:
+            found = getattr(home, name)
+            if inspect.isclass(found):
+                if issubclass(found, Exception | enum.Enum | tuple) or getattr(found, "_is_protocol", False):
+                    continue
+                calls[name] = found
+                if methods_of(found):
+                    holder = instances.get(name)
+                    assert holder is not None or name in NO_OBJECT, f"make an object of {name} in the fixture"
+                    for method in methods_of(found):
+                        calls[f"{name}.{method}"] = getattr(holder, method) if holder is not None else getattr(found, method)
+            elif callable(found) and not classes_only and not hasattr(found, "__args__"):
+                calls[name] = found
+    return calls
+
+
+#: Classes that need no object: they have class methods alone, or hold private rows.
+NO_OBJECT = ("Table", "StepPrice", "Scan")
+
+
+def parameters_of(call):
+    """Return the named parameters of a call."""
+    try:
+        found = inspect.signature(call).parameters.values()
+    except ValueError:
+        return []
+    return [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
+
+
+def arguments_of(name, call, instances, ordinary, special):
+    """Return ordinary arguments of a call."""
+    arguments = {}
+    for parameter in parameters_of(call):
+        known = special.get(f"{name}.{parameter.name}", special.get(f"{name.rsplit('.', 1)[-1]}.{parameter.name}"))
+        if known is not None:
+            arguments[parameter.name] = known
+        elif inspect.isclass(call) and hasattr(instances.get(name), parameter.name):
+            arguments[parameter.name] = getattr(instances[name], parameter.name)
+        elif parameter.name in ordinary:
+            arguments[parameter.name] = ordinary[parameter.name]
+        else:
+            assert parameter.default is not parameter.empty, f"add an ordinary value of {name}({parameter.name}=...)"
+    return arguments
+
+
+class Listener(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(f"{record.getMessage()} {record.args!r} {record.exc_text}")
+
+
+def said_by(call):
+    """Return everything that a call says: errors and what led to them, warnings, logs and prints."""
+    listener, out = Listener(), io.StringIO()
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(logging.INFO)
+    said = []
+    try:
+        with warnings.catch_warnings(record=True) as warned, contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            warnings.simplefilter("always")
+            try:
+                call()
+            except Exception as error:
+                said += texts_of(error)
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+    return [*said, *(str(one.message) for one in warned), *listener.lines, out.getvalue()]
+
+
+def texts_of(error):
+    """Return the texts of an error and of all errors that led to it, hidden or not."""
+    found, queue = [], [error]
+    seen = set()
+    while queue:
+        one = queue.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        found += [f"{type(one).__name__}: {one}", repr(one), repr(one.args), *getattr(one, "__notes__", ())]
+        queue += [one.__cause__, one.__context__]
+    return found
+
+
+#: Tables that have as many columns as others have rows.
+OF_MANY_COLUMNS = ("array of two rows", "two tuples")
+
+
+def leaks(said):
+    return [text[:300] for text in said if any(canary in text for canary in CANARIES)]
+
+
+def test_no_message_of_a_public_call_tells_of_a_table(world):
+    instances, ordinary, special = world
+    found = []
+    for name, call in public_calls(instances).items():
+        arguments = arguments_of(name, call, instances, ordinary, special)
+        for parameter in parameters_of(call):
+            for kind, table in TABLES.items():
+                given = arguments | {parameter.name: table}
+                if parameter.name == "X" and kind in OF_MANY_COLUMNS:
+                    continue  # the number of columns is schema, and public
+                found += [f"{name}({parameter.name}={kind}): {text}" for text in leaks(said_by(lambda g=given, c=call: c(**g)))]
+    assert not found, "\n".join(found)
+
+
+ESTIMATORS = {PrivateKMeans: ROWS, PrivateKMedian: ROWS, PrivateKMedoids: DEMAND}
+
+
+def shown_in_a_notebook(model):
+    """Write what a notebook shows, but for the number that scikit-learn gives it."""
+    sys.stdout.write(re.sub(r"sk-[a-z-]*id-[0-9]+", "", model._repr_html_()))
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_no_message_of_an_estimator_tells_of_a_table_among_its_parameters(kind, world):
+    rows, found, ordinary = ESTIMATORS[kind], [], world[1]
+    for parameter in parameters_of(kind):
+        for name, table in TABLES.items():
+            given = {one.name: ordinary[one.name] for one in parameters_of(kind)}
+            given |= {"algorithm": "hst" if kind is PrivateKMedoids else "lloyd", parameter.name: table}
+            model = kind(**given)
+            grouped = kind(**({"max_rows_per_group": 3} | given))
+            uses = {
+                "fit": lambda m=model: m.fit(rows),
+                "fit with groups": lambda m=grouped: m.fit(rows, groups=np.arange(len(rows))),
+                "plan": lambda m=model: m.plan(*([] if kind is PrivateKMedoids else [2])),
+                "repr": lambda m=model: sys.stdout.write(repr(m)),
+                "notebook": lambda m=model: shown_in_a_notebook(m),
+                "clone": lambda m=model: clone(m),
+                "set_params": lambda m=model: m.set_params(nothing=1),
+                "set_params inside": lambda m=model, p=parameter.name: m.set_params(**{f"{p}__nothing": 1}),
+                "predict": lambda m=model: m.predict(rows),
+            }
+            for use, call in uses.items():
+                found += [f"{kind.__name__}({parameter.name}={name}), {use}: {text}" for text in leaks(said_by(call))]
+    assert not found, "\n".join(found)
+
+
+class Loud:
+    """Tells on every occasion."""
+
+    def __repr__(self):
+        return TEXT
+
+    __str__ = __format__ = __repr__
+
+    def __len__(self):
+        return N
+
+
+class LoudInt(int):
+    __repr__ = __str__ = Loud.__repr__
+
+
+class LoudText(str):
+    __repr__ = __str__ = Loud.__repr__
+
+
+LoudEnum = enum.IntEnum("LoudEnum", {"canary": WHOLE})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Loud(), LoudInt(3), LoudText("a"), LoudEnum.canary, 10**5000, WHOLE * 10**30, complex(VALUE), TEXT * 20, f"{TEXT}\n",
+        (5, WHOLE), [TEXT], {TEXT}, b"canary", np.array(VALUE), np.array([TEXT]), np.str_(TEXT), np.longdouble(VALUE),
+        Fraction(WHOLE), *TABLES.values(),
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_what_is_no_plain_number_or_name_is_named_by_its_type(value):
+    assert not leaks([named(value)])
+    assert named(value).startswith("a value of type ")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "3"), (-2.5, "-2.5"), (None, "None"), (True, "True"), ("tree", "'tree'"), (np.float32(0.5), "0.5"),
+        (np.int64(7), "7"), (np.bool_(False), "False"), (float("nan"), "nan"), (2**64 - 1, "18446744073709551615"),
+    ],
+)  # fmt: skip
+def test_a_plain_number_or_name_is_repeated(value, text):
+    assert named(value) == text

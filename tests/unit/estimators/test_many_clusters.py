@@ -1,0 +1,89 @@
+"""Very many clusters are refused from public facts, and many take bounded work."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney.cli.main import main
+from spinney.estimators.coverage import max_coverage
+from spinney.solvers import weighted
+from spinney.solvers.medoids import solve_medoids
+
+SPACE = FiniteMetric.from_points(np.random.default_rng(0).random((60, 2)))
+
+
+class Unread:
+    """Rows that nobody may ask about."""
+
+    def __getattr__(self, name):
+        raise AssertionError(name)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda k: PrivateKMeans(k, epsilon=1.0, bounds=(0, 1)).fit(Unread()),
+        lambda k: PrivateKMedian(k, epsilon=1.0, bounds=(0, 1)).plan(2),
+        lambda k: PrivateKMedoids(k, epsilon=1.0, space=SPACE).fit(Unread()),
+        lambda k: PrivateKMedoids(k, epsilon=1.0, space=SPACE).plan(),
+        lambda k: max_coverage(Unread(), [[0], [1]], k, epsilon=1.0),
+    ],
+)
+@pytest.mark.parametrize("k", [10_001, 300_000, 10**30])
+def test_more_clusters_than_can_be_had_are_refused_before_rows_are_read(ask, k):
+    with pytest.raises(ParameterError, match=f"must be at most 10000. Got {k} instead"):
+        ask(k)
+
+
+def test_the_command_line_refuses_them_too():
+    result = CliRunner().invoke(main, ["plan", "--k", "300000", "--epsilon", "1", "--n-features", "2"])
+    assert result.exit_code == 2
+    assert "at most 10000" in result.stderr
+
+
+@pytest.mark.parametrize("algorithm", ["coverage", "local-search"])
+def test_choices_among_too_many_options_are_refused_by_the_plan(algorithm, monkeypatch):
+    model = PrivateKMedoids(3, epsilon=1.0, space=SPACE, algorithm=algorithm)
+    assert model.plan().charges
+    monkeypatch.setattr("spinney.algorithms.sites.MOST_OPTIONS", 100)
+    for ask in (model.plan, lambda: model.fit(np.zeros(5))):
+        with pytest.raises(ParameterError, match="more than 100, and take too long"):
+            ask()
+    with pytest.raises(ParameterError, match="max_coverage would weigh 120 options"):
+        max_coverage([0], [[0]] * 60, 2, epsilon=1.0)
+
+
+def work_of_solve(monkeypatch, k):
+    """Return the numbers of seeds, of draws for them, and of steps."""
+    seeds, steps = [], []
+    seed, step = weighted.seed, weighted._step
+    with monkeypatch.context() as patch:
+        patch.setattr(weighted, "seed", lambda *given: seeds.append(given[4].shape) or seed(*given))
+        patch.setattr(weighted, "_step", lambda *given: steps.append(1) or step(*given))
+        points = np.random.default_rng(0).random((400, 2))
+        found = weighted.solve(points, np.ones(400), k, 2, np.random.default_rng(1), points[:k])
+    assert found.centers.shape == (k, 2)
+    return seeds, len(steps)
+
+
+def test_many_centers_take_fewer_restarts_trials_and_steps(monkeypatch):
+    seeds, steps = work_of_solve(monkeypatch, 20)
+    assert seeds == [(20, 8)] * 16
+    assert steps > 4 * 16
+    monkeypatch.setattr(weighted, "FULL_WORK", 400 * 2 * 20 // 4)
+    seeds, steps = work_of_solve(monkeypatch, 20)
+    assert seeds == [(20, 2)] * 4
+    assert steps <= 4 * 4 + 4 * 26
+    monkeypatch.setattr(weighted, "FULL_WORK", 1)
+    seeds, steps = work_of_solve(monkeypatch, 20)
+    assert seeds == [(20, 1)]
+    assert steps <= 4 + 6
+
+
+def test_searches_for_many_sites_end(monkeypatch):
+    full = solve_medoids(SPACE, np.ones(60), 7)
+    monkeypatch.setattr("spinney.solvers.medoids.MOST_COSTS", 1)
+    single = solve_medoids(SPACE, np.ones(60), 7)
+    assert len(single.points) == 7
+    assert full.cost <= single.cost

@@ -1,0 +1,56 @@
+"""Looking at a picture: what is written on it, where, and whether it can be read."""
+
+import itertools
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+
+class Captured:
+    """Takes figures instead of a file."""
+
+    def __init__(self, monkeypatch):
+        self.figures = []
+        monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **kwargs: self.figures.append(figure))
+
+    @property
+    def last(self):
+        return self.figures[-1]
+
+
+def written(figure):
+    """Return every text that is seen, with its box in pixels."""
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    unseen = set()
+    for axis in figure.axes:
+        for side in (axis.xaxis, axis.yaxis):
+            low, high = sorted(side.get_view_interval())
+            for tick in side.get_major_ticks():
+                if not low <= tick.get_loc() <= high:
+                    unseen |= {tick.label1, tick.label2}
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip() and text not in unseen]
+    boxes = [(text, text.get_window_extent(renderer)) for text in texts]
+    return [(text, box) for text, box in boxes if text.figure is not None and box.width > 0]
+
+
+def cut_off(figure):
+    """Return the texts that are not wholly on the picture."""
+    return [
+        text.get_text()
+        for text, box in written(figure)
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > figure.bbox.width + 1 or box.y1 > figure.bbox.height + 1
+    ]
+
+
+def overlapping(figure):
+    """Return pairs of labels of one panel that cover each other."""
+    found = []
+    for axis in figure.axes:
+        labels = [(text.get_text(), box) for text, box in written(figure) if text in axis.texts]
+        found += [(one, other) for (one, a), (other, b) in itertools.combinations(labels, 2) if a.overlaps(b)]
+    return found
+
+
+def texts(figure):
+    return [text.get_text() for text, _ in written(figure)]
