@@ -427,6 +427,23 @@ def test_no_message_of_an_estimator_tells_of_a_table_among_its_parameters(kind, 
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("name", ["SparkPrivateKMeans", "SparkPrivateKMedian", "SparkClusterModel"])
+def test_no_message_of_a_spark_estimator_tells_of_a_table(name):
+    """Spark's own converters repeat what they cannot convert."""
+    pytest.importorskip("pyspark")
+    kind = getattr(importlib.import_module("spinney.estimators.spark"), name)
+    found = []
+    for parameter in parameters_of(kind):
+        for table, value in TABLES.items():
+            said = said_by(lambda p=parameter.name, v=value: kind(**{p: v}))
+            found += [f"{name}({parameter.name}={table}): {text}" for text in leaks(said)]
+    for parameter in kind().params:
+        for table, value in TABLES.items():
+            said = said_by(lambda p=parameter.name, v=value: kind()._set(**{p: v}))
+            found += [f"{name}.{parameter.name} = {table}: {text}" for text in leaks(said)]
+    assert not found, "\n".join(found)
+
+
 class Loud:
     """Tells on every occasion."""
 
