@@ -16,7 +16,7 @@ MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 
 
 NO_NUMBERS = (
-    "string", "char(3)", "varchar(3)", "date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month",
+    "string", "date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month",
     "array<double>", "map<string,double>", "struct<a:double>", "binary",
 )  # fmt: skip
 

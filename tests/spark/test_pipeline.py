@@ -53,3 +53,20 @@ def test_missing_parameters_are_refused(frame_of):
         SparkPrivateKMeans(bounds=(-1, 1)).fit(frame_of(rows_of(2, 20), 1))
     with pytest.raises(TypeError, match="bounds"):
         SparkPrivateKMeans(bounds=3)
+
+
+def test_bounds_by_name_choose_the_columns_and_are_saved(frame_of, tmp_path):
+    from spinney.estimators.spark import SparkPrivateKMeans
+
+    rows = rows_of(3, 300)
+    frame = frame_of(rows, 2, ["x", "y", "z"])
+    bounds = {"z": (-1, 1), "x": (-1, 2)}
+    estimator = SparkPrivateKMeans(**SETTINGS | {"bounds": bounds})
+    estimator.write().overwrite().save(str(tmp_path / "estimator"))
+    model = SparkPrivateKMeans.load(str(tmp_path / "estimator")).fit(frame)
+    here = PrivateKMeans(**SETTINGS | {"bounds": bounds}).fit(pd.DataFrame(rows, columns=["x", "y", "z"]))
+    assert plain(model.release) == plain(here.release_)
+    assert model.getInputCols() == ["z", "x"]
+    assert model.transform(frame).columns == ["x", "y", "z", "prediction"]
+    with pytest.raises(ParameterError, match="two finite numbers"):
+        SparkPrivateKMeans(bounds={"x": (3, 1)})

@@ -7,6 +7,7 @@ predictions. Both can be saved and loaded. The model holds a release and nothing
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,14 @@ __all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
 
 
 def _param(name: str, text: str, convert: Any) -> Any:
-    return Param(Params._dummy(), name, text, typeConverter=convert)
+    """Return a parameter of Spark ML whose messages do not repeat what was passed, as Spark's own would."""
+
+    def read(value: Any) -> Any:
+        with suppress(Exception):
+            return convert(value)
+        raise ParameterError.wrong(name, "a Spark estimator", f"what it means: {text}", value, "see its documentation.")
+
+    return Param(Params._dummy(), name, text, typeConverter=read)
 
 
 def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
@@ -51,9 +59,18 @@ def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
 class _Columns(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
     """The columns that are read and written."""
 
+    inputCols = _param("inputCols", "names of the columns to read", TypeConverters.toListString)  # noqa: N815  (Spark's own name)
+    predictionCol = _param("predictionCol", "the column that a model adds", TypeConverters.toString)  # noqa: N815
+
     def _names(self, frame: DataFrame, groups: str | None = None) -> list[str]:
         if self.isDefined(self.inputCols):
-            return self.getInputCols()
+            names = self.getInputCols()
+            if not set(names) <= set(frame.columns):  # Spark would repeat the name
+                raise ParameterError(
+                    "The inputCols name a column that the frame does not have.\n"
+                    f"Hint: it has {', '.join(map(repr, frame.columns))}."
+                )
+            return names
         return [name for name in frame.columns if name != groups]
 
 

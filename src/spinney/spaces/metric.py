@@ -157,8 +157,7 @@ class FiniteMetric:
             An edge counts in both directions and may be given in one, or more than once, with one length. Length 0 is
             allowed; in a sparse matrix it must be stored. Edges from a point to itself do not matter.
 
-            Ends that are the whole numbers 0 to n - 1 are the points' indices. Others, texts or numbers, are names: points are
-            then numbered by first appearance, and `names` tells their order.
+            Ends that are the numbers 0 to n - 1 are indices. Others are names: points are then numbered by first appearance.
         candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
         coordinates : array of shape (n, d), optional

@@ -204,7 +204,7 @@ def test_show_prints_a_release_of_sites_and_draws_it(folder):
     pytest.importorskip("matplotlib")
     assert sites("--points", "places.csv").exit_code == 0
     assert run("show", "release.json").output == f"{site_page(read())}\n"
-    assert run("show", "release.json", "--picture", "map.png").output.endswith("Wrote map.png.\n")
+    assert "Wrote map.png. It has the sites alone" in run("show", "release.json", "--picture", "map.png").output
     assert (folder / "map.png").read_bytes()[:4] == b"\x89PNG"
     result = run("show", "release.json", "--curve")
     assert (result.exit_code, result.stdout) == (3, "")
@@ -257,16 +257,16 @@ USAGE = {
     ("--points", "places.csv", "--groups", "person"): "need each other",
     ("--points", "places.csv", "--max-rows-per-group", "2"): "need each other",
     ("--points", "places.csv", "--groups", "person", "--plan"): "need each other",
-    ("--points", "places.csv", "--plan", "--n-guess", "0"): "'n_guess' parameter",
+    ("--points", "places.csv", "--plan", "--n-guess", "0"): "error: --n-guess must be",
     ("--points", "places.csv", "--csv", "./release.json"): "Two outputs have one name",
-    ("--points", "places.csv", "--k", "0"): "'n_clusters' parameter",
+    ("--points", "places.csv", "--k", "0"): "error: --k must be",
     ("--points", "places.csv", "--k", "65"): "at most 64, the number of free candidates",
     ("--points", "places.csv", "--existing", "A0", "--k", "64"): "at most 63, the number of free candidates",
-    ("--points", "places.csv", "--epsilon", "-1"): "'epsilon' parameter",
-    ("--points", "places.csv", "--delta", "2"): "'delta' parameter",
-    ("--points", "places.csv", "--algorithm", "tree"): "'algorithm' parameter",
-    ("--points", "places.csv", "--adjacency", "near"): "'adjacency' parameter",
-    ("--points", "places.csv", "--groups", "person", "--max-rows-per-group", "0"): "'max_rows_per_group' parameter",
+    ("--points", "places.csv", "--epsilon", "-1"): "error: --epsilon must be",
+    ("--points", "places.csv", "--delta", "2"): "error: --delta must be",
+    ("--points", "places.csv", "--algorithm", "tree"): "error: --algorithm must be",
+    ("--points", "places.csv", "--adjacency", "near"): "error: --adjacency must be",
+    ("--points", "places.csv", "--groups", "person", "--max-rows-per-group", "0"): "error: --max-rows-per-group must be",
 }
 
 

@@ -52,7 +52,7 @@ def cover(groups=None, **changes):
         ),
         (fit_sites, "cells", {}),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("tighten", [False, True])
 def test_a_release_records_the_parameters_of_its_algorithm_and_gives_them_back(make, algorithm, parameters, tighten, tmp_path):
