@@ -48,7 +48,7 @@ def stored(folder: Path, backend: str, rows: np.ndarray, names: np.ndarray | Non
     """Return the table as a backend takes it."""
     import polars as pl
 
-    from spinney.io.tables import scan
+    from spinney.tables.files import scan
 
     path = folder / f"{rows.shape[1]}-{names is not None}.{backend}"
     if not path.exists():

@@ -48,7 +48,7 @@ def write_rows(path: Path, n: int) -> None:
 
 def load_rows(path: Path, n: int) -> np.ndarray:
     """Read a Parquet file into one array."""
-    from spinney.io.tables import scan
+    from spinney.tables.files import scan
 
     rows, start = np.empty((n, COLUMNS), dtype=np.float32), 0
     for batch in scan(path).read():
@@ -80,7 +80,7 @@ def mini_batches(rows: np.ndarray) -> None:
 
 def open_scan(path: Path, n: int) -> Any:
     """Leave a Parquet file on disk."""
-    from spinney.io.tables import scan
+    from spinney.tables.files import scan
 
     return scan(path)
 

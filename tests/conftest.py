@@ -28,7 +28,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session", autouse=True)
 def real_today():
     """Let every release of the tests have one date, so that midnight makes no difference between two of them."""
-    from spinney.estimators import charging
+    from spinney.fits import charging
 
     real = charging.today
     with pytest.MonkeyPatch.context() as patch:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         SeededNoiseWarning,
         SpinneyError,
     )
-    from spinney.privacy.ledger_file import Ledger
-    from spinney.privacy.release import Release
+    from spinney.ledgers.ledger import Ledger
+    from spinney.releases.centers import Release
     from spinney.spaces.box import Ball, Box
     from spinney.spaces.metric import FiniteMetric
 
@@ -54,12 +54,12 @@ _HOMES = {
     "CuratorError": "spinney.exceptions",
     "FewRowsWarning": "spinney.exceptions",
     "FiniteMetric": "spinney.spaces.metric",
-    "Ledger": "spinney.privacy.ledger_file",
+    "Ledger": "spinney.ledgers.ledger",
     "ParameterError": "spinney.exceptions",
     "PrivateKMeans": "spinney.estimators.kmeans",
     "PrivateKMedian": "spinney.estimators.kmedian",
     "PrivateKMedoids": "spinney.estimators.kmedoids",
-    "Release": "spinney.privacy.release",
+    "Release": "spinney.releases.centers",
     "ReleaseError": "spinney.exceptions",
     "SeededNoiseWarning": "spinney.exceptions",
     "SpinneyError": "spinney.exceptions",

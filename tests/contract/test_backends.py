@@ -9,8 +9,8 @@ import pytest
 
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES, find
-from spinney.curators import parquet
-from spinney.io.tables import scan
+from spinney.curators import files as parquet
+from spinney.tables.files import scan
 
 
 def fit_memory(model, frame, groups, folder, monkeypatch):

@@ -19,9 +19,9 @@ from click.testing import CliRunner
 from spinney.algorithms.hst import HST
 from spinney.algorithms.registry import HOMES
 from spinney.cli.main import main
-from spinney.privacy.promise import Promise
-from spinney.privacy.release import Release
-from spinney.privacy.site_release import SiteRelease
+from spinney.releases.centers import Release
+from spinney.releases.promise import Promise
+from spinney.releases.sites import SiteRelease
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

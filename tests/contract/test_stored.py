@@ -16,7 +16,7 @@ from spinney.cli.main import main
 from spinney.estimators.coverage import CoverRelease
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.site_release import SiteRelease
+from spinney.releases.sites import SiteRelease
 
 STORED = Path(__file__).parents[1] / "stored"
 EXPECTED = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(STORED.glob("*/expected.json"))}

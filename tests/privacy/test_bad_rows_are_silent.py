@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.estimators.tables import numeric_array
-from spinney.privacy.release import FAINT
+from spinney.releases.centers import FAINT
+from spinney.tables.cells import numeric_array
 
 RNG = np.random.default_rng(9)
 CLEAN = RNG.uniform(-1, 3, (120, 2))

@@ -66,8 +66,8 @@ def spend_all(ledger, ids, acknowledge, rng):
 def crash_once(ledger, path, ids, acknowledge, rng):
     """Fork a process that charges these ids and does not live to see the end; return how it was stopped."""
     from spinney.exceptions import DataError
-    from spinney.privacy import journal
-    from spinney.privacy.ledger_file import Ledger
+    from spinney.ledgers import journal
+    from spinney.ledgers.ledger import Ledger
 
     kind = rng.choice(["kill", "exit", "fail"])
     at = rng.randrange(1, 8 * len(ids) + 4)
@@ -95,7 +95,7 @@ def crash_once(ledger, path, ids, acknowledge, rng):
 
 def work(folder, worker):
     """Crash again and again, then go on until the ledger is full; what was not acknowledged is tried again under its id."""
-    from spinney.privacy.ledger_file import Ledger
+    from spinney.ledgers.ledger import Ledger
 
     rng = random.Random(worker)
     path, told = folder / "ledger", folder / f"told {worker}"
@@ -112,7 +112,7 @@ def work(folder, worker):
 
 
 def drive(folder):
-    from spinney.privacy.ledger_file import Ledger
+    from spinney.ledgers.ledger import Ledger
 
     Ledger(folder / "ledger", epsilon=CEILING)
     children = []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import spinney.estimators.fitting
+import spinney.fits.run
 from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.tighten import tight_box
@@ -58,7 +58,7 @@ class WildSource:
 
 
 def fit(model, rows, outcome, seed, monkeypatch):
-    monkeypatch.setattr(spinney.estimators.fitting, "noise_source", lambda _: WildSource(OUTCOMES[outcome], seed))
+    monkeypatch.setattr(spinney.fits.run, "noise_source", lambda _: WildSource(OUTCOMES[outcome], seed))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", FewRowsWarning)  # the one that an answer decides

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.curators.parquet import Batches, FileBackend
+from spinney.curators.files import Batches, FileBackend
 from spinney.mechanisms import splitting
 from spinney.questions import cost, counts, levels, sums
 

@@ -14,10 +14,10 @@ from spinney.algorithms.site_registry import SITE_ALGORITHMS
 
 from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms.registry import ALGORITHMS
-from spinney.curators.parquet import Batches
-from spinney.curators.seal import sealed
+from spinney.curators.files import Batches
 from spinney.estimators.coverage import max_coverage
 from spinney.exceptions import BudgetError, DataError
+from spinney.privacy.seal import sealed
 
 CANARY = "canary 30000001"
 ROWS = np.random.default_rng(0).random((60, 2))

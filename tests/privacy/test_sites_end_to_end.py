@@ -34,12 +34,12 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import total_epsilon, zcdp_epsilon
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.privacy.site_release import FAINT_SITES, SiteRelease
 from spinney.questions import counts
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover
 from spinney.questions.partitions import Labels
+from spinney.releases.sites import FAINT_SITES, SiteRelease
 
 RNG = np.random.default_rng(0)
 SPACE = FiniteMetric.from_points(RNG.random((60, 2)), candidates=np.arange(0, 60, 2))

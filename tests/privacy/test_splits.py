@@ -13,15 +13,15 @@ from spinney.curators.sites import SiteCurator
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.registry import ALGORITHMS
+from spinney.curators.files import Batches, ParquetCurator, batch_rows
 from spinney.curators.kernels import sum_offsets
 from spinney.curators.memory import MemoryCurator
-from spinney.curators.parquet import Batches, ParquetCurator, batch_rows
 from spinney.estimators.coverage import max_coverage
-from spinney.io.tables import read_table, scan
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Box
+from spinney.tables.files import read_table, scan
 from spinney.trees.quadtree import Cells, Splits
 
 THREADS = (1, 2, 4, 16)
@@ -225,8 +225,8 @@ def test_files_give_the_same_release_for_all_numbers_of_rows_and_blocks(kind, qu
         expected = model.fit(ROWS[:size]).release_.centers
         for block in (1, 3, 50) if size < 200 else (50,):
             split(4, 100 * block)
-            monkeypatch.setattr("spinney.io.records.BATCH", block)
-            monkeypatch.setattr("spinney.io.records.BLOCK", block)
-            monkeypatch.setattr("spinney.io.schema.TEXTS", block)
+            monkeypatch.setattr("spinney.tables.records.BATCH", block)
+            monkeypatch.setattr("spinney.tables.records.BLOCK", block)
+            monkeypatch.setattr("spinney.tables.schema.TEXTS", block)
             np.testing.assert_array_equal(model.fit(scan(file)).release_.centers, expected)
             np.testing.assert_array_equal(model.fit(read_table(file).nonprivate_rows).release_.centers, expected)

@@ -96,14 +96,14 @@ PART = Part("one", "counts", Fraction(1))
 #: The modules whose names are public, and whether only their classes are.
 MODULES = {
     "spinney": False,
-    "spinney.io.tables": False,
+    "spinney.tables.files": False,
     "spinney.estimators.coverage": False,
     "spinney.privacy.budget": True,
     "spinney.privacy.charges": True,
     "spinney.privacy.composition": False,
     "spinney.privacy.pricing": True,
-    "spinney.privacy.release": True,
-    "spinney.privacy.site_release": True,
+    "spinney.releases.centers": True,
+    "spinney.releases.sites": True,
     "spinney.audit.epsilon": False,
     "spinney.algorithms.hst": True,
     "spinney.algorithms.coverage": True,

@@ -9,9 +9,9 @@ import pytest
 
 from spark.conftest import plain, rows_of
 from spinney import ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.estimators.frame_groups import Capper, Marker
+from spinney.curators.frame_groups import Capper, Marker
 from spinney.exceptions import DataError
-from spinney.io.tables import scan
+from spinney.tables.files import scan
 
 SETTINGS = {"epsilon": 2.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 

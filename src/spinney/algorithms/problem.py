@@ -17,7 +17,10 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Domain, FloatArray
+from spinney.releases.centers import Release
+from spinney.releases.preparation import prepared_names, prepared_rows
+from spinney.releases.sites import SiteRelease
+from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem"]
@@ -64,12 +67,28 @@ class Problem(ABC):
     def size(self) -> str:
         """How much is asked for, in words."""
 
+    @abstractmethod
+    def release(self, result: Any, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> Any:
+        """Return what may be published.
+
+        Parameters
+        ----------
+        result : Result
+        algorithm : str
+            The name of the one that ran.
+        columns : tuple of str or None
+            Names of the rows' columns.
+        promise : dict
+            The fields that all releases share.
+        """
+
 
 @dataclass(frozen=True, kw_only=True)
 class PointProblem(Problem):
-    """Centers anywhere in a public domain, for rows of numbers."""
+    """Centers anywhere in a public domain, for rows of numbers; `names` are those of its columns, if bounds name them."""
 
     domain: Domain
+    names: tuple[str, ...] | None = None
     n_features: int = field(init=False, default=0)
 
     solves = "points"
@@ -104,6 +123,23 @@ class PointProblem(Problem):
         """The name of the `sums` kernel that serves this objective."""
         return "median" if self.power == 1 else "mean"
 
+    def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> Release:
+        """Return the centers, their sizes and the summary."""
+        return Release(
+            objective=self.objective,
+            algorithm=algorithm,
+            centers=result.centers,
+            sizes=result.private_sizes.astype(np.float64),
+            sizes_margin=float(result.size_noise.quantile(0.95)),
+            summary_points=result.summary_points,
+            summary_weights=result.summary_weights,
+            preprocessing=prepared_rows(promise["adjacency"], promise["max_rows_per_group"]),
+            domain=domain_to_dict(self.domain) | ({} if self.names is None else {"columns": list(self.names)}),
+            tightened=None if result.box is None else domain_to_dict(result.box),
+            feature_names=columns,
+            **promise,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class SiteProblem(Problem):
@@ -135,6 +171,27 @@ class SiteProblem(Problem):
     def size(self) -> str:
         """Sites and candidates."""
         return f"{self.k} sites of {len(self.space.candidates)} candidates"
+
+    def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> SiteRelease:
+        """Return the sites in the order of their indices, their sizes and the summary."""
+        space, order = self.space, np.argsort(result.centers)
+        sites = np.concatenate([result.centers[order], self.existing])
+        rules = prepared_names("point of the space", "its first point", promise["adjacency"], promise["max_rows_per_group"])
+        return SiteRelease(
+            algorithm=algorithm,
+            power=self.power,
+            medoids=result.centers[order],
+            existing_sites=self.existing,
+            sizes=np.concatenate([result.private_sizes[order], result.private_sizes[len(order) :]]),
+            sizes_margin=float(result.size_noise.quantile(0.95)),
+            summary_points=result.summary_points,
+            summary_weights=result.summary_weights,
+            space=space.described,
+            coordinates=None if space.coordinates is None else space.coordinates[sites],
+            names=None if space.names is None else tuple(space.names[site] for site in sites),
+            preprocessing=rules,
+            **promise,
+        )
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ HOMES = {
         "hst": "spinney.algorithms.site_hst:SiteHST",
         "local-search": "spinney.algorithms.local_search:LocalSearch",
     },
+    "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
 }
 #: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, whose steps cost more.
 MANY_COLUMNS, MANY_COLUMNS_PURE = 40, 100
@@ -77,7 +78,7 @@ def choose(algorithm: Any, problem: Problem, tighten: bool = False) -> Algorithm
     if isinstance(algorithm, str) and algorithm == "auto":
         enough = MANY_COLUMNS if problem.budget.delta > 0 else MANY_COLUMNS_PURE
         by_columns = "moments" if problem.n_features >= enough else "tree"
-        algorithm = "cells" if problem.solves == "sites" else by_columns
+        algorithm = {"points": by_columns, "sites": "cells", "cover": "coverage"}[problem.solves]
     chosen: Algorithm = find(algorithm, problem.solves) if isinstance(algorithm, str) else algorithm
     if not tighten:
         return chosen

@@ -12,7 +12,8 @@ from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import CountAnswer, Counts
 from spinney.questions.partitions import Labels
-from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.solvers.service import nearest_site
+from spinney.spaces.metric import IntArray
 
 __all__ = ["SIZES", "SiteAlgorithm", "ask_sizes", "check_options", "nearest_site"]
 
@@ -36,16 +37,6 @@ def check_options(options: int, owner: str) -> None:
             f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.\n"
             "Hint: ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices."
         )
-
-
-def nearest_site(space: FiniteMetric, sites: IntArray) -> IntArray:
-    """Return, for every point, the place of its nearest site; ties go to the first."""
-    label, closest = np.zeros(space.n_points, dtype=np.int64), np.full(space.n_points, np.inf)
-    for part, block in space.blocks(sites):
-        for place, row in zip(range(part.start, part.stop), block, strict=True):
-            nearer = row < closest
-            label[nearer], closest[nearer] = place, row[nearer]
-    return label
 
 
 def ask_sizes(curator: Curator, problem: SiteProblem, medoids: IntArray, charge: Charge) -> CountAnswer:

@@ -9,19 +9,18 @@ import click
 from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
-from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
-from spinney.estimators.validation import Parameters, check_parameters
+from spinney.curators.files import table_rows
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.io.batches import Scan
-from spinney.io.tables import open_table, read_bounds, read_table
-from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.promise import read_json
-from spinney.privacy.release import Release
-from spinney.privacy.site_release import SiteRelease
-from spinney.solvers.nearest import nearest
-from spinney.spaces.box import domain_from_dict
+from spinney.fits.parameters import check_number, check_points
+from spinney.fits.run import run
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.assigning import assign
+from spinney.releases.centers import Release
+from spinney.releases.promise import read_json
+from spinney.releases.sites import SiteRelease
+from spinney.tables.files import open_table, read_bounds, read_table
 
-__all__ = ["fit_table", "label_table", "plan_text"]
+__all__ = ["OWNER", "check_cap", "fit_table", "label_table", "plan_text"]
 
 #: Whose parameters a message is about.
 OWNER = "spinney"
@@ -31,11 +30,14 @@ SHOWN_COLUMNS = 20
 
 def plan_text(objective: str, n_features: int, n_guess: int | None, ledger: Path | None, **parameters: Any) -> str:
     """Return the plan, and what it would leave in a ledger; bounds do not change it."""
-    asked = Parameters(bounds=(0, 1), **parameters)
-    plan = plan_fit(asked, objective, OWNER, n_features, n_guess)
+    cap = parameters["max_rows_per_group"]
+    fit = check_points({"bounds": (0, 1), **parameters}, objective, OWNER, cap is not None).planned(n_features)
+    if n_guess is not None:
+        check_number("n_guess", f"{OWNER}.plan", n_guess)
+    plan = fit.plan(n_guess)
     if ledger is None:
         return str(plan)
-    left = Ledger(ledger).left_after(plan.charges, adjacency=asked.adjacency, max_rows_per_group=asked.max_rows_per_group)
+    left = Ledger(ledger).left_after(plan.charges, adjacency=parameters["adjacency"], max_rows_per_group=cap)
     return f"{plan}\nAfter it epsilon {left:.6g} would be left in {ledger}."
 
 
@@ -63,6 +65,12 @@ def _all_columns(columns: tuple[str, ...]) -> str:
     return f"Read as numbers: {listed}{more}. A cell that is no number drops its row. Hint: --columns names others."
 
 
+def check_cap(groups: str | None, parameters: dict[str, Any]) -> None:
+    """Raise unless groups and their cap are given together."""
+    if (groups is None) != (parameters["max_rows_per_group"] is None):
+        raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
+
+
 def fit_table(
     table: tuple[Path, ...],
     objective: str,
@@ -75,20 +83,18 @@ def fit_table(
 ) -> Release:
     """Read a table, fit, and return the release; parameters are checked before rows are read."""
     names, lower_upper = _columns_and_bounds(bounds, bounds_file, columns)
-    asked = Parameters(bounds=lower_upper, **parameters)
-    if (groups is None) != (asked.max_rows_per_group is None):
-        raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
-    facts = check_parameters(asked, objective, OWNER, has_groups=groups is not None)
+    check_cap(groups, parameters)
+    facts = check_points({"bounds": lower_upper, **parameters}, objective, OWNER, groups is not None)
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups)
     if names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
-    problem = facts.problem(found.n_features if isinstance(found, Scan) else found.nonprivate_rows.shape[1])
-    with progress(len(facts.algorithm_for(problem).plan(problem))):
-        if isinstance(found, Scan):
-            return fit_rows(facts, found, account=ledger)
-        return fit_rows(facts, found.nonprivate_rows, found.nonprivate_groups, found.columns, ledger)
+    rows = table_rows(found)
+    fit = facts.fit(rows.n_features)
+    with progress(len(fit.plan().charges)):
+        release: Release = run(fit, rows, ledger)
+    return release
 
 
 def label_table(release: Path, table: Path) -> NDArray[Any]:
@@ -103,4 +109,4 @@ def label_table(release: Path, table: Path) -> NDArray[Any]:
     d = loaded.centers.shape[1]
     if rows.shape[1] != d:
         raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.\nHint: use the same columns.")
-    return nearest(finite_points(rows, domain_from_dict(loaded.domain)), loaded.centers)[1]
+    return assign(loaded, rows)

@@ -30,7 +30,7 @@ def ledger() -> None:
 def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str | None, max_rows_per_group: int | None) -> None:
     """Make a new ledger; one that is there with the same ceiling is left as it is."""
     with one_line_errors():
-        from spinney.privacy.ledger_file import Ledger
+        from spinney.ledgers.ledger import Ledger
 
         click.echo(Ledger(path, epsilon, delta, adjacency=adjacency, max_rows_per_group=max_rows_per_group).table(0))
 
@@ -41,6 +41,6 @@ def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str 
 def show(path: Path, last: int) -> None:
     """Print the releases of a ledger, their total, and what is left."""
     with one_line_errors():
-        from spinney.privacy.ledger_file import Ledger
+        from spinney.ledgers.ledger import Ledger
 
         click.echo(Ledger(path).table(last))

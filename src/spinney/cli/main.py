@@ -83,15 +83,15 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
     """
     with without_scipy():
         from spinney.cli.fitting import fit_table
-        from spinney.estimators.charging import told
-        from spinney.privacy.ledger_file import Ledger
-        from spinney.privacy.release import FAINT
+        from spinney.fits.charging import charge_stays
+        from spinney.ledgers.ledger import Ledger
+        from spinney.releases.centers import FAINT
 
     with one_line_errors():
         account = None if ledger is None else Ledger(ledger)
         with written_whole(out) as part:
             release = fit_table(ledger=account, **options)
-            with told(account):
+            with charge_stays(account):
                 release.to_json(part)
         click.echo(f"Wrote {out}: {release.statement}.")
         if account is not None:
@@ -134,8 +134,8 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
     """
     with one_line_errors():
         from spinney.cli.showing import show_clusters, show_sites
-        from spinney.privacy.promise import read_json
-        from spinney.privacy.site_release import SiteRelease
+        from spinney.releases.promise import read_json
+        from spinney.releases.sites import SiteRelease
 
         record = read_json(release)
         if record.get("format") == SiteRelease.format:

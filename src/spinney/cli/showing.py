@@ -13,7 +13,7 @@ from spinney.exceptions import DataError, ParameterError, ReleaseError
 
 if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
-    from spinney.privacy.site_release import SiteRelease
+    from spinney.releases.sites import SiteRelease
     from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["show_clusters", "show_sites"]
@@ -82,7 +82,7 @@ def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: 
 
 def show_clusters(record: dict[str, Any], curve: bool, max_k: int, picture: Path | None) -> None:
     """Print a release of centers, and draw it or its cost curve if a picture is asked for."""
-    from spinney.privacy.release import Release
+    from spinney.releases.centers import Release
     from spinney.report.page import page
 
     loaded = Release.from_dict(record)

@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.registry import HOMES
+from spinney.cli.fitting import OWNER, check_cap
 from spinney.cli.progress import progress
-from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
-from spinney.estimators.validation import check_promise
+from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
-from spinney.io.columns import canonical_name
-from spinney.io.networks import find_places, read_demand, read_edges, read_names, read_points
-from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.site_release import SiteRelease
+from spinney.fits.parameters import check_clusters, check_number, check_promise, check_sites
+from spinney.fits.run import run
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.sites import SiteRelease
 from spinney.spaces.metric import FiniteMetric
+from spinney.tables.columns import canonical_name
+from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
 
 __all__ = ["OWNER", "PublicFiles", "choose_sites", "site_plan_text"]
 
-#: Whose parameters a message is about.
-OWNER = "spinney"
 #: Where coordinates are unless the user says otherwise.
 AXES = ["x", "y"]
 #: What makes a value of --existing or --candidates a file.
@@ -119,37 +118,36 @@ def _names(values: Iterable[str]) -> list[str]:
     return found
 
 
-def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> SiteParameters:
+def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return what is asked for; what needs no file is checked first."""
-    check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, HOMES["sites"])
+    check_clusters("n_clusters", OWNER, parameters["n_clusters"])
+    check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
     with progress(1) as step:
         step(f"reading {(files.graph or files.points or Path()).name}")
         space, existing = files.read()
-    return SiteParameters(space=space, existing_sites=existing, **parameters)
-
-
-def _check_groups(groups: str | None, parameters: dict[str, Any]) -> None:
-    if (groups is None) != (parameters["max_rows_per_group"] is None):
-        raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
+    return {"space": space, "existing_sites": existing, **parameters}
 
 
 def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, **parameters: Any) -> str:
     """Return the plan; no demand is read, so that groups need not be named."""
     if groups is not None:
-        _check_groups(groups, parameters)
-    asked = _read_space(files, parameters["max_rows_per_group"] is not None, parameters)
-    return str(plan_sites(asked, OWNER, n_guess))
+        check_cap(groups, parameters)
+    grouped = parameters["max_rows_per_group"] is not None
+    fit = check_sites(_read_space(files, grouped, parameters), OWNER, grouped)
+    if n_guess is not None:
+        check_number("n_guess", f"{OWNER}.plan", n_guess)
+    return str(fit.plan(n_guess))
 
 
 def choose_sites(
     files: PublicFiles, demand: Path, demand_column: str, groups: str | None, ledger: Ledger | None = None, **parameters: Any
 ) -> tuple[SiteRelease, FiniteMetric]:
     """Read the public files, check everything, read the demand, and return the release and the space."""
-    _check_groups(groups, parameters)
+    check_cap(groups, parameters)
     asked = _read_space(files, groups is not None, parameters)
-    facts = check_sites(asked, OWNER, groups is not None)
+    fit, space = check_sites(asked, OWNER, groups is not None), asked["space"]
     with progress(1) as step:
         step(f"reading {demand.name}")
-        read = read_demand(demand, demand_column, facts.problem.space.names or (), groups)
-    with progress(len(facts.algorithm.plan(facts.problem))):
-        return fit_demand(facts, read.nonprivate_rows, read.nonprivate_groups, ledger), facts.problem.space
+        read = read_demand(demand, demand_column, space.names or (), groups)
+    with progress(len(fit.plan().charges)):
+        return run(fit, DemandRows(read.nonprivate_rows, read.nonprivate_groups), ledger), space

@@ -61,9 +61,9 @@ def sites(
     """Choose sites for private demand at the points of a public network (p-median)."""
     with without_scipy():
         from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
-        from spinney.estimators.charging import told
-        from spinney.privacy.ledger_file import Ledger
-        from spinney.privacy.site_release import FAINT_SITES
+        from spinney.fits.charging import charge_stays
+        from spinney.ledgers.ledger import Ledger
+        from spinney.releases.sites import FAINT_SITES
         from spinney.report.site_page import site_rows
 
     with one_line_errors(), ExitStack() as stack:
@@ -87,7 +87,7 @@ def sites(
         parts = {path: stack.enter_context(written_whole(path)) for path in written}
         account = None if ledger is None else Ledger(ledger)
         release, space = choose_sites(files, demand, demand_column, groups, account, **options)
-        with told(account):
+        with charge_stays(account):
             release.to_json(parts[out])
             if csv_file is not None:
                 with parts[csv_file].open("w", encoding="utf-8", newline="") as file:

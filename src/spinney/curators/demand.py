@@ -6,6 +6,8 @@ Proofs: ``proofs/sites.md`` and ``proofs/coverage.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
 from spinney.curators.groups import kept_rows
+from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
@@ -23,7 +26,7 @@ from spinney.solvers.service import nearest_two
 from spinney.solvers.swaps import TILE, add_changes
 from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric
 
-__all__ = ["FALLBACK", "DemandBackend", "count_points", "known_points"]
+__all__ = ["FALLBACK", "DemandBackend", "DemandRows", "count_points", "known_points"]
 
 #: Where a row that names no point goes when rows are replaced.
 FALLBACK = 0
@@ -58,6 +61,22 @@ def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask:
     known = known_points(rows, n_points)
     places = np.where(known, rows, FALLBACK).astype(np.int64)
     return np.bincount(places if unit.replaces else places[known], minlength=n_points).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class DemandRows(Rows):
+    """The point of each row, by its index, and whom each row belongs to."""
+
+    nonprivate_places: NDArray[Any]
+    nonprivate_groups: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[DemandBackend]:
+        """Open a backend that holds one count per point."""
+        yield DemandBackend(self.nonprivate_places, ground, unit, key, self.nonprivate_groups)
 
 
 class DemandBackend(Backend):

@@ -13,11 +13,11 @@ import logging
 from typing import Any, overload
 
 from spinney.curators.backend import Backend
-from spinney.curators.seal import sealed
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.privacy.seal import sealed
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose
 from spinney.questions.cost import Cost, CostAnswer

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,17 +18,37 @@ from numpy.typing import NDArray
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import count_between, find_nearest, path_codes
 from spinney.curators.numbers import NumberBackend
+from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
 from spinney.solvers.nearest import Lens, lens
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import as_floats
 from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
-__all__ = ["MemoryBackend"]
+__all__ = ["ArrayRows", "MemoryBackend"]
 
 #: Rows per chunk.
 CHUNK = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows(Rows):
+    """Rows of numbers in an array, the names of their columns, and whom each row belongs to."""
+
+    nonprivate_array: NDArray[Any]
+    nonprivate_groups: Any = None
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
+        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:
+        """Open a backend over the array."""
+        yield MemoryBackend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups)
 
 
 class MemoryBackend(NumberBackend):
@@ -36,7 +58,7 @@ class MemoryBackend(NumberBackend):
     ----------
     nonprivate_rows : array of shape (n, d)
         Of any real type and memory layout; not copied.
-    domain : Domain
+    ground : Ground
     unit : Unit
     key : callable
         Draws the secret that decides which rows of a group count.
@@ -45,9 +67,9 @@ class MemoryBackend(NumberBackend):
     """
 
     def __init__(
-        self, nonprivate_rows: NDArray[Any], domain: Domain, unit: Unit, key: Callable[[], bytes], groups: Any = None
+        self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
     ) -> None:
-        super().__init__(domain, unit.replaces)
+        super().__init__(ground, unit.replaces)
         self._rows = nonprivate_rows
         self._mask = np.empty(0, np.uint8)
         if groups is not None:

@@ -33,15 +33,15 @@ class NumberBackend(Backend):
 
     Parameters
     ----------
-    domain : Domain
-        Public.
+    ground : Ground
+        Public: a domain.
     nan_to_center : bool
         Whether a row with a value that is not finite is read as the middle of the domain; otherwise it is dropped.
     """
 
-    def __init__(self, domain: Domain, nan_to_center: bool) -> None:
-        self.ground = Ground(domain)
-        self._door = door(domain, nan_to_center)
+    def __init__(self, ground: Ground, nan_to_center: bool) -> None:
+        self.ground = ground
+        self._door = door(self.domain, nan_to_center)
         self._forget()
 
     @abstractmethod

@@ -27,17 +27,13 @@ from spinney.curators.lookahead import LookAhead
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
 from spinney.solvers.nearest import Lens, lens
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door, as_floats
 
-__all__ = ["MODEL", "SparkBackend", "quiet"]
+__all__ = ["SparkBackend", "quiet"]
 
-#: What a release says about who held the rows.
-MODEL = (
-    "central: executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which added the "
-    "noise; cluster and driver are one trusted party"
-)
 #: Messages of so many tasks go straight to the driver; of more, so many at a time are added up on the cluster first.
 FEW_TASKS, FAN_IN = 4, 64
 #: Sums are split into words of so many bits: 2**31 messages add up in 64 bits before words are carried.
@@ -196,12 +192,12 @@ class SparkBackend(LookAhead):
         Rows packed in blocks: each element holds one item, the bytes of an F-ordered array.
     dtype : {"<f4", "<f8"}
         The type of the blocks' numbers.
-    domain, unit, key
+    ground, unit
         As for rows in memory.
     """
 
-    def __init__(self, nonprivate_blocks: Any, dtype: str, domain: Domain, unit: Unit, key: Callable[[], bytes]) -> None:
-        super().__init__(domain, unit.replaces)
+    def __init__(self, nonprivate_blocks: Any, dtype: str, ground: Ground, unit: Unit) -> None:
+        super().__init__(ground, unit.replaces)
         self._blocks = nonprivate_blocks
         self._dtype = dtype
 

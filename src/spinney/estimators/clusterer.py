@@ -14,21 +14,25 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
-from spinney.curators.parquet import Batches
-from spinney.curators.seal import sealed
+from spinney.curators.files import FileRows, table_rows
+from spinney.curators.frames import is_spark_frame, spark_rows
+from spinney.curators.memory import ArrayRows
+from spinney.curators.rows import Rows
 from spinney.estimators.display import Discreet
-from spinney.estimators.fitting import finite_points, fit_rows, plan_fit
-from spinney.estimators.frames import fit_frame, is_spark_frame
-from spinney.estimators.record import algorithm_of
-from spinney.estimators.sources import Source, is_path, open_path, read_source
-from spinney.estimators.tables import is_list_of_names
-from spinney.estimators.validation import POWERS, Parameters, check_parameters
 from spinney.exceptions import FewRowsWarning, ParameterError
-from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.release import FAINT, Release
+from spinney.fits.parameters import POWERS, PointFacts, check_number, check_points
+from spinney.fits.record import algorithm_of
+from spinney.fits.run import run
+from spinney.ledgers.ledger import Ledger
+from spinney.privacy.seal import sealed
+from spinney.releases.assigning import assign, finite_points
+from spinney.releases.centers import FAINT, Release
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
+from spinney.tables.cells import check_groups
+from spinney.tables.sources import Source, is_path, open_path, read_source
+from spinney.tables.streams import Batches, chosen_batches
 
 __all__ = ["PrivateClusterer"]
 
@@ -75,8 +79,8 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _power(self) -> int:
         return POWERS[self._objective]
 
-    def _parameters(self) -> Parameters:
-        return Parameters(**self.get_params(deep=False))
+    def _facts(self, has_groups: bool) -> PointFacts:
+        return check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
 
     def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
@@ -93,7 +97,10 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Plan
             Prints as a table.
         """
-        return plan_fit(self._parameters(), self._objective, type(self).__name__, n_features, n_guess)
+        fit = self._facts(self.max_rows_per_group is not None).planned(n_features)
+        if n_guess is not None:
+            check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
+        return fit.plan(n_guess)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
         """Cluster private rows.
@@ -110,7 +117,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X : array-like, frame, Arrow table or lazy frame of shape (n, d), a path, a table on disk, or a Spark DataFrame
             Private. Values outside the bounds are clipped; a row with a missing value is dropped, or read as the middle of
             the domain if ``adjacency="replace"``. A path leads to a CSV, Parquet or NPY file, or a folder of them;
-            ``spinney.io.tables.scan`` makes a table that stays on disk. Types are public where a format declares them (NumPy,
+            ``spinney.tables.files.scan`` makes a table that stays on disk. Types are public where a format declares them (NumPy,
             Arrow, Parquet, Spark): a column of texts or dates is refused. Elsewhere a cell that is not a number is missing.
         y : ignored
         groups : array-like of shape (n,) or str, optional
@@ -123,50 +130,32 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         self
         """
-        if issubclass(type(X), Batches):  # asks nothing of X
-            self._fit_batches(X, groups, ledger)
-        elif is_spark_frame(X):
-            self._fit_frame(X, groups, ledger)
-        else:
-            self._fit_here(X, groups, ledger)
+        on_disk = issubclass(type(X), Batches)  # asks nothing of X
+        if on_disk and groups is not None:
+            raise ParameterError(
+                "A table on disk brings its own groups.\nHint: name their column, as in scan('stays.parquet', groups='person')."
+            )
+        has_groups = X.has_groups if on_disk else groups is not None
+        facts = self._facts(has_groups)  # all before anything is asked of X
+        rows = self._rows(X, groups, facts)
+        self._remember(run(facts.fit(rows.n_features), rows, ledger))
         if self.release_.looks_empty:
             warnings.warn(FAINT, FewRowsWarning, stacklevel=2)
         return self
 
-    def _fit_here(self, X: Any, groups: Any, ledger: Ledger | None) -> None:
-        """Cluster rows in memory, or in a file that a path leads to."""
-        # All before anything is asked of X.
-        facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
+    def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
+        """Return where the rows are; the schema is remembered."""
+        if issubclass(type(X), Batches):
+            return FileRows(X if facts.columns is None else chosen_batches(X, facts.columns))
+        if is_spark_frame(X):
+            return spark_rows(X, facts.columns, groups)
         if is_path(X):
-            found = open_path(X, facts.columns, groups)
-            if isinstance(found, Batches):
-                self._remember(fit_rows(facts, found, account=ledger))
-            else:
-                self._remember(fit_rows(facts, found.nonprivate_rows, found.nonprivate_groups, found.columns, ledger))
-            return
+            return table_rows(open_path(X, facts.columns, groups))
         source = read_source(X, facts.columns, groups, must_have_names=True)
         array, groups = self._checked(source, reset=True), source.nonprivate_groups
-        if groups is not None and not is_list_of_names(groups, len(array)):
-            raise ParameterError(
-                "The 'groups' argument of fit must name one group per row.\n"
-                "Hint: pass a column of the same table, for example groups=table['person']."
-            )
+        check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)
-        self._store(fit_rows(facts, array, groups, None if names is None else tuple(map(str, names)), ledger))
-
-    def _fit_batches(self, batches: Batches, groups: Any, ledger: Ledger | None) -> None:
-        """Cluster rows that stay on disk."""
-        if groups is not None:
-            raise ParameterError(
-                "A table on disk brings its own groups.\nHint: name their column, as in scan('stays.parquet', groups='person')."
-            )
-        facts = check_parameters(self._parameters(), self._objective, type(self).__name__, batches.has_groups)
-        self._remember(fit_rows(facts, batches, account=ledger))
-
-    def _fit_frame(self, frame: Any, groups: Any, ledger: Ledger | None) -> None:
-        """Cluster rows that stay on a Spark cluster."""
-        facts = check_parameters(self._parameters(), self._objective, type(self).__name__, groups is not None)
-        self._remember(fit_frame(facts, frame, ledger, groups))
+        return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
 
     def _remember(self, release: Release) -> None:
         """Store a release of rows that were never here, with the columns it names."""
@@ -247,7 +236,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._refuse_elsewhere(X)
         columns = self.release_.feature_names if is_path(X) else self.release_.domain.get("columns")
         array = self._checked(read_source(X, columns), reset=False)
-        return finite_points(array, domain_from_dict(self.release_.domain))
+        return finite_points(self.release_, array)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest center of each point: free post-processing for points that are not private.
@@ -255,9 +244,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Labels of the private training rows are themselves private data; treat them so. A point with a missing or infinite value
         is read as the middle of the domain.
         """
-        points = self._points(X)
-        with sealed():
-            return nearest(points, self.cluster_centers_)[1]
+        return assign(self.release_, self._points(X))
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each point to each center; private if the points are. Missing values as in `predict`."""

@@ -2,63 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spinney.algorithms.sites import check_options
-from spinney.curators.demand import DemandBackend
-from spinney.curators.gate import Curator
-from spinney.curators.seal import sealed
-from spinney.estimators.charging import charged
-from spinney.estimators.record import promise_fields, repeat_fields
-from spinney.estimators.tables import is_list_of_names, numeric_column
-from spinney.estimators.validation import check_clusters, check_count, check_promise
+from spinney.algorithms.max_coverage import CoverProblem, MaxCoverage
+from spinney.curators.demand import DemandRows
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import noise_source
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
-from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.preparation import prepared_names
-from spinney.privacy.promise import Promise
-from spinney.privacy.release import frozen_array
-from spinney.questions.cover import Cover, Family
-from spinney.questions.ground import Ground
+from spinney.fits.fit import Fit
+from spinney.fits.parameters import check_clusters, check_number, check_promise
+from spinney.fits.run import run
+from spinney.ledgers.ledger import Ledger
+from spinney.questions.cover import Family
+from spinney.releases.cover import CoverRelease
+from spinney.tables.cells import is_list_of_names, numeric_column
 
-__all__ = ["CoverRelease", "max_coverage"]
+__all__ = ["max_coverage"]
 
 OWNER = "max_coverage"
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CoverRelease(Promise):
-    """The published result of `max_coverage`.
-
-    Parameters
-    ----------
-    chosen : array of int
-        The chosen sets, in the order of choosing; one may come again, which adds nothing.
-    n_sets, n_items : int
-        Public.
-    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
-    random_state, noise_seed, made, format
-        As for `Promise`.
-    """
-
-    chosen: NDArray[np.int64]
-    n_sets: int
-    n_items: int
-    format: str = "spinney-cover/1"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))
-
-    def _check(self) -> None:
-        super()._check()
-        if not (self.chosen.ndim == 1 and all(0 <= index < self.n_sets for index in self.chosen.tolist())):
-            raise ValueError("an index is not one")
 
 
 def _members(sets: Any, n_items: int | None) -> Any:
@@ -135,30 +96,19 @@ def max_coverage(
     (2,)
     """
     typed = {
-        "n_clusters": n_choices, "epsilon": epsilon, "delta": delta, "algorithm": "auto", "adjacency": adjacency,
+        "epsilon": epsilon, "delta": delta, "algorithm": "auto", "adjacency": adjacency,
         "max_rows_per_group": max_rows_per_group, "noise_seed": noise_seed, "random_state": None,
     }  # fmt: skip
     check_clusters("n_choices", OWNER, n_choices)
     if n_items is not None:
-        check_count("n_items", OWNER, n_items)
-    budget, unit = check_promise(typed, OWNER, groups is not None, ())
+        check_number("n_items", OWNER, n_items)
+    budget, unit = check_promise(typed, OWNER, groups is not None, "cover")
     family = Family(_members(sets, n_items), (int(n_choices),))
-    check_options(int(n_choices) * family.n_sets, OWNER)
-    charges = (Charge("cover", "cover", Measure.PURE, budget.epsilon, budget.delta),)
-    rows = numeric_column(items)
-    if groups is not None and not is_list_of_names(groups, len(rows)):
+    problem = CoverProblem(k=int(n_choices), power=1, family=family, budget=budget, unit=unit)
+    fit = Fit(problem, MaxCoverage(), groups is not None, None, noise_seed)
+    fit.plan()  # refuses more options than can be weighed, before rows are read
+    places = numeric_column(items)
+    if groups is not None and not is_list_of_names(groups, len(places)):
         raise ParameterError.wrong("groups", OWNER, "one name per row", groups, "pass a column of the same table.")
-    spent = FitLedger(budget, charges)
-    with charged(ledger, charges, budget, unit, groups is not None, noise_seed, "coverage", "coverage") as made:
-        source = noise_source(noise_seed)
-        with sealed():
-            backend = DemandBackend(rows, Ground(None, family.members.shape[0]), unit, source.key, groups)
-        chosen = Curator(backend, unit, spent, source).ask(Cover(family), charges[0])
-        return CoverRelease(
-            **promise_fields(budget, unit, charges, spent, source, groups is not None),
-            **repeat_fields(None, None, noise_seed, made),
-            preprocessing=prepared_names("item", "the first item", adjacency, unit.max_rows if groups is not None else None),
-            chosen=chosen,
-            n_sets=family.n_sets,
-            n_items=int(family.members.shape[0]),
-        )
+    release: CoverRelease = run(fit, DemandRows(places, groups), ledger)
+    return release

@@ -12,18 +12,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.sites import SiteAlgorithm, nearest_site
-from spinney.curators.demand import FALLBACK, known_points
-from spinney.curators.seal import sealed
+from spinney.algorithms.problem import Algorithm
+from spinney.curators.demand import DemandRows
 from spinney.estimators.display import Discreet
-from spinney.estimators.places import place_column
-from spinney.estimators.record import algorithm_of
-from spinney.estimators.site_fitting import SiteParameters, check_sites, fit_demand, plan_sites
-from spinney.estimators.tables import is_list_of_names
 from spinney.exceptions import FewRowsWarning, ParameterError
-from spinney.privacy.ledger_file import Ledger
-from spinney.privacy.site_release import FAINT_SITES, SiteRelease
+from spinney.fits.fit import Fit
+from spinney.fits.parameters import check_number, check_sites
+from spinney.fits.record import algorithm_of
+from spinney.fits.run import run
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.assigning import assign_sites
+from spinney.releases.sites import FAINT_SITES, SiteRelease
 from spinney.spaces.metric import FiniteMetric
+from spinney.tables.cells import check_groups
+from spinney.tables.places import place_column
 
 __all__ = ["PrivateKMedoids"]
 
@@ -48,7 +50,7 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
     space : FiniteMetric
         Required: the public points, their distances, and which of them are candidates.
-    algorithm : {"auto", "cells", "coverage", "hst", "local-search"} or SiteAlgorithm, default "auto"
+    algorithm : {"auto", "cells", "coverage", "hst", "local-search"} or Algorithm, default "auto"
         ``cells``, the default, counts demand in public cells and solves the released weights. For comparison: ``hst``, tree
         search on noisy counts, ``local-search``, noisy swaps, and ``coverage``, balls that cover demand.
     power : {1, 2}, default 1
@@ -91,7 +93,7 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         epsilon: float | None = None,
         delta: float = 0.0,
         space: FiniteMetric | None = None,
-        algorithm: str | SiteAlgorithm = "auto",
+        algorithm: str | Algorithm = "auto",
         power: int = 1,
         existing_sites: ArrayLike = (),
         adjacency: str = "add-remove",
@@ -111,8 +113,8 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.noise_seed = noise_seed
 
-    def _parameters(self) -> SiteParameters:
-        return SiteParameters(**self.get_params(deep=False))
+    def _fit(self, has_groups: bool) -> Fit:
+        return check_sites(self.get_params(deep=False), type(self).__name__, has_groups)
 
     @property
     def _names(self) -> tuple[str, ...] | None:
@@ -127,7 +129,10 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         n_guess : int, optional
             A public guess of the number of rows: adds the expected noise of sizes.
         """
-        return plan_sites(self._parameters(), type(self).__name__, n_guess)
+        fit = self._fit(self.max_rows_per_group is not None)
+        if n_guess is not None:
+            check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
+        return fit.plan(n_guess)
 
     def fit(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
         """Choose sites for private demand.
@@ -155,14 +160,10 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        facts = check_sites(self._parameters(), type(self).__name__, groups is not None)  # before anything is asked of the rows
-        rows = place_column(demand, self._names)
-        if groups is not None and not is_list_of_names(groups, len(rows)):
-            raise ParameterError(
-                "The 'groups' argument of fit must name one group per row.\n"
-                "Hint: pass a column of the same table, for example groups=table['person']."
-            )
-        self._store(fit_demand(facts, rows, groups, ledger))
+        fit = self._fit(groups is not None)  # before anything is asked of the rows
+        places = place_column(demand, self._names)
+        check_groups(groups, len(places))
+        self._store(run(fit, DemandRows(places, groups), ledger))
         if self.release_.looks_empty:
             warnings.warn(FAINT_SITES, FewRowsWarning, stacklevel=2)
         return self
@@ -217,12 +218,7 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         assert self.space is not None
-        rows = place_column(points, self._names)
-        nearest = nearest_site(self.space, self.release_.sites)
-        with sealed():
-            places = np.where(known_points(rows, self.space.n_points), rows, FALLBACK).astype(np.int64)
-            labels: NDArray[np.int64] = nearest[places]
-        return labels
+        return assign_sites(self.release_, self.space, place_column(points, self._names))
 
     def fit_predict(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int64]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.

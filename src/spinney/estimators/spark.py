@@ -20,15 +20,14 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.functions import arrow_udf
 
+from spinney.curators.frames import number_columns, read_columns
 from spinney.estimators.clusterer import PrivateClusterer
-from spinney.estimators.fitting import finite_points
-from spinney.estimators.frames import number_columns, read_columns
 from spinney.estimators.kmeans import PrivateKMeans
 from spinney.estimators.kmedian import PrivateKMedian
 from spinney.exceptions import ParameterError
-from spinney.privacy.release import Release
-from spinney.solvers.nearest import nearest
-from spinney.spaces.box import as_space, domain_from_dict
+from spinney.releases.assigning import assign
+from spinney.releases.centers import Release
+from spinney.spaces.box import as_space
 
 __all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
 
@@ -199,10 +198,9 @@ class SparkClusterModel(_Columns, Model):
         names = self._names(dataset)
         if len(names) != release.centers.shape[1]:
             raise ParameterError(f"The release has {release.centers.shape[1]} columns.\nHint: name as many in inputCols.")
-        centers, domain = release.centers, domain_from_dict(release.domain)
 
         def predict(*columns: pa.Array) -> pa.Array:
-            return pa.array(nearest(finite_points(read_columns(columns), domain), centers)[1])
+            return pa.array(assign(release, read_columns(columns)))
 
         added = arrow_udf(predict, "int")  # type: ignore[call-overload]  # Spark's stubs know no `*columns`
         return dataset.withColumn(self.getPredictionCol(), added(*number_columns(dataset, names)))

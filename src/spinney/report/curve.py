@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spinney.exceptions import ParameterError, ReleaseError, check_path
-from spinney.privacy.release import Release
+from spinney.releases.centers import Release
 from spinney.report.canvas import new_figure, save, title_text
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError, ReleaseError, check_path
-from spinney.privacy.site_release import SiteRelease
+from spinney.releases.sites import SiteRelease
 from spinney.report.canvas import new_figure, place_labels, save, title_text
 from spinney.report.site_page import site_names
 from spinney.spaces.metric import FiniteMetric, Network

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spinney.privacy.charges import Charge
-from spinney.privacy.promise import Promise
-from spinney.privacy.release import FAINT, Release
-from spinney.privacy.site_release import SiteRelease
+from spinney.releases.centers import FAINT, Release
+from spinney.releases.promise import Promise
+from spinney.releases.sites import SiteRelease
 
 __all__ = [
     "aligned",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError, check_path
-from spinney.privacy.release import Release
+from spinney.releases.centers import Release
 from spinney.report.canvas import new_figure, place_labels, save, title_text
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict

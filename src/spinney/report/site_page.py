@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spinney.privacy.site_release import FAINT_SITES, SiteRelease
+from spinney.releases.sites import FAINT_SITES, SiteRelease
 from spinney.report.page import (
     aligned,
     before_lines,

@@ -17,7 +17,7 @@ from spinney.exceptions import ParameterError
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
-__all__ = ["Service", "nearest_two"]
+__all__ = ["Service", "nearest_site", "nearest_two"]
 
 #: Tables of up to this many bytes are kept in 64 bits.
 EXACT_BYTES = 2**28
@@ -130,3 +130,13 @@ def nearest_two(costs):  # type: ignore[no-untyped-def]
             label[i] = j if cost < first[i] else label[i]
             first[i] = min(first[i], cost)
     return label, first, second
+
+
+def nearest_site(space: FiniteMetric, sites: IntArray) -> IntArray:
+    """Return, for every point, the place of its nearest site; ties go to the first."""
+    label, closest = np.zeros(space.n_points, dtype=np.int64), np.full(space.n_points, np.inf)
+    for part, block in space.blocks(sites):
+        for place, row in zip(range(part.start, part.stop), block, strict=True):
+            nearer = row < closest
+            label[nearer], closest[nearer] = place, row[nearer]
+    return label

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from spinney import BudgetError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
 from spinney.cli import fitting
 from spinney.cli.main import main
-from spinney.estimators import fitting as estimators_fitting
 from spinney.exceptions import DataError
+from spinney.fits import run as estimators_fitting
 from spinney.mechanisms.source import SeededSource
 
 RNG = np.random.default_rng(0)

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from spinney.cli import fitting
 from spinney.cli.main import main
-from spinney.curators.parquet import FileBackend
-from spinney.estimators import fitting as estimators_fitting
-from spinney.io import tables
+from spinney.curators.files import FileBackend
+from spinney.fits import run as estimators_fitting
 from spinney.mechanisms.source import SeededSource
+from spinney.tables import files as tables
 
 RNG = np.random.default_rng(0)
 ROWS = np.repeat([[1.0, 20.0], [9.0, 80.0]], 1500, axis=0) + RNG.normal(0, 0.5, (3000, 2))

@@ -16,7 +16,7 @@ from spinney.cli.main import main
 from spinney.estimators import site_fitting as estimators_fitting
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
-from spinney.privacy.site_release import FAINT_SITES, SiteRelease
+from spinney.releases.sites import FAINT_SITES, SiteRelease
 from spinney.report.site_page import site_page
 
 SIDE = 8

@@ -6,9 +6,9 @@ import pytest
 from spinney import Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES
 from spinney.curators import lookahead
+from spinney.curators.files import Batches, FileBackend
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.numbers import NumberBackend
-from spinney.curators.parquet import Batches, FileBackend
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.pricing import Unit

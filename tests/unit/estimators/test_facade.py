@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
 from spinney.algorithms.lloyd import Lloyd
-from spinney.estimators import fitting
+from spinney.fits import run as fitting
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 RNG = np.random.default_rng(0)

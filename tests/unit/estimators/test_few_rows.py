@@ -11,8 +11,8 @@ import pytest
 
 from spinney import FewRowsWarning, FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.mechanisms.additive import Noise
-from spinney.privacy.release import FAINT, look_empty
-from spinney.privacy.site_release import FAINT_SITES
+from spinney.releases.centers import FAINT, look_empty
+from spinney.releases.sites import FAINT_SITES
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).uniform(size=(30, 2)))
 MODELS = {

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids, ReleaseError
 from spinney.algorithms.site_hst import SiteHST
 from spinney.estimators.coverage import CoverRelease, max_coverage
-from spinney.estimators.tables import numeric_column
+from spinney.tables.cells import numeric_column
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.random((40, 2))

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from spinney import Box, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
 from spinney.exceptions import DataError
-from spinney.io.tables import scan
+from spinney.tables.files import scan
 
 RNG = np.random.default_rng(0)
 N = 900

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import FiniteMetric, PrivateKMedoids
-from spinney.privacy.site_release import FAINT_SITES
+from spinney.releases.sites import FAINT_SITES
 from spinney.report.site_page import site_page, site_rows
 
 GRID = [[x, y] for x in range(6) for y in range(6)]

@@ -1,0 +1,92 @@
+"""Maximum coverage over any public family of sets (Gupta et al. 2010; Jones, Nguyen and Nguyen 2021).
+
+``cover``  sets one after another, by the exponential mechanism on the rows they cover; covered rows leave. With a delta all
+choices share one price, without each pays for itself.
+
+Proof: ``proofs/coverage.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spinney.algorithms.problem import Algorithm, Charges, Problem, Result
+from spinney.algorithms.sites import check_options
+from spinney.curators.gate import Curator
+from spinney.mechanisms.additive import Noise
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import Part
+from spinney.questions.cover import Cover, Covering, Family
+from spinney.questions.ground import Ground
+from spinney.releases.cover import CoverRelease
+from spinney.releases.preparation import prepared_names
+
+__all__ = ["CoverProblem", "MaxCoverage"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverProblem(Problem):
+    """Sets of a public family that together cover many rows, which name items."""
+
+    family: Family
+
+    solves = "cover"
+    few_rows = 20
+    what = "sets"
+
+    @property
+    def ground(self) -> Ground:
+        """The items."""
+        return Ground(None, int(self.family.members.shape[0]))
+
+    @property
+    def objective(self) -> str:
+        """Rows that are covered."""
+        return "coverage"
+
+    @property
+    def title(self) -> str:
+        """Rows that are covered."""
+        return "maximum coverage"
+
+    @property
+    def size(self) -> str:
+        """Choices and sets."""
+        return f"{self.k} choices of {self.family.n_sets} sets"
+
+    def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> CoverRelease:
+        """Return the chosen sets."""
+        return CoverRelease(
+            chosen=result.centers,
+            n_sets=self.family.n_sets,
+            n_items=int(self.family.members.shape[0]),
+            preprocessing=prepared_names("item", "the first item", promise["adjacency"], promise["max_rows_per_group"]),
+            **promise,
+        )
+
+
+class MaxCoverage(Algorithm):
+    """One question, which the whole budget pays for."""
+
+    name = "coverage"
+    solves = "cover"
+    backends = ("memory",)
+
+    def parts(self, problem: CoverProblem) -> tuple[Part, ...]:
+        """Return the one part."""
+        check_options(problem.k * problem.family.n_sets, "max_coverage")
+        return (Covering(problem.k).part("cover", Fraction(1)),)
+
+    def plan(self, problem: CoverProblem) -> tuple[Charge, ...]:
+        """Return the one charge, with the whole delta."""
+        (part,) = self.parts(problem)
+        return (Charge(part.name, part.question, Measure.PURE, problem.budget.epsilon, problem.budget.delta),)
+
+    def run(self, curator: Curator, problem: CoverProblem, charges: Charges, rng: np.random.Generator) -> Result:
+        """Ask, and return the choices."""
+        chosen = curator.ask(Cover(problem.family), charges["cover"])
+        return Result(chosen, np.empty(0, np.int64), Noise("none", 0.0), np.empty(0), np.empty(0))

@@ -1,0 +1,150 @@
+"""Rows that stay on disk: record batches stream by, once for each pass, and nothing is kept per row.
+
+Path codes and labels are computed anew in every pass, so memory does not grow with the number of rows. One thread reads while
+others count. Where rows have groups, one byte per row says which rows count; to find out which takes a pass of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.curators.groups import kept_rows
+from spinney.curators.kernels import find_nearest
+from spinney.curators.lookahead import LookAhead
+from spinney.curators.memory import ArrayRows
+from spinney.curators.rows import Rows
+from spinney.exceptions import DataError
+from spinney.mechanisms.source import IntArray
+from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
+from spinney.solvers.nearest import lens
+from spinney.spaces.box import FloatArray
+from spinney.spaces.grid import as_floats
+from spinney.tables.files import Table
+from spinney.tables.streams import Batches
+
+__all__ = ["FileBackend", "FileRows", "table_rows"]
+
+#: So many batches add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
+EXACT = 2**10
+#: Threads that count; one that reads keeps few of them busy, and each has its own counters when cells are counted ahead.
+MOST_WORKERS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class FileRows(Rows):
+    """Rows that stay on disk."""
+
+    nonprivate_batches: Batches
+
+    place = "parquet"
+
+    def __post_init__(self) -> None:
+        for name in ("n_features", "columns", "has_groups"):
+            object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:
+        """Open a backend that streams the rows."""
+        yield FileBackend(self.nonprivate_batches, ground, unit, key)
+
+
+def table_rows(found: Table | Batches) -> Rows:
+    """Return the rows of a table that was opened: in memory, or left on disk."""
+    if isinstance(found, Batches):
+        return FileRows(found)
+    return ArrayRows(found.nonprivate_rows, found.nonprivate_groups, found.columns)
+
+
+class FileBackend(LookAhead):
+    """Rows that stream from disk.
+
+    Parameters
+    ----------
+    nonprivate_batches : Batches
+    ground, unit, key
+        As for rows in memory.
+    """
+
+    def __init__(self, nonprivate_batches: Batches, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> None:
+        super().__init__(ground, unit.replaces)
+        self._batches = nonprivate_batches
+        self._mask = np.empty(0, np.uint8)
+        if nonprivate_batches.has_groups:
+            self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, key())
+        self._workers = min(os.cpu_count() or 1, MOST_WORKERS)
+
+    def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        return self._reduce(lambda rows, mask: kernel(rows, mask, self._door, *arguments))
+
+    def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
+        glass = lens(centers)
+
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8]) -> Any:
+            return kernel(rows, mask, self._door, find_nearest(rows, mask, self._door, glass), *arguments)
+
+        return self._reduce(once)
+
+    def _tally(self, size: int, kernel: Callable[..., Any], *arguments: Any) -> IntArray:
+        idle: list[IntArray] = []
+        totals: list[IntArray] = []
+
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8]) -> None:
+            try:
+                mine = idle.pop()
+            except IndexError:
+                mine = np.zeros(size, dtype=np.int64)
+                totals.append(mine)
+            kernel(rows, mask, self._door, mine, *arguments)
+            idle.append(mine)
+
+        for _ in self._each_batch(once):
+            pass
+        if not totals:
+            return np.zeros(size, dtype=np.int64)
+        for more in totals[1:]:
+            totals[0] += more
+        return totals[0]
+
+    def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
+        """Add up what each batch gives, in integers of any size."""
+
+        def parts(rows: NDArray[Any], mask: NDArray[np.uint8]) -> tuple[NDArray[Any], ...]:
+            part = once(rows, mask)
+            return part if isinstance(part, tuple) else (part,)
+
+        # A batch without rows gives the shapes.
+        sums = list(parts(as_floats(np.empty((0, self.domain.n_features))), self._mask[:0]))
+        totals = [part.astype(object) for part in sums]
+        for i, more in enumerate(self._each_batch(parts), start=1):
+            sums = [total + part for total, part in zip(sums, more, strict=True)]
+            if i % EXACT == 0:
+                totals = [total + part for total, part in zip(totals, sums, strict=True)]
+                sums = [np.zeros_like(part) for part in sums]
+        return [total + part for total, part in zip(totals, sums, strict=True)]
+
+    def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
+        """Read batches and work on a few of them at a time; yield the results in the order of the batches."""
+        start = 0
+        waiting: deque[Future[Any]] = deque()
+        with ThreadPoolExecutor(self._workers) as pool:
+            for batch in self._batches.read():
+                rows = as_floats(batch, by_column=True)
+                if self._batches.has_groups and start + len(rows) > self._mask.size:  # an empty mask would mean that all count
+                    hint = "Hint: fit again when nothing writes to it any more."
+                    raise DataError(f"The table has changed while it was in use.\n{hint}")
+                waiting.append(pool.submit(task, rows, self._mask[start : start + len(rows)]))
+                start += len(rows)
+                if len(waiting) > self._workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()

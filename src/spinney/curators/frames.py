@@ -1,0 +1,221 @@
+"""Reading a Spark DataFrame as blocks of numbers, on its executors. Nothing here imports pyspark before a user has."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.curators.rows import SPARK, Rows
+from spinney.exceptions import DataError, ParameterError
+from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
+from spinney.tables.cells import chosen_places, no_numbers
+
+__all__ = ["SparkRows", "is_spark_frame", "number_columns", "read_columns", "spark_rows"]
+
+#: A block has at most so many rows, which bounds partial sums, and so many values, which bounds memory.
+MOST_ROWS, MOST_VALUES = 2**16, 2**20
+#: Types that are read as they are, those that a 32-bit float holds exactly first.
+SMALL = {"byte", "short", "float"}
+PLAIN = {*SMALL, "integer", "long", "double"}
+#: Types that Spark turns into 64-bit floats.
+CAST = {"boolean", "decimal", "void"}
+#: Where a fit keeps its blocks from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
+LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "DISK_ONLY"
+
+
+def is_spark_frame(X: Any) -> bool:
+    """Whether this is a Spark DataFrame; if pyspark was never imported, nothing is."""
+    return issubclass(type(X), getattr(sys.modules.get("pyspark.sql"), "DataFrame", ()))  # this asks nothing of X itself
+
+
+def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:
+    """Return columns of a Spark DataFrame as types that `read_columns` takes.
+
+    Columns and their types are schema, declared and so public: types that hold no numbers, such as texts and dates, are refused.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    names : iterable of str
+    titles : iterable of str, optional
+        What a message calls the columns; their names by default.
+    """
+    names = list(names)
+    columns = [frame[f"`{name.replace('`', '``')}`"] for name in names]
+    kinds = [field.dataType.typeName() for field in frame.select(columns).schema.fields]
+    for title, kind in zip(names if titles is None else titles, kinds, strict=True):
+        if kind not in PLAIN | CAST:
+            raise no_numbers(title, kind)
+    if not kinds:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    return [column.cast("double") if kind in CAST else column for column, kind in zip(columns, kinds, strict=True)]
+
+
+def read_columns(columns: Iterable[Any], dtype: str = "<f8") -> NDArray[Any]:
+    """Return Arrow columns of numbers as an F-ordered array of rows."""
+    with np.errstate(all="ignore"):
+        arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
+        rows = np.empty((len(arrays), len(arrays[0])), dtype=dtype)
+        for i, array in enumerate(arrays):
+            rows[i] = array
+    return rows.T
+
+
+@dataclass(frozen=True)
+class Packer:
+    """What an executor does with a partition's Arrow batches: blocks of rows, column by column and as bytes."""
+
+    dtype: str
+    n_features: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield blocks as Arrow batches of one binary cell."""
+        import pyarrow
+
+        def pack(rows: NDArray[Any]) -> Any:
+            return pyarrow.RecordBatch.from_pydict({"block": pyarrow.array([rows.T.tobytes()], pyarrow.binary())})
+
+        most = max(min(MOST_ROWS, MOST_VALUES // self.n_features), 1)
+        waiting: list[NDArray[Any]] = []
+        count = 0
+        for batch in batches:
+            rows = read_columns(batch.columns, self.dtype)
+            while count + len(rows) >= most:
+                yield pack(np.concatenate([*waiting, rows[: most - count]]))
+                rows, waiting, count = rows[most - count :], [], 0
+            waiting.append(rows)
+            count += len(rows)
+        if count:
+            yield pack(np.concatenate(waiting))
+
+
+def ignore_pandas_warning() -> None:
+    """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here.
+
+    The filter is set once and stays: to put it back would change what other threads are told meanwhile.
+    """
+    known = ("ignore", FutureWarning, "PySpark does not yet fully support pandas")
+    if not any((f[0], f[2], getattr(f[1], "pattern", f[1])) == known for f in warnings.filters):
+        warnings.filterwarnings("ignore", known[2], FutureWarning)
+
+
+def _storage(session: Any) -> Any:
+    """Return how the executors keep blocks, or None if they keep none."""
+    level = session.conf.get(LEVEL_SETTING, LEVEL)
+    if level == "NONE":
+        return None
+    storage = getattr(sys.modules["pyspark"].StorageLevel, level, None)
+    if storage is None:
+        raise ParameterError.wrong(
+            LEVEL_SETTING, "the Spark session", "NONE or a name of a storage level", level, f"use {LEVEL}."
+        )
+    return storage
+
+
+@contextmanager
+def _kept(blocks: Any, storage: Any) -> Iterator[Any]:
+    """Let the executors keep blocks from question to question."""
+    if storage is None:
+        yield blocks
+        return
+    blocks.persist(storage)
+    try:
+        yield blocks
+    finally:
+        blocks.unpersist()
+
+
+def _computed(plan: Callable[[], Any], message: str) -> Any:
+    """Return an RDD, which computes what comes before a shuffle, or raise an error that tells nothing about rows."""
+    from spinney.curators.spark import quiet
+
+    rows = None
+    try:
+        with quiet():
+            rows = plan()
+    except Exception:
+        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
+    if rows is None:
+        raise DataError(f"{message}\nHint: Spark's log says why.")
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRows(Rows):
+    """Rows of a Spark DataFrame. The driver and the executors are one trusted side."""
+
+    nonprivate_frame: Any
+    nonprivate_blocks: Any
+    numbers: list[Any]
+    owner: Any
+    dtype: str
+    columns: tuple[str, ...] | None
+
+    place = "spark"
+    model = SPARK
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_features", len(self.numbers))
+        object.__setattr__(self, "has_groups", self.owner is not None)
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Any]:
+        """Open a backend over packed blocks of rows, which the executors keep meanwhile."""
+        from spinney.curators.frame_groups import pack_groups
+        from spinney.curators.spark import SparkBackend
+
+        frame, blocks = self.nonprivate_frame, self.nonprivate_blocks
+        if self.owner is not None:
+            most, secret = unit.max_rows, key()
+            blocks = _computed(
+                lambda: pack_groups(frame, self.owner, self.numbers, self.dtype, most, unit.replaces, secret),
+                "Spark could not bring the rows of each group together. Nothing was asked.",
+            )
+        with _kept(blocks, _storage(frame.sparkSession)) as kept:
+            yield SparkBackend(kept, self.dtype, ground, unit)
+
+
+def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any = None) -> SparkRows:
+    """Return the rows of a Spark DataFrame, after checks of its schema and of the cluster; no row is read.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Private.
+    columns : tuple of str, optional
+        The columns to use; all but the groups by default.
+    groups : str, optional
+        The column that names the group of each row; it is not clustered.
+    """
+    from spinney.curators.frame_groups import name_column
+    from spinney.curators.workers import check_workers
+
+    if not hasattr(frame, "_jdf"):
+        raise ParameterError(
+            "A fit needs a DataFrame of a classic Spark session. Got one of Spark Connect instead.\n"
+            "Hint: run the fit where the driver runs."
+        )
+    names = tuple(frame.columns)
+    places = chosen_places(names, columns, groups)
+    frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
+    owner = None if groups is None else name_column(frame, names, groups)
+    names = tuple(names[place] for place in places)
+    numbers = number_columns(frame, [f"c{place}" for place in places], names)
+    kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]
+    dtype = "<f4" if SMALL.issuperset(kinds) else "<f8"
+    _storage(frame.sparkSession)  # refuses what Spark does not know
+    check_workers(frame.sparkSession.sparkContext)
+    ignore_pandas_warning()
+    blocks = None
+    if owner is None:
+        packed = frame.select(numbers).mapInArrow(Packer(dtype, len(names)), "block binary")
+        blocks = _computed(lambda: packed.rdd, "Spark could not compute the table. Nothing was charged.")
+    return SparkRows(frame, blocks, numbers, owner, dtype, names if len(set(names)) == len(names) else None)

@@ -1,0 +1,60 @@
+"""Where private rows are: the value that a fit is given, and that opens a backend over them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from spinney.curators.backend import Backend
+from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
+
+__all__ = ["HERE", "SPARK", "Rows"]
+
+#: What a release says about who held the rows, if that is the party that ran the fit.
+HERE = "central: the party that ran the fit held the rows and added the noise"
+#: The same, of rows on a Spark cluster.
+SPARK = (
+    "central: executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which added the "
+    "noise; cluster and driver are one trusted party"
+)
+
+
+class Rows(ABC):
+    """Private rows, wherever they are, and what is public about them.
+
+    Attributes
+    ----------
+    place : str
+        The kind of place, as algorithms name it: "memory", "parquet" or "spark".
+    n_features : int
+        The number of columns of numbers; 0 if rows name points.
+    columns : tuple of str or None
+        Names of the columns.
+    has_groups : bool
+        Whether rows have groups.
+    model : str
+        Who held the rows and who added the noise.
+    """
+
+    place: ClassVar[str] = "memory"
+    n_features: int = 0
+    columns: tuple[str, ...] | None = None
+    has_groups: bool = False
+    model: str = HERE
+
+    @abstractmethod
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> AbstractContextManager[Backend]:
+        """Return a context in which a backend over these rows is open.
+
+        Parameters
+        ----------
+        ground : Ground
+            Public.
+        unit : Unit
+            Who is protected.
+        key : callable
+            Draws the secret that decides which rows of a group count.
+        """

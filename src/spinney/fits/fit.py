@@ -1,0 +1,39 @@
+"""What one fit is: a problem, the algorithm that solves it, and seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.algorithms.plan import Plan
+from spinney.algorithms.problem import Problem
+
+__all__ = ["Fit"]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is wanted and how: checked, and from public facts alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    algorithm : Algorithm
+        Of the problem's kind.
+    grouped : bool
+        Whether the unit is a group of rows.
+    random_state, noise_seed
+        As they were given.
+    """
+
+    problem: Problem
+    algorithm: Any
+    grouped: bool = False
+    random_state: Any = None
+    noise_seed: int | None = None
+
+    def plan(self, n_guess: int | None = None) -> Plan:
+        """Return every question with its charge and noise; an algorithm may refuse the problem."""
+        plan = Plan(self.algorithm, self.problem, n_guess, self.grouped)
+        _ = plan.charges
+        return plan

@@ -1,0 +1,227 @@
+"""Checks of parameters, all before any row is read, all with one message formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.algorithms.problem import PointProblem, SiteProblem
+from spinney.algorithms.registry import choose, find, names, solves_of
+from spinney.constraints import Constraint, boolean, check, integer, is_integer, one_of, real
+from spinney.exceptions import ParameterError
+from spinney.fits.fit import Fit
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget
+from spinney.privacy.pricing import Unit
+from spinney.spaces.box import Ball, Box, NamedBox, as_space
+from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
+from spinney.spaces.naming import places_of
+
+__all__ = ["POWERS", "PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
+
+#: The power of distances that each objective sums.
+POWERS = {"kmeans": 2, "kmedian": 1}
+#: Below this, noise would drown any table there is.
+LEAST_EPSILON = 1e-9
+#: More clusters, sites or choices take too long: noise alone is drawn some thirty times a cluster.
+MOST_CLUSTERS = 10_000
+_STATES = np.random.Generator | np.random.RandomState
+
+#: What all fits have in common.
+COMMON: dict[str, Constraint] = {
+    "epsilon": real(
+        lambda value: value >= LEAST_EPSILON, f"[{LEAST_EPSILON}, inf]",
+        "epsilon=1.0 is a common choice; smaller is more private. There is no default.",
+    ),
+    "delta": real(
+        lambda value: 0 <= value < 1, "[0, 1)",
+        "delta=0.0 promises pure differential privacy; delta=1e-6 allows Gaussian noise.",
+    ),
+    "adjacency": one_of((kind.value for kind in Adjacency), "'add-remove' protects whether someone is in the table at all."),
+    "noise_seed": Constraint(
+        lambda value: value is None or (is_integer(value) and value >= 0), "None or an int in [0, inf)",
+        "leave it out: with a seed the result is not private.",
+    ),
+    "random_state": Constraint(
+        lambda value: value is None or (is_integer(value) and value >= 0) or isinstance(value, _STATES),
+        "None, an int in [0, inf) or a numpy Generator",
+        "random_state=0 repeats the public randomness; it never touches privacy noise.",
+    ),
+}  # fmt: skip
+POINTS = {"tighten": boolean("tighten=True looks for a private box first, for bounds that may be several times too wide.")}
+SITES = {
+    "power": Constraint(
+        lambda value: not isinstance(value, bool) and isinstance(value, int | float) and value in (1, 2), "1 or 2",
+        "1 sums distances, 2 squared distances.",
+    ),
+    # The space is asked about the rows' points, so it is no class of the caller's.
+    "space": Constraint(
+        lambda value: type(value) is FiniteMetric and type(value.source) in (Matrix, Coordinates, Network), "a FiniteMetric",
+        "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
+    ),
+}  # fmt: skip
+
+
+def check_number(name: str, owner: str, value: Any) -> None:
+    """Raise unless a public number is a whole number of at least one."""
+    check(owner, {name: value}, {name: integer(1, f"for example {name}=8.")})
+
+
+def check_clusters(name: str, owner: str, value: Any) -> None:
+    """Raise unless a public number of clusters, sites or choices is a whole number from one to MOST_CLUSTERS."""
+    check_number(name, owner, value)
+    hint = "at epsilon 1 each needs about 300 rows, and more take too long."
+    check(owner, {name: int(value)}, {name: Constraint(lambda k: k <= MOST_CLUSTERS, f"at most {MOST_CLUSTERS}", hint)})
+
+
+def _cap(has_groups: bool) -> Constraint:
+    """Return what a cap on rows per group must be, given whether there are groups."""
+    return Constraint(
+        lambda cap: (is_integer(cap) and cap >= 1) if has_groups else cap is None,
+        "an int in [1, inf) if fit gets groups, and None if it gets none",
+        "max_rows_per_group=10 with fit(X, groups=table['person']) protects people; without both, single rows are protected.",
+    )
+
+
+def check_promise(typed: Mapping[str, Any], owner: str, has_groups: bool, solves: str) -> tuple[Budget, Unit]:
+    """Return the budget and the protected unit, after checks of everything that all fits have in common.
+
+    Parameters
+    ----------
+    typed : mapping
+        Parameters as they were typed, by their names.
+    owner : str
+        Whose parameters they are, for the message.
+    has_groups : bool
+        Whether rows have groups.
+    solves : {"points", "sites", "cover"}
+        The kind of problem.
+    """
+    check(owner, typed, {name: COMMON[name] for name in ("epsilon", "delta")})
+    check(owner, typed, {"algorithm": _algorithm(solves)})
+    check(owner, typed, {"adjacency": COMMON["adjacency"], "max_rows_per_group": _cap(has_groups)})
+    cap = int(typed["max_rows_per_group"]) if has_groups else 1
+    least = Constraint(
+        lambda _: typed["epsilon"] >= LEAST_EPSILON * cap,
+        f"at most epsilon / {LEAST_EPSILON}",
+        "a smaller cap, or a larger epsilon.",
+    )
+    check(owner, typed, {"max_rows_per_group": least})
+    check(owner, typed, {name: COMMON[name] for name in ("noise_seed", "random_state")})
+    return Budget.of(float(typed["epsilon"]), float(typed["delta"])), Unit(Adjacency(typed["adjacency"]), cap)
+
+
+def _algorithm(solves: str) -> Constraint:
+    """Return what an algorithm must be: a name that is known, or an algorithm of the problem's kind."""
+    listed = ", ".join(map(repr, names(solves)))
+
+    def holds(value: Any) -> bool:
+        if isinstance(value, str):
+            return value in names(solves) or find(value, solves) is not None
+        return solves_of(value) == solves
+
+    expected = f"one of {listed}, or an algorithm for {'tables' if solves == 'points' else solves}"
+    return Constraint(holds, expected, "leave it out for the default; tables are for PrivateKMeans, sites for PrivateKMedoids.")
+
+
+@dataclass(frozen=True)
+class PointFacts:
+    """Checked parameters of a fit of points; only the number of columns is missing."""
+
+    typed: Mapping[str, Any]
+    objective: str
+    owner: str
+    space: Box | Ball
+    budget: Budget
+    unit: Unit
+    grouped: bool
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns to use, if the bounds are given by name; all columns else."""
+        return self.space.columns if isinstance(self.space, NamedBox) else None
+
+    def fit(self, n_features: int) -> Fit:
+        """Return the fit for this number of columns."""
+        problem = PointProblem(
+            k=int(self.typed["n_clusters"]),
+            power=POWERS[self.objective],
+            domain=self.space.domain(n_features),
+            names=self.columns,
+            budget=self.budget,
+            unit=self.unit,
+        )
+        algorithm = choose(self.typed["algorithm"], problem, bool(self.typed["tighten"]))
+        return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"])
+
+    def planned(self, n_features: Any) -> Fit:
+        """Return the fit for a number of columns that a user typed; None if the bounds name them."""
+        if n_features is None and self.columns is not None:
+            n_features = len(self.columns)
+        check_number("n_features", f"{self.owner}.plan", n_features)
+        return self.fit(int(n_features))
+
+
+def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_groups: bool) -> PointFacts:
+    """Return the public facts of a fit of points, or raise a ParameterError that says what to type.
+
+    Parameters
+    ----------
+    typed : mapping
+        Parameters as they were typed; `PrivateKMeans` says what each one means.
+    objective : {"kmeans", "kmedian"}
+    owner : str
+        Whose parameters they are, for the message.
+    has_groups : bool
+        Whether rows have groups.
+    """
+    typed = {"random_state": None, "noise_seed": None, **typed}
+    check_clusters("n_clusters", owner, typed["n_clusters"])
+    budget, unit = check_promise(typed, owner, has_groups, "points")
+    check(owner, typed, POINTS)
+    return PointFacts(typed, objective, owner, as_space(typed["bounds"], owner), budget, unit, has_groups)
+
+
+def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
+    """Return the existing sites as different indices of points."""
+    sites = places_of(sites, space.names, "existing_sites", owner)
+    try:
+        places = np.asarray(sites)
+    except Exception:  # whatever a table in its place raises
+        places = np.empty(())
+    if places.ndim == 1 and places.size == 0:
+        return np.empty(0, dtype=np.int64)
+    known = places.ndim == 1 and places.dtype.kind in "iu" and places.min() >= 0 and places.max() < space.n_points
+    if not known or len(np.unique(places)) < len(places):
+        raise ParameterError.wrong(
+            "existing_sites", owner, f"different indices of points, from 0 to {space.n_points - 1}", sites,
+            "leave it out if there are none.",
+        )  # fmt: skip
+    return places.astype(np.int64)
+
+
+def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
+    """Return a fit of sites, or raise a ParameterError that says what to type.
+
+    Parameters
+    ----------
+    typed : mapping
+        Parameters as they were typed; `PrivateKMedoids` says what each one means.
+    owner, has_groups
+        As for `check_points`.
+    """
+    typed = {"random_state": None, "noise_seed": None, **typed}
+    check_clusters("n_clusters", owner, typed["n_clusters"])
+    budget, unit = check_promise(typed, owner, has_groups, "sites")
+    check(owner, typed, {"space": SITES["space"], "power": SITES["power"]})
+    space = typed["space"]
+    existing = _existing(typed["existing_sites"], space, owner)
+    k, free = int(typed["n_clusters"]), int(np.count_nonzero(~np.isin(space.candidates, existing)))
+    fewer = Constraint(lambda count: count <= free, f"at most {free}, the number of free candidates", "ask for fewer.")
+    check(owner, {"n_clusters": k}, {"n_clusters": fewer})
+    problem = SiteProblem(k=k, power=int(typed["power"]), space=space, existing=existing, budget=budget, unit=unit)
+    return Fit(problem, choose(typed["algorithm"], problem), has_groups, typed["random_state"], typed["noise_seed"])

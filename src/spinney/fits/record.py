@@ -1,0 +1,95 @@
+"""What a release records beside its answers: the promise, what was spent of it, and what repeats it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, is_dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+from spinney._version import __version__
+from spinney.algorithms.problem import Problem
+from spinney.algorithms.registry import find
+from spinney.algorithms.tighten import Tightened
+from spinney.exceptions import ParameterError
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.budget import round_up
+from spinney.privacy.charges import Measure
+from spinney.privacy.ledger import FitLedger
+
+__all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"]
+
+#: What a release says instead of the seed of a generator, which has none.
+GENERATOR = "a generator"
+
+
+def _plain(value: Any) -> Any:
+    """Return a plain number or name as JSON has it, and of anything else its type alone: it may hold rows."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return number if math.isfinite(number) else repr(number)
+    return f"a {type(value).__name__}"
+
+
+def plain_parameters(algorithm: object) -> dict[str, Any]:
+    """Return the parameters of an algorithm, the fields of its dataclass; of one in a private box, those of the one inside."""
+    if isinstance(algorithm, Tightened):
+        return plain_parameters(algorithm.inner)
+    if not is_dataclass(algorithm):
+        return {}
+    return {field.name: _plain(getattr(algorithm, field.name)) for field in fields(algorithm)}
+
+
+def algorithm_of(name: str, parameters: dict[str, Any], solves: str) -> Any:
+    """Return what to ask for to get the algorithm of a release again: its name, or the algorithm if its parameters are others."""
+    chosen = find(name, solves)
+    if chosen is None or not parameters or parameters == plain_parameters(chosen):
+        return name
+    try:
+        return replace(chosen, **parameters)
+    except (ParameterError, TypeError):  # someone's own algorithm of the same name
+        return name
+
+
+def repeat_fields(algorithm: object, random_state: Any, noise_seed: Any, made: dict[str, str | None]) -> dict[str, Any]:
+    """Return the fields that repeat a release.
+
+    Parameters
+    ----------
+    algorithm : object
+        The one that ran, or None.
+    random_state, noise_seed
+        As they were given.
+    made : dict
+        When it was made, and what was charged.
+    """
+    seed = random_state if random_state is None or isinstance(random_state, Integral) else GENERATOR
+    return {
+        "parameters": plain_parameters(algorithm),
+        "random_state": _plain(seed),
+        "noise_seed": _plain(noise_seed),
+        "made": made,
+    }
+
+
+def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, grouped: bool, model: str) -> dict[str, Any]:
+    """Return the fields that every release has, from the plan and from what was spent of it."""
+    budget, unit = problem.budget, problem.unit
+    uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in ledger.planned)
+    noise = "none: not private" if budget.is_infinite else source.statement
+    added = {"none: not private": "added no noise", "secure": "added the noise"}.get(noise, "added noise that can be repeated")
+    return {
+        "epsilon": min(round_up(ledger.epsilon), float(budget.epsilon)),
+        "promised_epsilon": float(budget.epsilon),
+        "delta": float(budget.delta) if uses_delta else 0.0,
+        "adjacency": unit.adjacency.value,
+        "max_rows_per_group": unit.max_rows if grouped else None,
+        "noise": noise,
+        "charges": ledger.entries,
+        "version": __version__,
+        "model": model.replace("added the noise", added),
+    }

@@ -1,0 +1,70 @@
+"""The one run: from a problem and rows to a release. Every estimator, the command line and Spark end here."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from spinney.algorithms.plan import planned
+from spinney.curators.gate import Curator
+from spinney.curators.rows import Rows
+from spinney.exceptions import ParameterError
+from spinney.fits.charging import charged
+from spinney.fits.fit import Fit
+from spinney.fits.record import promise_fields, repeat_fields
+from spinney.ledgers.ledger import Ledger
+from spinney.mechanisms.source import noise_source
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.seal import sealed
+
+__all__ = ["generator", "run"]
+
+
+def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
+    """Return the generator of public randomness; a legacy RandomState gives it a seed.
+
+    Without a state, a seed of the noise makes this one repeatable too, as a stream of its own.
+    """
+    if random_state is None and noise_seed is not None:
+        return np.random.default_rng([int(noise_seed), 1])
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
+
+
+def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
+    """Charge the plan, let the algorithm ask, and return what may be published.
+
+    Privacy
+    -------
+    Neighbors, statement and proof are those of the algorithm that runs.
+
+    Parameters
+    ----------
+    fit : Fit
+    rows : Rows
+        Private.
+    ledger : Ledger, optional
+        Charged for the whole plan before anything is asked.
+    """
+    problem, algorithm, seed = fit.problem, fit.algorithm, fit.noise_seed
+    backends = getattr(algorithm, "backends", ("memory",))
+    if rows.place not in backends:
+        raise ParameterError(
+            f"The algorithm {algorithm.name!r} does not run on rows of the kind {rows.place!r}.\n"
+            f"Hint: it runs on {', '.join(map(repr, backends))}."
+        )
+    spent = FitLedger(problem.budget, planned(algorithm, problem))
+    rng = generator(fit.random_state, seed)
+    with charged(ledger, spent.planned, fit) as made:
+        source = noise_source(seed)
+        with ExitStack() as stack:
+            with sealed():
+                backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
+            curator = Curator(backend, problem.unit, spent, source)
+            result = algorithm.run(curator, problem, {charge.name: charge for charge in spent.planned}, rng)
+        promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
+        promise |= repeat_fields(algorithm, fit.random_state, seed, made)
+        return problem.release(result, algorithm.name, rows.columns, promise)

@@ -1,1 +1,0 @@
-"""Reading tables and bounds from files."""

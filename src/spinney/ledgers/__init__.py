@@ -1,0 +1,1 @@
+"""Adding up many fits: the file, the filter, the journal."""

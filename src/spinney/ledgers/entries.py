@@ -1,0 +1,139 @@
+"""One entry of a ledger: a release that was charged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Integral
+from typing import Any
+
+from spinney.exceptions import ParameterError
+from spinney.ledgers.filter import Tally
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget, round_up
+from spinney.privacy.charges import Charge
+
+__all__ = [
+    "Entry",
+    "check_charges",
+    "is_adjacency",
+    "is_cap",
+    "promise_of",
+    "read_charges",
+    "table_lines",
+    "unit_text",
+]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release that was charged.
+
+    Parameters
+    ----------
+    id : str
+        Unique within the ledger.
+    when : str
+        Time of the charge by the clock of the machine, UTC. Nothing depends on it; entries are in the order of charging.
+    objective, algorithm, note : str
+        What it was for.
+    epsilon, delta : float
+        What the release promises by itself.
+    charges : tuple of Charge
+        All charges of its plan.
+    max_rows_per_group : int or None
+    way : str
+        "open", or the one order that the ledger was locked to by this entry.
+    """
+
+    id: str
+    when: str
+    objective: str
+    algorithm: str
+    note: str
+    epsilon: float
+    delta: float
+    charges: tuple[Charge, ...]
+    max_rows_per_group: int | None
+    way: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return {**vars(self), "charges": [charge.to_dict() for charge in self.charges]}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Entry:
+        """Read what `to_dict` wrote."""
+        return cls(**{**record, "charges": tuple(_charge(*charge.items()) for charge in record["charges"])})
+
+    @property
+    def what(self) -> str:
+        """What was released, in a few words."""
+        return ", ".join(text for text in (self.objective, self.algorithm, self.note) if text)
+
+
+@lru_cache(2**14)
+def _charge(*items: tuple[str, str]) -> Charge:
+    """Read a charge; releases of one kind have the same ones."""
+    return Charge.from_dict(dict(items))
+
+
+def unit_text(adjacency: str, cap: int | None) -> str:
+    """Return what neighbors differ by."""
+    unit = "row" if cap is None else f"group of at most {cap} counted rows"
+    return f"{'adding or removing' if adjacency == Adjacency.ADD_REMOVE else 'replacing'} one {unit}"
+
+
+def is_adjacency(value: Any) -> bool:
+    """Whether this names a neighboring relation."""
+    return isinstance(value, str) and value in tuple(Adjacency)
+
+
+def is_cap(value: Any) -> bool:
+    """Whether this is a cap on rows per group, or None."""
+    return value is None or (not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1)
+
+
+def promise_of(charges: tuple[Charge, ...], delta: Fraction) -> Budget:
+    """Return what charges promise by themselves; `delta` is used only if they need one."""
+    tally = Tally(charges)
+    delta = Fraction(0) if tally.is_pure else delta
+    return Budget(tally.epsilon(delta), delta)
+
+
+def read_charges(charges: Iterable[Charge]) -> tuple[Charge, ...]:
+    """Return charges in a tuple, after `check_charges`; a table in their place is not looked into."""
+    found = tuple(charges) if isinstance(charges, tuple | list | Iterator) else ()
+    check_charges(found)
+    return found
+
+
+def check_charges(charges: tuple[Charge, ...]) -> None:
+    """Raise unless charges are finite and not negative."""
+    wrong = ""
+    if not charges or not all(isinstance(charge, Charge) for charge in charges):
+        wrong = "some charges, as a plan has them"
+    elif not all(isinstance(charge.amount, Fraction) for charge in charges):
+        wrong = "finite and exact: a release without noise has no place in a ledger"
+    elif any(charge.amount.as_integer_ratio()[0] < 0 or getattr(charge, "delta", 0) < 0 for charge in charges):
+        wrong = "not negative: nothing is ever given back"
+    if wrong:
+        raise ParameterError(f"The 'charges' parameter of Ledger must be {wrong}.\nHint: estimator.plan(n_features=2).charges.")
+
+
+def table_lines(entries: Sequence[Entry], delta: Fraction, last: int) -> list[str]:
+    """Return the last entries as a table with the running total at `delta`, and an empty line after it."""
+    if not entries:
+        return []
+    hidden = max(len(entries) - last, 0)
+    tally = Tally(charge for entry in entries[:hidden] for charge in entry.charges)
+    rows = [("#", "when (UTC)", "what", "promise", "total epsilon")]
+    for i, entry in enumerate(entries[hidden:], start=hidden + 1):
+        tally = Tally(entry.charges, tally)
+        promise = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.6g}" if entry.delta else "")
+        rows.append((str(i), entry.when[:16].replace("T", " "), entry.what, promise, f"{round_up(tally.epsilon(delta)):.6g}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [*([f"({hidden} earlier releases)"] if hidden else []), *(lines if len(rows) > 1 else []), ""]

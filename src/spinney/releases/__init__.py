@@ -1,0 +1,1 @@
+"""What may be published: centers, sites, covers; what was promised, and reading it back."""

@@ -1,0 +1,43 @@
+"""Whom a release's centers serve: free post-processing for points that are not private."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.privacy.seal import sealed
+from spinney.releases.centers import Release
+from spinney.releases.sites import SiteRelease
+from spinney.solvers.nearest import nearest
+from spinney.solvers.service import nearest_site
+from spinney.spaces.box import FloatArray, domain_from_dict
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = ["assign", "assign_sites", "finite_points"]
+
+
+@sealed()
+def finite_points(release: Release, rows: NDArray[Any]) -> FloatArray:
+    """Return a copy of new points in 64 bits; a missing or infinite value puts a point in the middle of the domain."""
+    with np.errstate(all="ignore"):
+        points = np.array(rows, dtype=np.float64, order="C")
+    points[~np.isfinite(points).all(axis=1)] = domain_from_dict(release.domain).center
+    return points
+
+
+@sealed()
+def assign(release: Release, rows: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the index of the nearest center of each point; points as `finite_points` reads them."""
+    return nearest(finite_points(release, rows), release.centers)[1]
+
+
+def assign_sites(release: SiteRelease, space: FiniteMetric, places: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the nearest site of each point, given by its index; what is no index is read as the first point."""
+    labels = nearest_site(space, release.sites)
+    with sealed():
+        with np.errstate(all="ignore"):
+            known = (places >= 0) & (places < space.n_points) & (places == np.floor(places))
+        served: NDArray[np.int64] = labels[np.where(known, places, 0).astype(np.int64)]
+    return served

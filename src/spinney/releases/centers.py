@@ -1,0 +1,124 @@
+"""What leaves: a release may be published, and everything on a fitted estimator comes from it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import ParameterError
+from spinney.releases.promise import Promise
+
+__all__ = ["FAINT", "Release", "frozen_array", "look_empty"]
+
+#: What to tell if the sizes are no larger than noise.
+FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
+
+
+def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
+    """Return an array that cannot be written to."""
+    array: NDArray[Any] | None = None
+    with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
+        array = np.array(values, dtype=kind)
+    if array is None:
+        raise ParameterError.wrong("fields", "a release", "arrays of numbers", values, "as a fit makes them.")
+    array.setflags(write=False)
+    return array
+
+
+def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
+    """Whether noisy sizes together could be those of no rows at all.
+
+    The sizes of no rows, noise cut off at zero, stay below this with a probability of about 0.999, for both kinds of noise.
+    """
+    return bool(sizes.sum() <= margin * (len(sizes) / 5 + len(sizes) ** 0.5 + 0.8))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Release(Promise):
+    """The published result of one fit.
+
+    Privacy
+    -------
+    Every field is either a public parameter or computed from noisy answers that the charges paid for.
+
+    Parameters
+    ----------
+    objective : {"kmeans", "kmedian"}
+    algorithm : str
+    centers : array of shape (k, d)
+    sizes : array of shape (k,)
+        Noisy numbers of rows that each center serves.
+    sizes_margin : float
+        Each true size lies within this of the noisy one before it was cut off at zero, with probability 0.95.
+    summary_points, summary_weights : arrays of shape (m, d) and (m,)
+        A private weighted summary of the rows; empty if the algorithm makes none.
+    domain : dict
+        Public bounds; with the names of their columns if they were given by name.
+    tightened : dict or None
+        The private box that rows were clipped to further, if one was asked for.
+    feature_names : tuple of str or None
+    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
+    random_state, noise_seed, made, format
+        As for `Promise`.
+    """
+
+    objective: str
+    algorithm: str
+    centers: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    sizes_margin: float
+    summary_points: NDArray[np.float64]
+    summary_weights: NDArray[np.float64]
+    domain: dict[str, Any]
+    feature_names: tuple[str, ...] | None
+    tightened: dict[str, Any] | None = None
+    format: str = "spinney-release/1"
+
+    def __post_init__(self) -> None:
+        for name in ("centers", "sizes", "summary_points", "summary_weights"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        k, d = self.centers.shape
+        return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
+
+    @property
+    def looks_empty(self) -> bool:
+        """Whether the noisy sizes together look like no rows at all."""
+        return look_empty(self.sizes, self.sizes_margin)
+
+    @classmethod
+    def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
+        fields = super()._read_fields(record)
+        fields["sizes_margin"] = float(fields["sizes_margin"])
+        d = len(fields["domain"]["lower"])
+        fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)
+        if fields["feature_names"] is not None:
+            fields["feature_names"] = tuple(fields["feature_names"])
+        return fields
+
+    def _check(self) -> None:
+        """Raise a ValueError unless the arrays fit together and are finite."""
+        super()._check()
+        d = len(self.domain["lower"])
+        shapes = (self.centers.shape[1:], self.sizes.shape, self.summary_points.shape, len(self.domain["upper"]))
+        if shapes != ((d,), self.centers.shape[:1], (self.summary_weights.size, d), d) or not len(self.centers):
+            raise ValueError("shapes disagree")
+        box = self.domain if self.tightened is None else self.tightened
+        if (len(box["lower"]), len(box["upper"])) != (d, d):
+            raise ValueError("shapes disagree")
+        boxes = (self.domain["lower"], self.domain["upper"], box["lower"], box["upper"])
+        bounds = (*boxes, [self.domain.get("radius", 1.0)])
+        numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, *bounds, [self.sizes_margin])
+        if not all(np.isfinite(values).all() for values in numbers):
+            raise ValueError("a number is not finite")
+        if not (self.feature_names is None or len(self.feature_names) == d):
+            raise ValueError("the columns are not described")
+        if self.domain.get("columns") not in (None, list(self.feature_names or ())):
+            raise ValueError("the bounds are of other columns")
+        if not all(isinstance(text, str) for text in (self.objective, self.algorithm)):
+            raise ValueError("a text is not one")

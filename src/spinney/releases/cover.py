@@ -1,0 +1,42 @@
+"""The release of maximum coverage: chosen sets of a public family, by their indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.releases.centers import frozen_array
+from spinney.releases.promise import Promise
+
+__all__ = ["CoverRelease"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CoverRelease(Promise):
+    """The published result of `max_coverage`.
+
+    Parameters
+    ----------
+    chosen : array of int
+        The chosen sets, in the order of choosing; one may come again, which adds nothing.
+    n_sets, n_items : int
+        Public.
+    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
+    random_state, noise_seed, made, format
+        As for `Promise`.
+    """
+
+    chosen: NDArray[np.int64]
+    n_sets: int
+    n_items: int
+    format: str = "spinney-cover/1"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))
+
+    def _check(self) -> None:
+        super()._check()
+        if not (self.chosen.ndim == 1 and all(0 <= index < self.n_sets for index in self.chosen.tolist())):
+            raise ValueError("an index is not one")

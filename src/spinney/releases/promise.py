@@ -1,0 +1,173 @@
+"""What every release states, whatever was released: the promise, the charges behind it, and how it is written to a file."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from spinney.exceptions import ParameterError, ReleaseError, check_path
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.charges import Charge
+
+__all__ = ["LATER", "Promise", "read_json"]
+
+#: Fields that releases of earlier versions do not have; such files stay readable for good.
+LATER = frozenset({"made", "noise_seed", "parameters", "random_state", "tightened"})
+
+
+def _number(value: float) -> float | str:
+    return "inf" if value == math.inf else value
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Return the record in a file; an empty one if it holds anything else."""
+    check_path(path, "from_json")
+    content = Path(path).read_bytes()
+    try:
+        record = json.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        content = b""
+    if not content:  # raised here, for those errors hold the file's content, which may be a table
+        raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).")
+    return record if isinstance(record, dict) else {}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Promise:
+    """The part that all releases share.
+
+    Parameters
+    ----------
+    epsilon : float
+        What was really spent: a step that an answer made unnecessary stays unspent.
+    promised_epsilon, delta : float
+        What the algorithm promises for every outcome; delta is 0 if all noise was pure.
+    adjacency : {"add-remove", "replace"}
+    max_rows_per_group : int or None
+        None: a row is the unit. Otherwise a group is, with this cap.
+    noise : {"secure", "seeded: not private", "none: not private"}
+    charges : tuple of Charge
+    version : str
+        Of the library.
+    model : str
+        Who was trusted.
+    preprocessing : str
+        What was done to the rows before the questions.
+    parameters : dict
+        Those of the algorithm, by their names.
+    random_state : int, str or None
+        The seed of public randomness if it was a number, else what it was.
+    noise_seed : int or None
+        The seed of the noise, if there was one: the release is not private then.
+    made : dict
+        The ``date`` (UTC), and the name of the ``ledger`` that was charged with the ``entry``, if there is one. The only field
+        that differs between two fits that repeat each other. Like the three above it is empty in files of earlier versions.
+    format : str
+    """
+
+    epsilon: float
+    promised_epsilon: float
+    delta: float
+    adjacency: str
+    max_rows_per_group: int | None
+    noise: str
+    charges: tuple[Charge, ...]
+    version: str
+    model: str = ""
+    preprocessing: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    random_state: int | str | None = None
+    noise_seed: int | None = None
+    made: dict[str, str | None] = field(default_factory=dict)
+    format: str = ""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the noise was secure."""
+        return self.noise == "secure"
+
+    @property
+    def statement(self) -> str:
+        """The promise in one sentence."""
+        if not self.is_private:
+            return self.noise
+        unit = "row" if self.max_rows_per_group is None else f"group of at most {self.max_rows_per_group} counted rows"
+        change = "adding or removing" if self.adjacency == "add-remove" else "replacing"
+        return f"({self.promised_epsilon!r}, {self.delta!r})-differentially private for {change} one {unit}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        record: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                value = value.tolist()
+            elif name == "charges":
+                value = [charge.to_dict() for charge in value]
+            elif isinstance(value, float):
+                value = _number(value)
+            record[name] = value
+        record["statement"] = self.statement
+        return record
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the release as JSON, and write it to `path` if one is given."""
+        text = json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False) + "\n"
+        if path is not None:
+            check_path(path, "to_json")
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        if not isinstance(record, dict):
+            raise ParameterError.wrong("record", "from_dict", "a dict", record, "as release.to_dict() gives it.")
+        if record.get("format") != cls.format:
+            raise ReleaseError(f"This is not a release of format {cls.format}.\nHint: write it with release.to_json(path).")
+        try:
+            fields = cls._read_fields(record)
+            fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
+            for name in ("epsilon", "promised_epsilon", "delta"):
+                fields[name] = float(fields[name])
+            release = cls(**fields)
+            release._check()
+            return release
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, OverflowError):
+            pass
+        # Not above: the error may quote what was in the record, and would become the context of this one.
+        raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.")
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Self:
+        """Read a release from a file."""
+        return cls.from_dict(read_json(path))
+
+    @classmethod
+    def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a record, before charges and amounts are read."""
+        return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in LATER}
+
+    def _check(self) -> None:
+        """Raise a ValueError unless the promise is one."""
+        if not (0 <= self.epsilon <= self.promised_epsilon and 0 <= self.delta < 1):
+            raise ValueError("the promise is not one")
+        cap = self.max_rows_per_group
+        if not (cap is None or (isinstance(cap, int) and cap >= 1)):
+            raise ValueError("the unit is not described")
+        Adjacency(self.adjacency)
+        if not all(isinstance(text, str) for text in (self.noise, self.model, self.version, self.preprocessing)):
+            raise ValueError("a text is not one")
+        self._check_record()
+
+    def _check_record(self) -> None:
+        """Raise a ValueError unless what repeats the release is plain."""
+        plain = all(isinstance(value, str | int | float | None) for value in self.parameters.values())
+        seeds = type(self.noise_seed) in (int, type(None)) and type(self.random_state) in (int, str, type(None))
+        if not (plain and seeds and all(isinstance(text, str | None) for text in self.made.values())):
+            raise ValueError("what repeats the release is not described")

@@ -1,0 +1,118 @@
+"""The release of k-medoids: chosen sites of a public space, by their indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.releases.centers import frozen_array, look_empty
+from spinney.releases.promise import Promise
+
+__all__ = ["FAINT_SITES", "SiteRelease"]
+
+#: What to tell if the sizes are no larger than noise.
+FAINT_SITES = "These sizes may all be noise. Are the points named as in the public files, or is there no demand?"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SiteRelease(Promise):
+    """The published result of one fit of k-medoids.
+
+    Privacy
+    -------
+    Every field is either a public parameter or computed from noisy answers that the charges paid for.
+
+    Parameters
+    ----------
+    algorithm : str
+    power : {1, 2}
+        1 for distances, 2 for squared distances.
+    medoids : array of int of shape (k,)
+        The chosen sites, as indices of the space's points.
+    existing_sites : array of int of shape (e,)
+        Sites that were there already; public.
+    sizes : array of shape (k + e,)
+        Noisy numbers of rows that each site serves, chosen ones first.
+    sizes_margin : float
+        Each true size lies within this of the noisy one before it was cut off at zero, with probability 0.95.
+    summary_points, summary_weights : arrays of shape (m,)
+        A private weighted summary of the demand, as indices of points; empty if the algorithm makes none.
+    space : dict
+        Public: the kind of the space and its numbers of points and candidates.
+    coordinates : array of shape (k + e, d) or None
+        Where the sites are drawn, if the space says so; public given the sites.
+    names : tuple of str or None
+        What the sites are called, if the space's points have names.
+    epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
+    random_state, noise_seed, made, format
+        As for `Promise`.
+    """
+
+    algorithm: str
+    power: int
+    medoids: NDArray[np.int64]
+    existing_sites: NDArray[np.int64]
+    sizes: NDArray[np.float64]
+    sizes_margin: float
+    summary_points: NDArray[np.int64]
+    summary_weights: NDArray[np.float64]
+    space: dict[str, Any]
+    coordinates: NDArray[np.float64] | None = None
+    names: tuple[str, ...] | None = None
+    format: str = "spinney-sites/1"
+
+    def __post_init__(self) -> None:
+        for name in ("medoids", "existing_sites", "summary_points"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name), np.int64))
+        for name in ("sizes", "summary_weights"):
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+        if self.coordinates is not None:
+            object.__setattr__(self, "coordinates", frozen_array(self.coordinates))
+
+    def __repr__(self) -> str:
+        return f"SiteRelease({len(self.medoids)} sites of {self.space['n_points']} points; {self.statement})"
+
+    @property
+    def sites(self) -> NDArray[np.int64]:
+        """The chosen sites and then the existing ones."""
+        return np.concatenate([self.medoids, self.existing_sites])
+
+    @property
+    def looks_empty(self) -> bool:
+        """Whether the noisy sizes together look like no rows at all."""
+        return look_empty(self.sizes, self.sizes_margin)
+
+    @classmethod
+    def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
+        fields = super()._read_fields(record)
+        fields["sizes_margin"] = float(fields["sizes_margin"])
+        for name in ("medoids", "existing_sites", "summary_points"):
+            if not all(type(index) is int for index in fields[name]):
+                raise ValueError("an index is not one")
+        if fields["names"] is not None:
+            fields["names"] = tuple(fields["names"])
+        return fields
+
+    def _check(self) -> None:
+        """Raise a ValueError unless the arrays fit together and are finite."""
+        super()._check()
+        n, count = self.space["n_points"], len(self.sites)
+        if type(n) is not int or any(array.ndim != 1 for array in (self.medoids, self.existing_sites, self.summary_points)):
+            raise ValueError("the space is not described")
+        indices = np.concatenate([self.sites, self.summary_points])
+        if not len(self.medoids) or (indices < 0).any() or (indices >= n).any() or len(set(self.sites.tolist())) < count:
+            raise ValueError("an index is not one")
+        if self.sizes.shape != (count,) or self.summary_points.shape != self.summary_weights.shape:
+            raise ValueError("shapes disagree")
+        if self.coordinates is not None and (self.coordinates.ndim != 2 or len(self.coordinates) != count):
+            raise ValueError("shapes disagree")
+        drawn = np.empty(0) if self.coordinates is None else self.coordinates
+        if not all(np.isfinite(values).all() for values in (self.sizes, self.summary_weights, drawn, [self.sizes_margin])):
+            raise ValueError("a number is not finite")
+        if self.power not in (1, 2) or not (self.names is None or len(self.names) == count):
+            raise ValueError("the power or the names are not described")
+        if not all(isinstance(text, str) for text in (self.algorithm, *(self.names or ()))):
+            raise ValueError("a text is not one")

@@ -1,0 +1,1 @@
+"""Reading cells of arrays, frames and files, each cell alone."""

@@ -1,0 +1,287 @@
+"""Tables that are left on disk: their rows stream by in batches, as often as they are asked for.
+
+Cells are read exactly as `spinney.tables.files.read_table` reads them.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import DataError
+from spinney.tables.records import has_quotes, stream_records
+from spinney.tables.schema import (
+    Paths,
+    check_choice,
+    check_groups,
+    chosen_columns,
+    csv_header,
+    open_parquet,
+    parquet_cell,
+    parquet_schema,
+    read_parquet,
+    reader_errors,
+    same_groups,
+    shielded,
+    table_files,
+    unreadable,
+)
+from spinney.tables.streams import Batches, batch_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Scan", "memory_bytes", "open_npy", "scan"]
+
+#: Where a container says how much memory it may use.
+LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+#: What a system that does not tell is taken to have.
+USUAL_MEMORY = 2**33
+
+
+def memory_bytes() -> int:
+    """Return how much memory this machine, or this container, has."""
+    try:
+        sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    except (AttributeError, OSError, ValueError):
+        sizes = [USUAL_MEMORY]
+    for path in LIMITS:
+        try:
+            sizes.append(int(path.read_text()))
+        except (OSError, ValueError):  # no container, or one without a limit
+            continue
+    return min(size for size in sizes if size > 0)
+
+
+def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Scan:
+    """Return a table that stays on disk, for ``fit``: memory then does not grow with the number of rows.
+
+    Privacy
+    -------
+    Rows are read anew for every pass of a fit, by the same rules as `read_table`, so the release is the same. Only the schema is
+    read here.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        CSV, Parquet or NPY files of one kind, or folders of them, with the same columns.
+    columns : list of str, optional
+        Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
+    groups : str, optional
+        The column that names the group of each row; rows without a name do not count. Names, and some bytes per row of groups
+        with more rows than the cap, are then held in memory for a moment, and one byte per row for long.
+    """
+    check_choice(columns, groups)
+    files = table_files(paths)
+    kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
+    first = kind(files[0], columns, groups)
+    names = columns if first.columns is None else list(first.columns)
+    return Scan([first, *(kind(file, names, groups) for file in files[1:])])
+
+
+class _File(ABC):
+    """A file of rows, and what it looked like when it was opened."""
+
+    columns: tuple[str, ...] | None
+    n_features: int
+    nbytes: int
+
+    def __init__(self, path: Path, columns: list[str] | None, groups: str | None) -> None:
+        self.path = path
+        self.groups = groups
+        self._stamp = self._look()
+        self._open(columns)
+
+    @abstractmethod
+    def _open(self, columns: list[str] | None) -> None:
+        """Read the schema."""
+
+    @abstractmethod
+    def read(self, size: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows, at most `size` at a time."""
+
+    @abstractmethod
+    def read_groups(self) -> pl.Series:
+        """Return the names of the groups."""
+
+    def _look(self) -> tuple[int, int, int]:
+        state = self.path.stat()
+        return state.st_size, state.st_mtime_ns, state.st_ino
+
+    def check(self) -> None:
+        """Raise if the file has changed since it was opened: all passes must see the same rows."""
+        try:
+            same = self._look() == self._stamp
+        except OSError:
+            same = False
+        if not same:
+            raise DataError(f"{self.path} has changed while it was in use.\nHint: fit again when nothing writes to it any more.")
+
+
+class Scan(Batches):
+    """A table that stays on disk; made by `scan`.
+
+    Attributes
+    ----------
+    n_features : int
+    columns : tuple of str or None
+        Names of the columns.
+    has_groups : bool
+    nbytes : int
+        Roughly what the numbers would take in memory. As private as the number of rows.
+    """
+
+    def __init__(self, files: list[_File]) -> None:
+        self._files = files
+        self.n_features, self.columns = files[0].n_features, files[0].columns
+        self.has_groups = files[0].groups is not None
+        self.nbytes = sum(file.nbytes for file in files)
+        for file in files:
+            if file.n_features != self.n_features:
+                raise unreadable(file.path, "has another number of columns than the file before it.")
+
+    def __repr__(self) -> str:
+        return f"Scan of {self.n_features} columns"
+
+    def read(self) -> Iterator[NDArray[Any]]:
+        """Yield all rows in batches."""
+        for file in self._files:
+            file.check()
+            is_whole = False
+            try:
+                yield from file.read(batch_rows(self.n_features))
+                is_whole = True
+            except MemoryError:
+                raise
+            except reader_errors():
+                pass  # whatever a reader makes of a broken file, its message may hold cells: nothing below refers to it
+            file.check()
+            if not is_whole:
+                raise unreadable(file.path, "cannot be read.")
+
+    def read_groups(self) -> Any:
+        """Return the names of the groups of all rows."""
+        groups = []
+        for file in self._files:
+            file.check()
+            is_whole = False
+            try:
+                groups.append(file.read_groups())
+                is_whole = True
+            except MemoryError:
+                raise
+            except reader_errors():
+                pass  # as above
+            file.check()
+            if not is_whole:
+                raise unreadable(file.path, "cannot be read.")
+        return same_groups([file.path for file in self._files], groups)
+
+
+class _ParquetFile(_File):
+    def _open(self, columns: list[str] | None) -> None:
+        import polars as pl
+
+        self._schema = schema = parquet_schema(self.path)
+        self.columns = tuple(chosen_columns(self.path, schema, columns, self.groups))
+        self.n_features = len(self.columns)
+        self._cells = [parquet_cell(self.path, name, schema[name]) for name in self.columns]
+        self._is_plain = [schema[name] in (pl.Float32, pl.Float64) for name in self.columns]
+        self._dtype = np.float32 if all(schema[name] == pl.Float32 for name in self.columns) else np.float64
+        if self.groups is not None:
+            check_groups(self.path, self.groups, schema[self.groups])
+        with open_parquet(self.path) as file:
+            self.nbytes = 8 * file.metadata.num_rows * self.n_features
+
+    def read(self, size: int) -> Iterator[NDArray[Any]]:
+        import polars as pl
+
+        names = list(self.columns or ())
+        with open_parquet(self.path) as file:
+            for batch in file.iter_batches(size, columns=names, use_threads=False):
+                rows = np.empty((len(batch), len(names)), dtype=self._dtype, order="F")
+                for i, name in enumerate(names):
+                    column = batch.column(name)
+                    if self._is_plain[i]:
+                        rows[:, i] = column.to_numpy(zero_copy_only=False)
+                    else:
+                        cells = pl.DataFrame({name: pl.from_arrow(column)})
+                        rows[:, i] = cells.select(self._cells[i]).to_series().to_numpy()
+                yield rows
+
+    def read_groups(self) -> pl.Series:
+        import polars as pl
+
+        return read_parquet(self.path, self._schema, {str(self.groups): pl.col(str(self.groups))}).to_series()
+
+
+class _CsvFile(_File):
+    def _open(self, columns: list[str] | None) -> None:
+        self._header = csv_header(self.path)
+        self.columns = tuple(chosen_columns(self.path, self._header.names, columns, self.groups))
+        self.n_features = len(self.columns)
+        self.nbytes = self._stamp[0]
+        self._is_quoted: bool | None = None
+
+    def _records(self, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        if self._is_quoted is None:
+            self._is_quoted = has_quotes(self.path, self._header)
+        return stream_records(self.path, self._header, self._is_quoted, numbers, texts)
+
+    def read(self, size: int) -> Iterator[NDArray[Any]]:
+        for numbers, _ in self._records(list(self.columns or ()), []):
+            for start in range(0, numbers.height, size):
+                yield numbers[start : start + size].to_numpy(order="fortran")
+
+    def read_groups(self) -> pl.Series:
+        import polars as pl
+
+        parts = [names.to_series() for _, names in self._records([], [str(self.groups)])]
+        return pl.concat(parts) if parts else pl.Series(self.groups, [], pl.String)
+
+
+class _NpyFile(_File):
+    def _open(self, columns: list[str] | None) -> None:
+        rows: Any = open_npy(self.path, columns, self.groups)
+        self.columns = None
+        self._n_rows, self.n_features = rows.shape
+        self._type, self._start, self.nbytes = rows.dtype, rows.offset, rows.nbytes
+        self._by_row = rows.flags.c_contiguous
+
+    def read(self, size: int) -> Iterator[NDArray[Any]]:
+        width, height = self.n_features, self._n_rows
+
+        def values(place: int, count: int) -> NDArray[Any]:
+            file.seek(self._start + place * self._type.itemsize)
+            found = np.fromfile(file, self._type, count)
+            if found.size < count:
+                raise EOFError
+            return found
+
+        with self.path.open("rb") as file:
+            for start in range(0, height, size):
+                count = min(size, height - start)
+                if self._by_row:
+                    yield values(start * width, count * width).reshape(count, width)
+                else:
+                    yield np.stack([values(column * height + start, count) for column in range(width)], axis=1)
+
+    def read_groups(self) -> pl.Series:
+        raise NotImplementedError  # an array has no names
+
+
+def open_npy(path: Path, columns: list[str] | None, groups: str | None) -> NDArray[Any]:
+    """Open an array; it stays on disk."""
+    if columns or groups:
+        hint = "give --bounds LO HI alone, without --bounds-file, --columns or --groups, or use CSV or Parquet."
+        raise DataError(f"{path} has no column names.\nHint: {hint}")
+    rows = shielded(lambda: np.lib.format.open_memmap(path, mode="r"), unreadable(path, "cannot be read."))
+    if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind not in "fiub":
+        raise unreadable(path, "does not hold a two-dimensional array of numbers.")
+    return rows

@@ -1,0 +1,139 @@
+"""Tables from CSV, Parquet and NPY files, and bounds from JSON.
+
+Names of columns are schema, and public, and so are types where a file declares them; a cell that is not a number is missing,
+silently.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import DataError, check_path
+from spinney.privacy.seal import sealed
+from spinney.tables.batches import Scan, memory_bytes, open_npy, scan
+from spinney.tables.records import read_records
+from spinney.tables.schema import (
+    Paths,
+    check_choice,
+    check_groups,
+    chosen_columns,
+    csv_header,
+    parquet_cell,
+    parquet_schema,
+    read_parquet,
+    same_groups,
+    shielded,
+    table_files,
+    unreadable,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["LARGE_SHARE", "Table", "open_table", "read_bounds", "read_table", "scan"]
+
+#: A table is left on disk if its numbers, at eight bytes each, would take more than this share of the memory.
+LARGE_SHARE = 1 / 8
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of numbers, the names of their columns, and whom each row belongs to. All but the names is private."""
+
+    nonprivate_rows: NDArray[Any]
+    columns: tuple[str, ...] | None = None
+    nonprivate_groups: Any = None
+
+
+def open_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table | Scan:
+    """Return the rows of files: in memory, or left on disk if they would take a large share of it.
+
+    What is released does not depend on this choice, only time and memory do.
+
+    Parameters
+    ----------
+    paths, columns, groups
+        As for `read_table`.
+    """
+    found = scan(paths, columns, groups)
+    return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups)
+
+
+@sealed()
+def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table:
+    """Return the rows of a file, or of several that have the same columns, in their order.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        Files of one kind, or folders of them.
+    columns : list of str, optional
+        Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
+    groups : str, optional
+        The column that names the group of each row.
+    """
+    check_choice(columns, groups)
+    files = table_files(paths)
+    read = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}[files[0].suffix.lower()]
+    tables = [read(files[0], columns, groups)]
+    names = tables[0].columns
+    tables += [read(file, columns if names is None else list(names), groups) for file in files[1:]]
+    if len(tables) == 1:
+        return tables[0]
+    for file, table in zip(files, tables, strict=True):
+        if table.nonprivate_rows.shape[1] != tables[0].nonprivate_rows.shape[1]:
+            raise unreadable(file, "has another number of columns than the file before it.")
+    rows = np.concatenate([table.nonprivate_rows for table in tables])
+    return Table(rows, names, None if groups is None else same_groups(files, [table.nonprivate_groups for table in tables]))
+
+
+def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
+    return Table(numbers.to_numpy(order="c"), tuple(numbers.columns), groups)
+
+
+def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+    header = csv_header(path)
+    chosen = chosen_columns(path, header.names, columns, groups)
+    texts = [] if groups is None else [groups]
+    numbers, names = shielded(lambda: read_records(path, header, chosen, texts), unreadable(path, "cannot be read."))
+    return _table(numbers, None if groups is None else names[groups])
+
+
+def _read_parquet(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+    import polars as pl
+
+    schema = parquet_schema(path)
+    chosen = chosen_columns(path, schema, columns, groups)
+    cells = {name: parquet_cell(path, name, schema[name]) for name in chosen}
+    if groups is not None:
+        check_groups(path, groups, schema[groups])
+    numbers = read_parquet(path, schema, cells)
+    return _table(numbers, None if groups is None else read_parquet(path, schema, {groups: pl.col(groups)})[groups])
+
+
+def _read_npy(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+    """Open an array; it stays on disk."""
+    return Table(open_npy(path, columns, groups))
+
+
+def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
+    """Return public bounds by column from a JSON file such as ``{"age": [0, 110], "bmi": [10, 60]}``."""
+    hint = 'Hint: write JSON such as {"age": [0, 110], "bmi": [10, 60]}.'
+
+    def parse(content: bytes) -> dict[str, tuple[float, float]]:
+        record = json.loads(content.decode("utf-8"))
+        return {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
+
+    check_path(path, "read_bounds")
+    content = shielded(Path(path).read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
+    bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.\n{hint}"))
+    for name, (low, high) in bounds.items():
+        if not low < high:
+            raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{hint}")
+    return bounds

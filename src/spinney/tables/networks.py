@@ -1,0 +1,234 @@
+"""Public networks and points from files, and private demand at them.
+
+What is wrong in a public file is named by its line. Of the demand only the header is public: no cell of it ever causes a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import DataError
+from spinney.privacy.seal import sealed
+from spinney.spaces.box import WIDEST
+from spinney.tables.columns import Columns, read_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["NAME", "Demand", "Edges", "Points", "find_places", "read_demand", "read_edges", "read_names", "read_points"]
+
+#: Columns of an edge, and the one that names points in all other public files.
+ENDS, LENGTH, NAME = ["from", "to"], "length", "name"
+#: Lengths of one edge given more than once may differ by this share: rounding.
+ROUNDING = 1e-9
+#: What a row of demand that names no point is read as: no index.
+NOWHERE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """A public network: what its points are called, and the edges as a sparse matrix of lengths, each in one direction."""
+
+    names: tuple[str, ...]
+    graph: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Public points: what they are called and where they are."""
+
+    names: tuple[str, ...]
+    coordinates: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """Private: the point of each row by its index, -1 if it names none, and whom it belongs to."""
+
+    nonprivate_rows: NDArray[np.int64]
+    nonprivate_groups: Any = None
+
+
+def _line(path: Path, row: Any) -> str:
+    """Return where a row of a public file is."""
+    return f"{path} line {int(row) + 2}" if path.suffix.lower() == ".csv" else f"{path} row {int(row) + 1}"
+
+
+def _filled_rows(read: Columns) -> tuple[Columns, NDArray[np.int64]]:
+    """Leave out rows without any cell, such as blank lines; return also the number of each row that is left."""
+    import polars as pl
+
+    frames = [frame for frame in (read.names, read.numbers) if frame.width]
+    filled = np.logical_or.reduce([frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series() for frame in frames])
+    names, numbers = (frame.filter(pl.Series(filled)) if frame.width else frame for frame in (read.names, read.numbers))
+    return Columns(names, numbers), np.flatnonzero(filled)
+
+
+def _check_named(path: Path, names: pl.DataFrame, rows: NDArray[np.int64]) -> None:
+    """Raise if a cell of a public file that should hold a name is empty."""
+    for column in names.columns:
+        empty = names[column].is_null().arg_true()
+        if len(empty):
+            raise DataError(f"{_line(path, rows[empty[0]])} has no name in column {column!r}.\nHint: fill it in.")
+
+
+def _codes(names: pl.Series, known: Iterable[str]) -> NDArray[np.int64]:
+    """Return the index of each name, -1 for one that is missing or not known."""
+    import polars as pl
+
+    old = pl.Series(list(known), dtype=pl.String)
+    codes = names.replace_strict(old, pl.int_range(len(old), eager=True), default=NOWHERE, return_dtype=pl.Int64)
+    return codes.fill_null(NOWHERE).to_numpy().copy()
+
+
+def read_edges(path: Path, largest_part: bool = False) -> Edges:
+    """Return a public network from a table with the columns from, to and length.
+
+    Points come in the order in which the file names them first. Edges count in both directions.
+
+    Parameters
+    ----------
+    path : Path
+    largest_part : bool
+        Whether to leave out all points that no path joins to the largest connected part; otherwise such points are an error.
+    """
+    import polars as pl
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]
+
+    read, rows = _filled_rows(read_columns(path, ENDS, [LENGTH]))
+    _check_named(path, read.names, rows)
+    if not len(rows):
+        raise DataError(f"{path} has no edges.\nHint: one line each: from, to, length.")
+    lengths = read.numbers[LENGTH].fill_null(np.nan).to_numpy()
+    wrong = np.flatnonzero(~((lengths >= 0) & (lengths < WIDEST)))
+    if len(wrong):
+        raise DataError(f"{_line(path, rows[wrong[0]])} has no length.\nHint: a length is a number of at least 0, such as 12.5.")
+    ends = pl.concat([read.names["from"], read.names["to"].alias("from")])
+    both = ends.gather(np.arange(len(ends)).reshape(2, -1).T.ravel())  # row by row: from, to, from, to
+    names = both.unique(maintain_order=True).to_list()
+    tails, heads = _codes(both, names).reshape(-1, 2).T
+    again = _other_length(tails, heads, lengths)
+    if again is not None:
+        tail, head = names[tails[again]], names[heads[again]]
+        raise DataError(
+            f"{_line(path, rows[again])}: the edge between {tail!r} and {head!r} has another length in another line.\n"
+            "Hint: an edge counts in both directions and has one length; keep one of them, such as the shorter."
+        )
+    graph = coo_array((lengths, (tails, heads)), shape=(len(names), len(names)))
+    inside = _largest_part(path, names, tails, heads, largest_part)
+    if inside is not None:
+        place = np.cumsum(inside) - 1
+        kept, names = inside[tails], [name for name, is_in in zip(names, inside, strict=True) if is_in]
+        graph = coo_array((lengths[kept], (place[tails[kept]], place[heads[kept]])), shape=(len(names), len(names)))
+    return Edges(tuple(names), graph)
+
+
+def _other_length(tails: NDArray[np.int64], heads: NDArray[np.int64], lengths: NDArray[np.float64]) -> int | None:
+    """Return the first row whose edge has another length in an earlier row."""
+    low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+    order = np.lexsort((np.arange(len(low)), high, low))
+    same = (np.diff(low[order]) == 0) & (np.diff(high[order]) == 0) & (low != high)[order][1:]
+    apart = np.abs(np.diff(lengths[order])) > ROUNDING * np.maximum(lengths[order][1:], lengths[order][:-1])
+    differs = order[1:][same & apart]
+    return int(differs.min()) if len(differs) else None
+
+
+def _largest_part(
+    path: Path, names: list[str], tails: NDArray[np.int64], heads: NDArray[np.int64], largest_part: bool
+) -> NDArray[np.bool_] | None:
+    """Return which points are in the largest part of a network, None if all are; raise if others are not to be left out."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+
+    links = coo_array((np.ones(len(tails)), (tails, heads)), shape=(len(names), len(names)))  # edges of length 0 link, too
+    count, labels = connected_components(links, directed=False)
+    if count == 1:
+        return None
+    sizes = np.bincount(labels)
+    inside: NDArray[np.bool_] = labels == sizes.argmax()
+    if not largest_part:
+        outside = names[int(np.flatnonzero(~inside)[0])]
+        raise DataError(
+            f"{path} is not connected: it has {count} parts. The largest has {sizes.max()} of {len(names)} points; "
+            f"{outside!r} is outside.\nHint: add the edges that are missing, or leave the other parts out with --largest-part."
+        )
+    return inside
+
+
+def read_points(path: Path, columns: list[str]) -> Points:
+    """Return public points from a table with a column `name` and columns of coordinates.
+
+    Parameters
+    ----------
+    path : Path
+    columns : list of str
+        The columns that hold coordinates.
+    """
+    read, rows = _filled_rows(read_columns(path, [NAME], columns))
+    _check_named(path, read.names, rows)
+    if not len(rows):
+        raise DataError(f"{path} has no points.\nHint: one line each: a name and coordinates.")
+    twice = np.flatnonzero(~read.names[NAME].is_first_distinct().to_numpy())
+    if len(twice):
+        name = read.names[NAME][int(twice[0])]
+        raise DataError(f"{_line(path, rows[twice[0]])}: {name!r} is named twice.\nHint: give every point a name of its own.")
+    for column in columns:
+        numbers = read.numbers[column].fill_null(np.nan).to_numpy()
+        wrong = np.flatnonzero(~(np.abs(numbers) < WIDEST))
+        if len(wrong):
+            raise DataError(f"{_line(path, rows[wrong[0]])} has no number in column {column!r}.\nHint: leave unknown points out.")
+    return Points(tuple(read.names[NAME]), read.numbers.select(columns).to_numpy(order="c"))
+
+
+def read_names(path: Path) -> list[str]:
+    """Return the column `name` of a public table."""
+    read, _ = _filled_rows(read_columns(path, [NAME], []))
+    return read.names[NAME].to_list()
+
+
+def find_places(wanted: Iterable[str], names: Iterable[str], option: str, where: str) -> NDArray[np.int64]:
+    """Return the indices of public names, each once, or raise if one is not known.
+
+    Parameters
+    ----------
+    wanted, names : iterable of str
+        What to look for, and what all points are called.
+    option, where : str
+        Who asks and where names are known from, for the message.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    found: dict[int, None] = {}
+    for name in wanted:
+        if name not in places:
+            raise DataError(f"{option}: {name!r} is no point of {where}.\nHint: spell names as they are spelled there.")
+        found[places[name]] = None
+    return np.array(list(found), dtype=np.int64)
+
+
+@sealed()
+def read_demand(path: Path, column: str, names: Iterable[str], groups: str | None = None) -> Demand:
+    """Return the private point of each row; a name that is missing or not known is nowhere.
+
+    Privacy
+    -------
+    How a row is read depends on that row alone, and no row makes reading fail or warn. The header is public, and must not be a
+    row: without the asked columns reading fails, and nothing that stands in the file is repeated.
+
+    Parameters
+    ----------
+    path : Path
+    column : str
+        The column that names points.
+    names : iterable of str
+        What the points are called.
+    groups : str, optional
+        The column that names the group of each row.
+    """
+    read = read_columns(path, [column], [], groups, header_is_secret=True)
+    return Demand(_codes(read.names[column], names), read.groups)

@@ -1,0 +1,289 @@
+"""Which files make up a table, what their columns are, and how a Parquet column is read.
+
+Names of columns are schema, and public, and so are the types that a Parquet file declares: a column that holds no numbers is
+refused. A name is read as in a CSV file: bytes that are no UTF-8 are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError, is_path, named
+from spinney.tables.records import Header, read_header
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "Paths",
+    "can_be_read",
+    "check_choice",
+    "check_groups",
+    "check_names",
+    "chosen_columns",
+    "csv_header",
+    "holds_names",
+    "holds_numbers",
+    "is_text",
+    "open_parquet",
+    "parquet_cell",
+    "parquet_schema",
+    "read_parquet",
+    "reader_errors",
+    "same_groups",
+    "shielded",
+    "table_files",
+    "text_cells",
+    "unreadable",
+]
+
+#: The kinds of files that hold tables.
+KINDS = (".csv", ".npy", ".parquet")
+
+#: What to give instead of a file that cannot be read.
+FORMATS = "give a .csv (with a header line), .parquet or .npy file."
+#: Bytes of a Parquet column that are read at a time; a whole row group of a column would be too much.
+BUFFER = 2**18
+#: Texts of a Parquet column that are read at a time.
+TEXTS = 2**16
+
+Paths = str | Path | Sequence[str | Path]
+Found = TypeVar("Found")
+
+
+def unreadable(path: Path, why: str, hint: str = FORMATS) -> DataError:
+    """Return an error about a file."""
+    return DataError(f"{path} {why}\nHint: {hint}")
+
+
+def reader_errors() -> tuple[type[BaseException], ...]:
+    """Return the kinds of errors of a reader; a panic of polars is no `Exception`."""
+    import polars as pl
+
+    return (Exception, pl.exceptions.PanicException)
+
+
+def shielded(read: Callable[[], Found], error: DataError) -> Found:
+    """Return what `read` gives, or raise `error`; a reader's own error may quote cells, so nothing refers to it."""
+    failure: SpinneyError = error
+    try:
+        return read()
+    except MemoryError:
+        failure = CuratorError()
+    except reader_errors():
+        pass
+    raise failure  # not above, where the reader's error would become its context
+
+
+def table_files(paths: Paths) -> list[Path]:
+    """Return the files of a table: files as they are given, and those in folders by name; all are of one kind."""
+    given = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(given, list | tuple) or not all(is_path(path) for path in given):
+        raise ParameterError.wrong("paths", "a table", "a path or a list of paths", paths, FORMATS)
+    files: list[Path] = []
+    for path in map(Path, given):
+        # What stands in a list and has nothing of a file may be a column of texts; a single name was typed.
+        if given is paths and path.suffix.lower() not in KINDS and not path.exists():
+            raise unreadable(Path("a path"), "in the list is not a file.")
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(f for f in path.iterdir() if f.suffix.lower() in KINDS and f.is_file() and f.name[0] not in "._")
+            if not inside:
+                raise unreadable(path, "is a folder without tables.")
+        for file in inside:
+            if not file.is_file():
+                raise unreadable(file, "is not a file.")
+            if file.suffix.lower() not in KINDS:
+                raise unreadable(file, "is of a kind that cannot be read.")
+        files += inside
+    if not files:
+        raise DataError("No table is given.\nHint: name at least one .csv, .parquet or .npy file.")
+    if len({file.suffix.lower() for file in files}) > 1:
+        raise DataError("The files of a table must be of one kind.\nHint: give .csv, .parquet or .npy files, not a mixture.")
+    return files
+
+
+def check_choice(columns: Any, groups: Any) -> None:
+    """Raise unless columns and groups are given by names, as far as they are given."""
+    is_list = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+    if not (columns is None or is_list):
+        raise ParameterError.wrong("columns", "a table", "a list of names", columns, "for example columns=['age', 'bmi'].")
+    if not (groups is None or isinstance(groups, str)):
+        raise ParameterError.wrong("groups", "a table", "the name of a column", groups, "for example groups='person'.")
+
+
+def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, groups: str | None) -> list[str]:
+    """Return the columns to cluster, or raise if one is not there; names of columns are public."""
+    known = list(known)
+    if columns is not None and len(columns) > len(known):
+        raise DataError(f"{path} has fewer columns than are asked for.\nHint: it has {', '.join(map(repr, known))}.")
+    chosen = [name for name in known if name != groups] if columns is None else list(columns)
+    missing = [name for name in (*chosen, groups) if name is not None and name not in known]
+    if missing:
+        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: it has {', '.join(map(repr, known))}.")
+    if not chosen:
+        raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
+    repeated = [name for name in chosen if chosen.count(name) > 1]
+    if repeated:
+        raise DataError(f"The column {repeated[0]!r} is asked for twice.\nHint: name it once.")
+    return chosen
+
+
+def csv_header(path: Path) -> Header:
+    """Return the header of a CSV file, or raise if the first line does not look like names."""
+    header = shielded(lambda: read_header(path), unreadable(path, "cannot be read."))
+    check_names(path, header.names)
+    return header
+
+
+def check_names(path: Path, names: tuple[str, ...]) -> None:
+    """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
+    for name in names:
+        try:
+            float(name)
+        except ValueError:
+            continue
+        raise DataError(
+            f"{path} has a number where the name of a column should be.\n"
+            "Hint: its first line must name the columns, each with a letter in it, such as age,bmi,y2020."
+        )
+
+
+def open_parquet(path: Path) -> Any:
+    """Open a Parquet file for reading in batches."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True)
+
+
+def parquet_schema(path: Path, hint: str = FORMATS) -> dict[str, Any]:
+    """Return the types of a Parquet file's columns by name; a type that no cell can be read of is unknown."""
+    import polars as pl
+
+    def arrow_columns() -> dict[str, Any]:
+        with open_parquet(path) as file:
+            table = file.schema_arrow.empty_table()
+        return dict(zip(table.column_names, table.columns, strict=True))
+
+    schema = shielded(lambda: dict(pl.scan_parquet(path, glob=False).collect_schema()), unreadable(path, "cannot be read.", hint))
+    empty = shielded(arrow_columns, unreadable(path, "has a column of a type that cannot be read.", "write numbers of 64 bits."))
+    return {name: dtype if name in empty and can_be_read(empty[name]) else pl.Unknown() for name, dtype in schema.items()}
+
+
+def can_be_read(empty: Any) -> bool:
+    """Whether polars takes an Arrow column of this type, which is tried without cells; decimals of 256 bits make it panic."""
+    import polars as pl
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(empty.type):
+        return False
+    try:
+        pl.from_arrow(empty)
+    except reader_errors():
+        return False
+    return True
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether a Parquet column holds texts."""
+    import polars as pl
+
+    return bool(dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum)
+
+
+def text_cells(column: Any) -> pl.Series:
+    """Return an Arrow array of texts, or of a dictionary of texts; bytes that are no UTF-8 are replaced, in each cell alike."""
+    import polars as pl
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return text_cells(column.dictionary).gather(pl.Series(pl.from_arrow(column.indices)))
+    cells = column.cast(pa.large_binary())
+    try:
+        return pl.Series(pl.from_arrow(cells.cast(pa.large_string())))  # all of them are checked
+    except pa.ArrowInvalid:
+        return pl.Series(
+            [None if cell is None else cell.decode("utf-8", "replace") for cell in cells.to_pylist()], dtype=pl.String
+        )
+
+
+def _read_texts(path: Path, name: str) -> pl.Series:
+    import polars as pl
+
+    with open_parquet(path) as file:
+        batches = file.iter_batches(TEXTS, columns=[name], use_threads=False)
+        return pl.concat([pl.Series(name, [], pl.String), *(text_cells(batch.column(name)).alias(name) for batch in batches)])
+
+
+def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], hint: str = FORMATS) -> pl.DataFrame:
+    """Return columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    schema : dict
+        What `parquet_schema` gave for this file.
+    cells : dict
+        How each column is read, such as `parquet_cell` says.
+    hint : str
+        What to do if the file cannot be read.
+    """
+    import polars as pl
+
+    def read() -> pl.DataFrame:
+        others = pl.scan_parquet(path, glob=False).select(cells[name] for name in cells if not is_text(schema[name])).collect()
+        found = {column.name: column for column in others}
+        for name in cells:
+            if is_text(schema[name]):
+                found[name] = pl.DataFrame({name: _read_texts(path, name)}).select(cells[name]).to_series()
+        return pl.DataFrame([found[name] for name in cells])
+
+    return shielded(read, unreadable(path, "cannot be read.", hint))
+
+
+def holds_names(dtype: Any) -> bool:
+    """Whether a declared type can name groups."""
+    import polars as pl
+
+    return bool(is_text(dtype) or dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null or dtype == pl.Binary)
+
+
+def check_groups(path: Path, groups: str, dtype: Any) -> None:
+    """Raise if a Parquet column cannot name groups, by its type alone."""
+    if not holds_names(dtype):
+        raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
+
+
+def same_groups(files: list[Path], groups: list[pl.Series]) -> pl.Series:
+    """Return the names of the groups of all files; a column of names has one type everywhere, or equal names would differ."""
+    import polars as pl
+
+    for file, names in zip(files, groups, strict=True):
+        if names.dtype != groups[0].dtype:
+            raise DataError(f"{file}: the groups are of another type than in {files[0]}.\nHint: write them alike in all files.")
+    return pl.concat(groups)
+
+
+def parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
+    """Return how a column is read, or raise if it holds no numbers; both depend on its declared type alone."""
+    import polars as pl
+
+    if not holds_numbers(dtype):
+        raise DataError(
+            f"{path}: column {name!r} does not hold numbers.\n"
+            "Hint: leave it out: --columns on the command line, columns= or bounds={'age': (0, 110), ...} in Python."
+        )
+    return pl.col(name).cast(pl.Float64, strict=False)
+
+
+def holds_numbers(dtype: Any) -> bool:
+    """Whether a declared type holds numbers."""
+    import polars as pl
+
+    return bool(dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null)

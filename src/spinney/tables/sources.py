@@ -1,0 +1,232 @@
+"""What `fit` and `predict` take as a table besides arrays: frames, lazy frames, Arrow tables, and paths of files.
+
+Nothing here is asked of a table before its parameters are checked, and nothing it says depends on a cell.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import DataError, ParameterError
+from spinney.tables.cells import chosen_places, no_numbers, numeric_array
+from spinney.tables.schema import can_be_read, holds_names, holds_numbers, is_text, shielded, text_cells
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from spinney.tables.batches import Scan
+    from spinney.tables.files import Table
+
+__all__ = [
+    "Source",
+    "arrow_cells",
+    "collected",
+    "is_arrow_column",
+    "is_arrow_table",
+    "is_lazy",
+    "is_path",
+    "open_path",
+    "read_source",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows of numbers, a table that has the names of their columns if they have names, and whom each row belongs to."""
+
+    nonprivate_rows: Any
+    header: Any = None
+    nonprivate_groups: Any = None
+
+
+def _is_a(X: Any, module: str, *names: str) -> bool:
+    """Whether this is of a class of a module that may not be imported; asks nothing of X."""
+    return any(issubclass(type(X), getattr(sys.modules.get(module), name, ())) for name in names)
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether this is a lazy frame of polars."""
+    return _is_a(X, "polars", "LazyFrame")
+
+
+def is_arrow_table(X: Any) -> bool:
+    """Whether this is a table of pyarrow."""
+    return _is_a(X, "pyarrow", "Table", "RecordBatch")
+
+
+def is_arrow_column(X: Any) -> bool:
+    """Whether this is a column of pyarrow."""
+    return _is_a(X, "pyarrow", "Array", "ChunkedArray")
+
+
+def is_path(X: Any) -> bool:
+    """Whether this is a path, or a text, which can only be one."""
+    return isinstance(X, str | os.PathLike)
+
+
+def _existing(X: Any) -> Path:
+    """Return the path of a file or folder; what is none is not repeated, for it may be the content of one."""
+    try:
+        path = Path(X)
+        is_there = path.exists()
+    except (OSError, TypeError, ValueError):
+        is_there = False
+    if not is_there:
+        raise ParameterError(
+            "X is a text that names no file or folder.\n"
+            "Hint: pass a table, or the path of a .csv, .parquet or .npy file, or of a folder of them."
+        )
+    return path
+
+
+def open_path(X: Any, columns: Sequence[str] | None, groups: Any = None) -> Table | Scan:
+    """Return the table that a path leads to, in memory or left on disk.
+
+    Parameters
+    ----------
+    X : str or path
+    columns : sequence of str or None
+        The columns to use; all but the groups if None.
+    groups : str, optional
+        The column that names the group of each row.
+    """
+    from spinney.tables.files import open_table
+
+    if groups is not None and not isinstance(groups, str):
+        raise ParameterError("A table on disk brings its own groups.\nHint: name their column, for example groups='person'.")
+    return open_table(_existing(X), None if columns is None else list(columns), groups)
+
+
+def read_source(X: Any, columns: Sequence[str] | None = None, groups: Any = None, *, must_have_names: bool = False) -> Source:
+    """Return a table as numbers.
+
+    Parameters
+    ----------
+    X : array-like, frame, lazy frame, Arrow table, str or path
+    columns : sequence of str, optional
+        The columns to use; all but the groups by default. A table without names is taken as it is.
+    groups : array-like or str, optional
+        Whom each row belongs to, or the name of the column that says so.
+    must_have_names : bool
+        Whether to refuse a table without names if columns are given.
+    """
+    if is_path(X):
+        from spinney.tables.files import read_table
+
+        path = _existing(X)
+        table = read_table(path, None if columns is None or path.suffix.lower() == ".npy" else list(columns))
+        return Source(table.nonprivate_rows, None if table.columns is None else _header(table.columns))
+    by_name = groups if isinstance(groups, str) else None
+    if is_lazy(X):
+        X = collected(X, columns, by_name)
+    if is_arrow_column(groups):
+        groups = _arrow_names(groups)
+    if is_arrow_table(X):
+        places = chosen_places(X.schema.names, columns, by_name)
+        names = [X.schema.names[place] for place in places]
+        if by_name is not None:
+            groups = _arrow_names(X.column(X.schema.names.index(by_name)))
+        return Source(_arrow_rows(X, places), _header(names) if len(set(names)) == len(names) else None, groups)
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if not is_frame and columns is not None and must_have_names:
+        raise ParameterError(
+            "Bounds name columns, and X has no names of columns.\nHint: pass a frame, or give bounds=(lower, upper)."
+        )
+    if is_frame and (columns is not None or by_name is not None):
+        places = chosen_places(X.columns, columns, by_name)
+        groups = groups if by_name is None else X[by_name]
+        X = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
+    named = hasattr(X, "columns") and len(set(X.columns)) == len(X.columns)
+    return Source(numeric_array(X), X if named else None, groups)
+
+
+def _header(names: Sequence[str]) -> pl.DataFrame:
+    """Return a frame without rows that has these columns."""
+    import polars as pl
+
+    return pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
+
+
+def collected(lazy: Any, columns: Sequence[str] | None = None, groups: str | None = None) -> Any:
+    """Return a lazy frame's rows, of the columns that are used; whatever fails in it may quote a cell."""
+    error = DataError("The lazy frame cannot be computed. Nothing was charged.\nHint: X.collect() says why, to you alone.")
+    names = shielded(lambda: lazy.collect_schema().names(), error)
+    used = [names[place] for place in chosen_places(names, columns, groups)]
+    used += [groups] if groups is not None and groups not in used else []
+    return shielded(lambda: lazy.select(used).collect(), error)
+
+
+def _arrow_rows(table: Any, places: list[int]) -> NDArray[Any]:
+    """Return columns of an Arrow table as rows of numbers; their types are declared, and those without numbers refused."""
+    import polars as pl
+
+    kinds = [_kind(table.column(place)) for place in places]
+    for place, kind in zip(places, kinds, strict=True):
+        if not holds_numbers(kind):
+            raise no_numbers(table.schema.names[place], str(table.schema.types[place]))
+    if not places:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    rows = np.empty((table.num_rows, len(places)), dtype=np.float32 if set(kinds) == {pl.Float32} else np.float64)
+
+    def read() -> None:
+        for i, place in enumerate(places):
+            rows[:, i] = pl.Series(pl.from_arrow(table.column(place))).cast(pl.Float64, strict=False).to_numpy()
+
+    shielded(read, DataError("The Arrow table cannot be read. Nothing was charged.\nHint: X.validate(full=True) says why."))
+    return rows
+
+
+def _kind(column: Any) -> Any:
+    """Return the declared type of an Arrow column as polars calls it; one that cannot be read is unknown."""
+    import polars as pl
+    import pyarrow as pa
+
+    empty = pa.schema([("", column.type)]).empty_table().column(0)
+    return pl.Series(pl.from_arrow(empty)).dtype if can_be_read(empty) else pl.Unknown()
+
+
+def _arrow_texts(column: Any) -> pl.Series:
+    import polars as pl
+
+    return pl.concat([pl.Series([], dtype=pl.String), *map(text_cells, getattr(column, "chunks", [column]))])
+
+
+def arrow_cells(column: Any) -> NDArray[Any]:
+    """Return a column of an Arrow table as numbers, or as objects if its declared type is a text; others are refused."""
+    import polars as pl
+
+    kind = _kind(column)
+    if not holds_numbers(kind) and not is_text(kind):
+        raise no_numbers("demand", str(column.type))
+
+    def read() -> NDArray[Any]:
+        if is_text(kind):
+            return np.array(_arrow_texts(column).to_list(), dtype=object)
+        return pl.Series(pl.from_arrow(column)).cast(pl.Float64, strict=False).to_numpy()
+
+    return shielded(read, DataError("The Arrow column cannot be read. Nothing was charged.\nHint: validate(full=True) says why."))
+
+
+def _arrow_names(column: Any) -> pl.Series:
+    """Return a column of an Arrow table as names of groups; its type is declared."""
+    import polars as pl
+
+    kind = _kind(column)
+    if not holds_names(kind):
+        raise ParameterError(
+            f"The groups must be texts or numbers. Got a column of type {str(column.type)!r} instead.\n"
+            "Hint: name a column of texts or whole numbers."
+        )
+
+    def read() -> pl.Series:
+        return _arrow_texts(column) if is_text(kind) else pl.Series(pl.from_arrow(column))
+
+    return shielded(read, DataError("The groups cannot be read. Nothing was charged.\nHint: their column is broken."))

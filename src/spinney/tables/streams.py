@@ -1,0 +1,76 @@
+"""Rows that can be read again and again, in batches."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+from numpy.typing import NDArray
+
+from spinney.exceptions import ParameterError
+
+__all__ = ["Batches", "batch_rows", "chosen_batches"]
+
+#: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
+MOST_ROWS, MOST_VALUES = 2**16, 2**20
+
+
+def batch_rows(n_features: int) -> int:
+    """Return how many rows a batch may have."""
+    return max(min(MOST_ROWS, MOST_VALUES // n_features), 1)
+
+
+class Batches(ABC):
+    """Rows that can be read again and again, always in the same order.
+
+    Attributes
+    ----------
+    n_features : int
+    columns : tuple of str or None
+        Their names; public.
+    has_groups : bool
+        Whether rows have groups.
+    """
+
+    n_features: int
+    columns: tuple[str, ...] | None
+    has_groups: bool
+
+    @abstractmethod
+    def read(self) -> Iterator[NDArray[Any]]:
+        """Yield all rows as arrays of real numbers, at most ``batch_rows(n_features)`` rows each; F-ordered ones are fastest."""
+
+    @abstractmethod
+    def read_groups(self) -> Any:
+        """Return the names of the groups of all rows."""
+
+
+def chosen_batches(batches: Batches, columns: tuple[str, ...]) -> Batches:
+    """Return the columns of these names, which are public, in this order."""
+    if batches.columns == columns:
+        return batches
+    if batches.columns is None:
+        raise ParameterError("Bounds name columns, and X has no names of columns.\nHint: give bounds=(lower, upper) instead.")
+    missing = [name for name in columns if name not in batches.columns]
+    if missing:
+        raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.\nHint: leave it out, or open it too.")
+    return _Chosen(batches, columns)
+
+
+class _Chosen(Batches):
+    """Some columns of other batches."""
+
+    def __init__(self, batches: Batches, columns: tuple[str, ...]) -> None:
+        self._batches = batches
+        self._places = [(batches.columns or ()).index(name) for name in columns]
+        self.columns, self.n_features, self.has_groups = columns, len(columns), batches.has_groups
+
+    def read(self) -> Iterator[NDArray[Any]]:
+        """Yield all rows, F-ordered."""
+        for batch in self._batches.read():
+            yield batch.T[self._places].T
+
+    def read_groups(self) -> Any:
+        """Return the names of the groups of all rows."""
+        return self._batches.read_groups()

@@ -1,0 +1,194 @@
+import json
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release
+from spinney.algorithms.coverage import Coverage
+from spinney.algorithms.hst import HST
+from spinney.algorithms.lloyd import Lloyd
+from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.site_hst import SiteHST
+from spinney.estimators.coverage import CoverRelease, max_coverage
+from spinney.fits import charging
+from spinney.releases.sites import SiteRelease
+
+ROWS = np.random.default_rng(0).random((400, 2))
+GROUPS = np.arange(400) // 4
+SPACE = FiniteMetric.from_points([[x, y] for x in range(6) for y in range(6)])
+DEMAND = np.random.default_rng(0).integers(0, 36, 400)
+
+
+def fit(algorithm="auto", estimator=PrivateKMeans, groups=None, ledger=None, **changes):
+    settings = {"n_clusters": 3, "epsilon": 2.0, "bounds": (0, 1), "algorithm": algorithm, **changes}
+    return estimator(**settings).fit(ROWS, groups=groups, ledger=ledger).release_
+
+
+def fit_sites(algorithm="auto", groups=None, ledger=None, **changes):
+    settings = {"n_clusters": 3, "epsilon": 2.0, "delta": 1e-6, "space": SPACE, "algorithm": algorithm, **changes}
+    return PrivateKMedoids(**settings).fit(DEMAND, groups=groups, ledger=ledger).release_
+
+
+def cover(groups=None, **changes):
+    settings = {"epsilon": 2.0, "delta": 1e-6, "groups": groups, **changes}
+    return max_coverage(DEMAND, [range(6), range(6, 20), range(18, 36)], 2, **settings)
+
+
+@pytest.mark.parametrize(
+    ("make", "algorithm", "parameters"),
+    [
+        (fit, HST(alpha=3, beta=2.5, consistent=False, rounds=1), {"alpha": 3, "beta": 2.5, "consistent": False, "rounds": 1}),
+        (fit, "hst", {"alpha": 6, "beta": 8.0, "consistent": True, "rounds": 4}),
+        (fit, "tree", {}),
+        (fit_sites, Coverage(growth=0.9), {"growth": 0.9}),
+        (fit_sites, SiteHST(levels=4), {"levels": 4, "allocation": SiteHST().allocation}),
+        (
+            fit_sites,
+            LocalSearch(start="random", steps=3, stay=False),
+            {"start": "random", "steps": 3, "stay": False, "levels": 8, "allocation": "geometric"},
+        ),
+        (fit_sites, "cells", {}),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+@pytest.mark.parametrize("tighten", [False, True])
+def test_a_release_records_the_parameters_of_its_algorithm_and_gives_them_back(make, algorithm, parameters, tighten, tmp_path):
+    if make is fit:
+        release = fit(algorithm, tighten=tighten)
+        again = PrivateKMeans.from_release(Release.from_dict(json.loads(release.to_json())))
+    else:
+        release = make(algorithm)
+        again = PrivateKMedoids.from_release(SiteRelease.from_dict(json.loads(release.to_json())), SPACE)
+    assert release.parameters == parameters
+    assert again.algorithm == algorithm
+    assert again.fit(ROWS if make is fit else DEMAND).release_.parameters == parameters
+
+
+class Odd:
+    """Not a plain number or name: it may hold anything."""
+
+    def __repr__(self):
+        return "private 4217"
+
+
+@dataclass(frozen=True)
+class Own(Lloyd):
+    table: object
+    step: float = math.inf
+    size: int = 3
+    label: str = "a"
+
+    name = "own"
+
+
+@pytest.mark.parametrize("table", [Odd(), [4217.0], {"x": 4217}, np.array([4217])], ids=lambda value: type(value).__name__)
+def test_of_a_parameter_that_is_no_plain_number_or_name_its_type_is_recorded(table):
+    release = fit(Own(table, size=np.int64(3)))
+    assert release.parameters == {"table": f"a {type(table).__name__}", "step": "inf", "size": 3, "label": "a"}
+    assert "4217" not in release.to_json()
+    again = PrivateKMeans.from_release(Release.from_dict(json.loads(release.to_json())))
+    assert again.algorithm == "own"  # a name that its owner knows
+
+
+@pytest.mark.parametrize("make", [fit, fit_sites])
+@pytest.mark.parametrize(
+    ("state", "recorded"),
+    [
+        (None, None),
+        (7, 7),
+        (np.int32(7), 7),
+        (np.random.default_rng(7), "a generator"),
+        (np.random.RandomState(7), "a generator"),
+    ],
+    ids=["none", "int", "numpy int", "generator", "legacy"],
+)
+def test_a_release_records_its_random_state(make, state, recorded):
+    release = make(random_state=state)
+    assert release.random_state == recorded
+    assert release.noise_seed is None
+    kind = type(release)
+    assert kind.from_dict(json.loads(release.to_json())).random_state == recorded
+
+
+@pytest.mark.parametrize("make", [fit, fit_sites, cover])
+def test_a_release_records_its_day_its_ledger_and_its_entry(make, tmp_path):
+    assert make().made == {"date": charging.today(), "ledger": None, "entry": None}
+    ledger = Ledger(tmp_path / "town.ledger", epsilon=10, delta=1e-4)
+    release = make(ledger=ledger)
+    (entry,) = ledger.entries
+    assert release.made == {"date": charging.today(), "ledger": "town.ledger", "entry": entry.id}
+    assert str(tmp_path) not in release.to_json()
+    assert type(release).from_dict(json.loads(release.to_json())).made == release.made
+
+
+def test_the_date_is_a_day_so_that_two_releases_tell_no_running_time(real_today):
+    before, found, after = datetime.now(UTC).date(), real_today(), datetime.now(UTC).date()
+    assert found in (before.isoformat(), after.isoformat())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **more: fit("tree", **more),
+        lambda **more: fit("hst", PrivateKMedian, **more),
+        lambda **more: fit("lloyd", **more),
+        lambda **more: fit_sites("cells", **more),
+        lambda **more: fit_sites("hst", **more),
+        lambda **more: fit_sites("local-search", **more),
+        cover,
+    ],
+    ids=["tree", "hst", "lloyd", "cells", "site hst", "local search", "cover"],
+)
+def test_a_noise_seed_alone_repeats_a_release(make):
+    first, second = make(noise_seed=5), make(noise_seed=5)
+    assert first.to_dict() | {"made": None} == second.to_dict() | {"made": None}
+    assert first.noise_seed == 5
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 2**32 - 1, 2**40 + 3])
+def test_public_randomness_of_a_noise_seed_is_another_stream_than_the_noise(seed):
+    from spinney.fits.parameters import check_random_state
+
+    public, noise = check_random_state(None, seed).random(8), np.random.default_rng(seed).random(8)
+    assert not np.isin(public, noise).any()
+    assert (check_random_state(3, seed).random(8) == np.random.default_rng(3).random(8)).all()
+
+
+@pytest.mark.parametrize("make", [fit, fit_sites, cover])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("cap", [None, 1, 3])
+def test_only_the_rules_that_applied_are_stated(make, adjacency, cap):
+    text = make(adjacency=adjacency, groups=None if cap is None else GROUPS, max_rows_per_group=cap).preprocessing
+    missing, instead = {
+        fit: ("rows with a missing or infinite value", "the middle of the domain"),
+        fit_sites: ("rows that name no point of the space", "its first point"),
+        cover: ("rows that name no item", "the first item"),
+    }[make]
+    assert (f"{missing} dropped" in text) == (adjacency == "add-remove")
+    assert (f"{missing} read as {instead}" in text) == (adjacency == "replace")
+    assert ("rows without a name of a group dropped" in text) == (cap is not None)
+    assert ("at most 3 rows of a group counted" in text) == (cap == 3)
+    assert ("one row of a group counted" in text) == (cap == 1)
+    assert "add-remove" not in text
+    assert text.endswith("before that, as declared by the caller: none")
+
+
+@pytest.mark.parametrize("make", [fit, fit_sites, cover])
+def test_a_release_claims_no_noise_that_was_not_added(make):
+    assert make().model.endswith("added the noise")
+    assert make(epsilon=math.inf).model.endswith("added no noise")
+    assert make(epsilon=math.inf, noise_seed=0).model.endswith("added no noise")
+    assert make(noise_seed=0).model.endswith("added noise that can be repeated")
+
+
+@pytest.mark.parametrize(("make", "kind"), [(fit, Release), (fit_sites, SiteRelease), (cover, CoverRelease)])
+def test_a_release_of_an_earlier_version_is_read(make, kind):
+    record = make(noise_seed=0).to_dict()
+    for name in ("made", "noise_seed", "parameters", "random_state"):
+        del record[name]
+    release = kind.from_dict(record)
+    assert (release.parameters, release.random_state, release.noise_seed, release.made) == ({}, None, None, {})
+    assert kind.from_dict(release.to_dict()).to_json() == release.to_json()

@@ -1,0 +1,261 @@
+import math
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.ledgers.filter import Account, Tally, fixed_ways, overhead
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon
+
+PHI = NormalDist().cdf
+MICRO = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True)
+class Approximate(Charge):
+    """A charge that also needs a delta of its own."""
+
+    delta: Fraction = Fraction(0)
+
+
+def pure(amount):
+    return Charge("a", "counts", Measure.PURE, Fraction(amount))
+
+
+def rho(amount):
+    return Charge("b", "sums", Measure.ZCDP, Fraction(amount))
+
+
+def account(epsilon, delta=0.0):
+    ceiling = Budget.of(epsilon, delta)
+    return Account.empty(ceiling, fixed_ways(ceiling))
+
+
+amounts = st.fractions(Fraction(1, 1000), 2, max_denominator=1000)
+charges = st.lists(
+    st.one_of(st.builds(pure, amounts), st.builds(rho, st.fractions(Fraction(1, 10**6), Fraction(1, 10)))), max_size=8
+)
+
+
+def gaussian_delta(total_rho, epsilon):
+    """The exact delta of a Gaussian mechanism of this rho (Balle and Wang 2018)."""
+    if total_rho == 0:
+        return max(0.0, 1 - math.exp(epsilon))
+    mu = math.sqrt(2 * total_rho)
+    return PHI(mu / 2 - epsilon / mu) - math.exp(epsilon) * PHI(-mu / 2 - epsilon / mu)
+
+
+def composed_delta(one, epsilon):
+    """The exact delta of randomized responses and a Gaussian mechanism that use up these charges."""
+    steps = [float(charge.amount) for charge in one if charge.measure is Measure.PURE]
+    total_rho = float(sum(charge.amount for charge in one if charge.measure is Measure.ZCDP))
+    total = 0.0
+    for signs in product((1, -1), repeat=len(steps)):
+        truth = math.prod(1 / (1 + math.exp(-sign * step)) for sign, step in zip(signs, steps, strict=True))
+        loss = sum(sign * step for sign, step in zip(signs, steps, strict=True))
+        total += truth * gaussian_delta(total_rho, epsilon - loss)
+    return total
+
+
+@given(charges, st.sampled_from([1e-2, 1e-4, 1e-7]))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_the_stated_total_covers_the_exact_composition(one, delta):
+    stated = Tally(one).epsilon(Budget.of(1, delta).delta)
+    assert composed_delta(one, float(stated)) <= delta * (1 + 1e-9) + 1e-15
+
+
+@given(st.lists(charges, max_size=4), st.sampled_from([1e-3, 1e-6, 1e-9]))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_the_stated_total_is_never_above_plain_sums(releases, delta):
+    together = [charge for one in releases for charge in one]
+    exact = Budget.of(1, delta).delta
+    stated = Tally(together).epsilon(exact)
+    assert stated <= total_epsilon(together, exact)
+    assert stated <= sum(total_epsilon(one, exact / len(releases)) for one in releases)
+    assert stated <= sum(total_epsilon(one, exact) for one in releases)
+
+
+@given(st.lists(amounts, max_size=20))
+@settings(deadline=None, derandomize=True, max_examples=50)
+def test_without_delta_the_total_is_the_exact_sum(numbers):
+    one = account(1000).plus(map(pure, numbers))
+    assert one.tally.epsilon(Fraction(0)) == one.total == sum(numbers)
+
+
+def test_many_small_pure_charges_cost_less_together():
+    tally = Tally([pure(Fraction(1, 100))] * 400)
+    assert tally.pure == 4
+    assert tally.epsilon(MICRO) < 1.2
+    assert tally.epsilon(Fraction(0)) == 4
+
+
+def test_a_mix_of_ways_beats_both_ways():
+    small, large = [pure(Fraction(1, 100))] * 400, [pure(1)]
+    mixed = Tally([*small, *large]).epsilon(MICRO)
+    assert mixed < 5
+    assert mixed < zcdp_epsilon(float(400 * Fraction(1, 20000) + Fraction(1, 2)), 1e-6) - 0.1
+    assert float(mixed) == pytest.approx(float(1 + Tally(small).epsilon(MICRO)), rel=1e-6)
+
+
+@given(charges, charges, st.sampled_from([(1.0, 1e-6), (3.0, 1e-5), (0.2, 1e-3)]))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_the_total_for_the_ceiling_is_never_below_the_stated_one(first, second, ceiling):
+    one = account(*ceiling).accept(first).plus(second)
+    assert one.total >= one.tally.epsilon(one.ceiling.delta) * (1 - Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "d"), [(0.01, 1e-2, 1), (0.1, 1e-12, 30), (1 / 3, 1e-6, 200), (1, 1e-6, 2), (20, 1e-6, 50)]
+)
+def test_a_plan_fits_the_ledger_of_its_own_budget(epsilon, delta, d):
+    kinds = [(2.6, 0.0), (1.0, 1.0), (math.sqrt(d), 1.0)]
+    parts = [Part(str(i), "sums", Fraction(share, 15), *kinds[i % 3]) for i, share in enumerate([5, 4, 3, 2, 1])]
+    assert account(epsilon, delta).accept(compose(Budget.of(epsilon, delta), parts)).fits
+
+
+@pytest.mark.parametrize("order", [1.001, 1.5, 2.0, 30.25, 5e4])
+@pytest.mark.parametrize("delta", [0.5, 1e-6, 1e-100])
+def test_overheads_are_rounded_up(order, delta):
+    with localcontext() as context:
+        context.prec = 60
+        a, log = Decimal(order), Decimal(delta).ln()
+        exact = (-log + a * (1 - 1 / a).ln() - (a - 1).ln()) / (a - 1)
+        stated = overhead(Fraction(order), Fraction(delta))
+        stated = Decimal(stated.numerator) / Decimal(stated.denominator)
+        assert exact <= stated <= exact + abs(exact) / 10**9 + Decimal(10) ** -9
+
+
+def test_there_is_no_conversion_without_delta():
+    assert overhead(Fraction(2), Fraction(0)) == overhead(Fraction(1), MICRO) == math.inf
+    assert fixed_ways(Budget.of(1)) == ()
+    assert account(1).plus([rho(Fraction(1, 10**9))]).total == math.inf
+    assert Tally([rho(Fraction(1, 10**9))]).epsilon(Fraction(0)) == math.inf
+
+
+@pytest.mark.parametrize("delta", [0.5, 1e-6, 1e-100])
+def test_the_ways_share_half_of_delta(delta):
+    ceiling = Budget.of(2, delta)
+    ways = fixed_ways(ceiling)
+    assert sum(way.delta for way in ways) == ceiling.delta / 2
+    assert all(way.order > 1 for way in ways)
+    assert len({way.order for way in ways}) == len(ways)
+
+
+def test_keeping_the_ways_open_costs_a_few_percent():
+    one = account(3, 1e-5)
+    for _ in range(100):
+        after = one.accept([rho(Fraction(1, 500)), pure(Fraction(1, 200))])
+        if not after.fits:
+            break
+        one = after
+    assert one.lock is None
+    assert one.tally.epsilon(one.ceiling.delta) > 3 * 0.92
+
+
+def worst_delta(start, options, depth, accepts):
+    """Return the largest delta that any strategy of randomized responses reaches at the ceiling.
+
+    An option is a step of randomized response and the charge that it pays. The next one may depend on all answers.
+    """
+    epsilon = float(start.ceiling.epsilon)
+    after = {(): start}
+
+    def next_account(chosen, i):
+        if (*chosen, i) not in after:
+            before = after[chosen]
+            one = None if before is None else accepts(before, [options[i][1]])
+            after[*chosen, i] = one
+        return after[*chosen, i]
+
+    @cache
+    def value(chosen, loss):
+        best = max(0.0, 1 - math.exp(epsilon - loss))
+        if len(chosen) == depth:
+            return best
+        for i, (step, _) in enumerate(options):
+            if next_account(chosen, i) is not None:
+                truth = 1 / (1 + math.exp(-step))
+                up, down = (value((*chosen, i), round(loss + sign * step, 9)) for sign in (1, -1))
+                best = max(best, truth * up + (1 - truth) * down)
+        return best
+
+    return value((), 0.0)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.2), (1.5, 0.2), (1.5, 0.1)])
+def test_no_strategy_passes_the_ceiling(epsilon, delta):
+    large, small = Fraction(epsilon) / 2, Fraction(epsilon) / 5
+    options = [(float(step), rho(step * step / 2)) for step in (large, small)] + [(float(large), pure(large))]
+
+    def accepts(before, more):
+        one = before.accept(more)
+        return one if one.fits else None
+
+    worst = worst_delta(account(epsilon, delta), options, 6, accepts)
+    assert worst <= delta
+    assert worst > 0 or delta < 0.2
+
+
+def test_the_first_release_may_take_all_of_delta():
+    plan = [pure(Fraction(1, 4)), rho(Fraction(131, 10000))]
+    assert Fraction(95, 100) < total_epsilon(plan, MICRO) < 1
+    one = account(1, 1e-6)
+    assert not one.plus(plan).fits
+    locked = one.accept(plan)
+    assert locked.fits
+    assert locked.lock is not None
+    assert locked.plus([rho(Fraction(1, 10**9))]).lock is locked.lock
+    assert not locked.accept(plan).fits
+    assert one.locked(plan, locked.lock.order).total == locked.total
+
+
+def test_a_later_release_may_not():
+    plan = [pure(Fraction(1, 4)), rho(Fraction(131, 10000))]
+    one = account(1, 1e-6).accept([pure(Fraction(1, 10**6))])
+    after = one.accept(plan)
+    assert after.lock is None
+    assert not after.fits
+    with pytest.raises(ValueError, match="only the first release"):
+        one.locked(plan, Fraction(20))
+
+
+def approximate(epsilon, delta):
+    return Approximate("c", "cover", Measure.PURE, Fraction(epsilon), Fraction(delta))
+
+
+def test_charges_with_a_delta_of_their_own_use_half_of_it_at_most():
+    one = account(3, 1e-5).accept([approximate(1, MICRO)])
+    assert one.lock is None
+    assert one.total == 1
+    assert one.accept([approximate(1, 4 * MICRO)]).total == 2
+    assert one.accept([approximate(1, 5 * MICRO)]).total == math.inf
+    both = one.accept([rho(Fraction(1, 50))])
+    assert both.fits
+    assert both.total >= both.tally.epsilon(both.ceiling.delta) > 1
+
+
+def test_one_release_may_take_all_of_delta_for_its_own():
+    one = account(1, 1e-6).accept([approximate(1, MICRO)])
+    assert one.fits
+    assert one.lock is not None
+    assert one.lock.order is None
+    assert not one.accept([rho(Fraction(1, 10**9))]).fits
+    assert not one.accept([approximate(0, Fraction(1, 10**9))]).fits
+    assert account(1, 1e-6).accept([approximate(1, 2 * MICRO)]).total == math.inf
+    assert Tally([approximate(1, 2 * MICRO)]).epsilon(MICRO) == math.inf
+
+
+def test_a_locked_ledger_keeps_what_it_set_aside():
+    one = account(1, 1e-6).accept([approximate(Fraction(1, 10), 9 * MICRO / 10), rho(Fraction(1, 100))])
+    assert one.fits
+    assert one.lock is not None
+    assert one.lock.delta == 9 * MICRO / 10
+    assert one.accept([approximate(Fraction(1, 10**6), MICRO / 100)]).total == math.inf

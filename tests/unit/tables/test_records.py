@@ -1,0 +1,232 @@
+"""How a record of a CSV file is read depends on that record alone, and nothing is said about it."""
+
+import csv
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.tables.records import BATCH, _quoted_parts, _read_plain, _read_quoted, read_header, read_records
+
+#: Cells with their values; None is missing.
+CELLS = {
+    b"1.5": 1.5, b" 1.5": 1.5, b"1.5 ": 1.5, b"\t1.5\t": 1.5, b"1\xc2\xa0": 1.0, b"\x0c1": 1.0, b"": None, b"  ": None,
+    b"NA": None, b"null": None, b"None": None, b"nan": np.nan, b"-NaN": np.nan, b"inf": np.inf, b"-Infinity": -np.inf,
+    b"1e400": np.inf, b"-1e400": -np.inf, b"1e-400": 0.0, b"5e-324": 5e-324, b"9007199254740993": 2.0**53, b"1" * 400: np.inf,
+    b"0.1000000000000000055511151231257827": 0.1, b"0x10": None, b"0b1": None, b"true": None, b"TRUE": None, b"1_000": None,
+    b"+1.5": 1.5, b"++1": None, b"-0": -0.0, b"1.": 1.0, b".5": 0.5, b".": None, b"-": None, b"1e5": 1e5, b"1E+5": 1e5,
+    b"1e": None, b"1d5": None, b"007": 7.0, b"1 2": None, b"1;5": None, b"$1": None, b"1%": None, b"'1'": None, b"#1": None,
+    b"1.5\x00": None, b"\x00": None, b"\xef\xbc\x91": None, b"\xef\xbb\xbf1": None, b"\xff": None, b"1\xff": None,
+    b"1.5\xc2": None, b"1\r2": None, b"\r1": 1.0, b"1\r": 1.0,
+}  # fmt: skip
+QUOTED = {
+    b'"1.5"': 1.5, b'" 1.5 "': 1.5, b'"1.5" ': 1.5, b'""': None, b'"1,5"': None, b'"1\n5"': None, b'"a""b"': None, b'a"b': None,
+    b'1.5"': None, b' "1.5"': None, b'"x" y': None,
+}  # fmt: skip
+
+
+def read(path, body, header=b"a,b\n", numbers=("a",), texts=()):
+    path.write_bytes(header + body)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return read_records(path, read_header(path), list(numbers), list(texts))
+
+
+def same(found, expected):
+    return (found is None and expected is None) or found == expected or (found != found and expected != expected)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "rows.csv"
+
+
+@pytest.mark.parametrize("others", [b"", b"x,\xff\n", b'"2","3"\n', b'2,5" pipe\n', b"2\n2,3,4\n\n"], ids=repr)
+def test_a_cell_is_read_alike_whatever_the_other_records_are(path, others):
+    cells = CELLS | (QUOTED if b'"' in others else {})
+    body = others + b"".join(cell + b",7\n" for cell in cells)
+    numbers, _ = read(path, body, numbers=("b", "a"))
+    assert numbers.columns == ["b", "a"]
+    found = numbers["a"].to_list()[-len(cells) :]
+    assert [
+        (cell, value) for (cell, expected), value in zip(cells.items(), found, strict=True) if not same(value, expected)
+    ] == []
+    assert numbers["b"].to_list()[-len(cells) :] == [7.0] * len(cells)
+
+
+@pytest.mark.parametrize("cell", [*CELLS, *QUOTED], ids=repr)
+def test_a_cell_alone_is_read_as_among_others(path, cell):
+    numbers, _ = read(path, b"1,7\n" + cell + b",7\n2,7\n", numbers=("a", "b"))
+    assert numbers.height == 3
+    assert same(numbers["a"][1], (CELLS | QUOTED)[cell])
+    assert numbers["a"].to_list()[::2] == [1.0, 2.0]
+    assert numbers["b"].to_list() == [7.0] * 3
+
+
+@pytest.mark.parametrize("cell", [b"1.5", b" 2 ", b"x", b"", b"1e400", b"1,5", b"0x1"], ids=repr)
+def test_cells_are_read_as_a_reader_of_text_reads_them(path, cell):
+    """The plain way: everything is text, stripped and cast."""
+    path.write_bytes(b"a,b\n" + (cell + b",7\n") * 3)
+    text = pl.read_csv(path, infer_schema=False, truncate_ragged_lines=True)
+    expected = text.select(pl.all().str.strip_chars().cast(pl.Float64, strict=False))
+    assert read_records(path, read_header(path), ["a", "b"], [])[0].equals(expected)
+
+
+PIECES = [*CELLS, b",", b",", b",", b"\n", b"\n", b"\n", b"\r\n", b"1", b" "]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join), st.integers(1, 3))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_both_ways_of_reading_agree_where_there_are_no_quotes(tmp_path_factory, body, width):
+    path = tmp_path_factory.getbasetemp() / "agree.csv"
+    path.write_bytes(b",".join([b"a", b"b", b"c"][:width]) + b"\n" + body)
+    header = read_header(path)
+    names = list(header.names)
+    plain, quoted = (reader(path, header, names, names[-1:]) for reader in (_read_plain, _read_quoted))
+    assert plain[0].equals(quoted[0])
+    assert plain[1].equals(quoted[1])
+
+
+@given(st.lists(st.sampled_from([*PIECES, b'"', b'"', b'""', *QUOTED]), max_size=14).map(b"".join))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_no_file_raises_or_warns(tmp_path_factory, body):
+    numbers, texts = read(tmp_path_factory.getbasetemp() / "any.csv", body, numbers=("a", "b"), texts=("b",))
+    assert numbers.height == texts.height
+
+
+def test_records_of_other_lengths_are_cut_or_filled(path):
+    for quote in (b"", b'"x",9\n'):
+        numbers, _ = read(path, b"1\n1,2,3,4\n\n,5\n" + quote, numbers=("a", "b"))
+        assert numbers.rows()[:4] == [(1.0, None), (1.0, 2.0), (None, None), (None, 5.0)]
+
+
+def test_quotes_hold_commas_line_ends_and_quotes(path):
+    body = b'1,"Ann, M."\n2,"Bob\nX"\n3,"a ""b"" c"\n4,""\n5, Eve \n'
+    numbers, texts = read(path, body, texts=("b",))
+    assert numbers["a"].to_list() == [1, 2, 3, 4, 5]
+    assert texts["b"].to_list() == ["Ann, M.", "Bob\nX", 'a "b" c', None, "Eve"]
+
+
+def test_names_are_read_without_blanks_and_empty_ones_are_missing(path):
+    _, texts = read(path, b"1, Ann\n2,Ann \n3,\n4,  \n5\n6,\xff\n", texts=("b",))
+    assert texts["b"].to_list() == ["Ann", "Ann", None, None, None, "\ufffd"]
+
+
+def test_one_column_may_be_both_numbers_and_names(path):
+    numbers, texts = read(path, b"1,7\n2 ,8\nx,9\n", numbers=("a", "b"), texts=("a",))
+    assert numbers.rows() == [(1.0, 7.0), (2.0, 8.0), (None, 9.0)]
+    assert texts["a"].to_list() == ["1", "2", "x"]
+
+
+@pytest.mark.parametrize("quote", [b"", b'"x",0\n'], ids=["plain", "quoted"])
+def test_many_records_are_read_in_order(path, quote):
+    n = 2 * BATCH + 5
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=n) * 10.0 ** rng.integers(-12, 12, n)
+    body = b"".join(b"%r,%d\n" % (float(value), i) for i, value in enumerate(values))
+    body = body.replace(b",77\n", b" ,77\n")  # one number with a blank behind it
+    numbers, _ = read(path, body + quote, numbers=("a", "b"))
+    np.testing.assert_array_equal(numbers["a"].to_numpy()[:n], values)
+    np.testing.assert_array_equal(numbers["b"].to_numpy()[:n], np.arange(n))
+
+
+def test_a_stray_quote_moves_no_other_record(path):
+    lines = [b"%d,%d\n" % (i, i + 1) for i in range(3000)]
+    lines[1000] = b'1000,5" pipe\n'
+    numbers, _ = read(path, b"".join(lines), numbers=("a", "b"))
+    assert numbers["a"].to_list() == list(range(3000))
+    assert numbers["b"].null_count() == 1
+
+
+def test_a_long_cell_is_no_error(path):
+    numbers, _ = read(path, b'1,"' + b"x" * 200_000 + b'"\n2,3\n', numbers=("a", "b"))
+    assert numbers["a"].to_list() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        (b"a,b\n", ("a", "b")),
+        (b"a,b\r\n", ("a", "b")),
+        (b"\xef\xbb\xbfa,b\n", ("a", "b")),
+        (b'"a","b"\n', ("a", "b")),
+        (b'\xef\xbb\xbf"a",b\n', ("a", "b")),
+        (b'"dose, mg","b"\n', ("dose, mg", "b")),
+        (b"a,a\n", ("a", "a_duplicated_0")),
+        (b",\n", ("", "_duplicated_0")),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("body", [b"1,2\n3,4\n", b'1,"2"\n3,4\n', b"1,2\r\n3,4"], ids=repr)
+def test_a_header_names_the_columns(path, header, names, body):
+    path.write_bytes(header + body)
+    found = read_header(path)
+    assert found.names == names
+    numbers, _ = read_records(path, found, list(names), [])
+    assert numbers.columns == list(names)
+    assert numbers.rows() == [(1.0, 2.0), (3.0, 4.0)]
+
+
+def test_later_columns_of_one_name_are_counted(path):
+    path.write_bytes(b"a,b,a,a\n")
+    assert read_header(path).names == ("a", "b", "a_duplicated_0", "a_duplicated_1")
+
+
+@pytest.mark.parametrize("body", [b"", b"\n"], ids=repr)
+def test_a_file_may_have_no_rows(path, body):
+    numbers, texts = read(path, body, texts=("b",))
+    assert numbers["a"].null_count() == numbers.height == body.count(b"\n")
+    assert texts.height == numbers.height
+
+
+@pytest.mark.parametrize("quote", [b"", b'"9"\n'], ids=["plain", "quoted"])
+@pytest.mark.parametrize(
+    ("body", "cells"),
+    [(b"", []), (b"1\n2\n3\n", [1, 2, 3]), (b"\n\n1\n2\n", [None, None, 1, 2]), (b"5,note\n6\n", [5, 6])],
+    ids=repr,
+)
+def test_no_record_is_taken_for_a_header_that_has_a_comma_in_its_only_name(path, body, cells, quote):
+    path.write_bytes(b'"income, net"\n' + body + quote)
+    numbers, _ = read_records(path, read_header(path), ["income, net"], [])
+    assert numbers["income, net"].to_list() == cells + ([9.0] if quote else [])
+
+
+def test_names_that_go_on_in_the_next_line_are_refused(path):
+    path.write_bytes(b'a,"b\n1,2\n3,secret\n')
+    with pytest.raises(csv.Error) as caught:
+        read_header(path)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_end_of_one_reader_does_not_end_another(tmp_path):
+    long, short = tmp_path / "long.csv", tmp_path / "short.csv"
+    long.write_text('a,b\n1,"' + "x" * 200_000 + '"\n2,y\n')
+    short.write_text('a,b\n1,"y"\n')
+    before = csv.field_size_limit(131_072)
+    try:
+        parts = _quoted_parts(short, read_header(short), ["a"], ["b"])
+        next(parts)  # the first of two readers is still at work ...
+        frames = []
+        with ThreadPoolExecutor(2) as pool:
+            done = threading.Event()
+
+            def read_short_ones():
+                while not done.is_set():
+                    _read_quoted(short, read_header(short), ["a"], ["b"])
+
+            other = pool.submit(read_short_ones)
+            try:
+                for _ in range(60):  # ... while long cells are read beside others that come and go
+                    frames.append(_read_quoted(long, read_header(long), ["a"], ["b"])[0])
+            finally:
+                done.set()
+            other.result()
+        assert all(frame["a"].to_list() == [1.0, 2.0] for frame in frames)
+        assert csv.field_size_limit() >= 2**31 - 1
+    finally:
+        csv.field_size_limit(before)
