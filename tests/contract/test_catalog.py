@@ -81,7 +81,7 @@ def curator_for(question, name):
     if about_points(question):
         rows = DemandBackend(np.array([0, 0, 3]), Ground(None, 4, SPACE), unit, source.key)
     else:
-        rows = MemoryBackend(np.array([[0.1, 0.2], [0.7, 0.5]]), DOMAIN, unit, source.key)
+        rows = MemoryBackend(np.array([[0.1, 0.2], [0.7, 0.5]]), Ground(DOMAIN), unit, source.key)
     return Curator(rows, unit, FitLedger(Budget.of(math.inf), (charge,)), source), charge
 
 

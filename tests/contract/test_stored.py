@@ -13,9 +13,9 @@ from scipy.sparse import coo_array
 
 from spinney import BudgetError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release
 from spinney.cli.main import main
-from spinney.estimators.coverage import CoverRelease
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
+from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease
 
 STORED = Path(__file__).parents[1] / "stored"

@@ -20,6 +20,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.catalog import CATALOG
+from spinney.questions.ground import Ground
 from spinney.spaces.box import Box
 
 #: The questions' names by their classes.
@@ -178,7 +179,7 @@ def make_curator(rows, charges, source, domain=None, adjacency="add-remove", max
     domain = Box(-1, 1).domain(rows.shape[1]) if domain is None else domain
     ledger = FitLedger(Budget(Fraction(10**9), Fraction(1, 10)), tuple(charges))
     unit = Unit(Adjacency(adjacency), max_rows)
-    backend = MemoryBackend(rows, domain, unit, lambda: source.key(), groups)
+    backend = MemoryBackend(rows, Ground(domain), unit, lambda: source.key(), groups)
     return Curator(backend, unit, ledger, source)
 
 

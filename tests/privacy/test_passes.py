@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.curators.files import Batches, FileBackend
+from spinney.curators.files import FileBackend
 from spinney.mechanisms import splitting
 from spinney.questions import cost, counts, levels, sums
+from spinney.tables.streams import Batches
 
 
 class Counted(Batches):

@@ -14,10 +14,10 @@ from spinney.algorithms.site_registry import SITE_ALGORITHMS
 
 from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms.registry import ALGORITHMS
-from spinney.curators.files import Batches
 from spinney.estimators.coverage import max_coverage
 from spinney.exceptions import BudgetError, DataError
 from spinney.privacy.seal import sealed
+from spinney.tables.streams import Batches
 
 CANARY = "canary 30000001"
 ROWS = np.random.default_rng(0).random((60, 2))
@@ -172,10 +172,11 @@ def test_a_table_too_large_for_memory_says_nothing(table, ask, monkeypatch):
     def full(*_, **__):
         raise MemoryError(CANARY)
 
-    for name in ("curators.memory.as_floats", "estimators.tables._read_frame", "estimators.tables._numbers"):
+    for name in ("curators.memory.as_floats", "tables.cells._read_frame", "tables.cells._numbers"):
         monkeypatch.setattr(f"spinney.{name}", full)
-    for name in ("nearest", "total_cost", "finite_points"):
-        monkeypatch.setattr(f"spinney.estimators.clusterer.{name}", sealed()(full) if name == "finite_points" else full)
+    for name in ("nearest", "total_cost", "finite_points", "assign"):
+        is_sealed = name in ("finite_points", "assign")
+        monkeypatch.setattr(f"spinney.estimators.clusterer.{name}", sealed()(full) if is_sealed else full)
     with pytest.raises(CuratorError) as caught:
         getattr(model, ask)(table)
     assert_sealed(caught.value)

@@ -18,7 +18,7 @@ from scipy.stats import chisquare
 from site_transcripts import NAMES, OpenLedger, Recorder, select_law, site_curator
 
 import spinney.curators.demand
-import spinney.estimators.site_fitting
+import spinney.fits.run
 from spinney import BudgetError, FewRowsWarning, FiniteMetric, ParameterError, PrivateKMedoids
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
@@ -459,7 +459,7 @@ def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, algorithm, monkeypa
     adjacency, epsilon, delta = [
         ("add-remove", 1.0, 0.0), ("replace", 1e-9, 0.0), ("replace", 1e6, 0.5), ("add-remove", 1.0, 5e-324),
     ][seed]  # fmt: skip
-    monkeypatch.setattr(spinney.estimators.site_fitting, "noise_source", lambda _: WildSource(OUTCOMES[outcome], seed))
+    monkeypatch.setattr(spinney.fits.run, "noise_source", lambda _: WildSource(OUTCOMES[outcome], seed))
     where = ODD_SPACES[space]
     k = min(2, len(where.candidates))
     existing = [0] if where.n_points > 1 and seed % 2 else []

@@ -10,6 +10,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def open_curator():
         charges = [Charge(f"{i} {question}", question, Measure.PURE, math.inf) for i, question in enumerate(questions)]
         ledger = FitLedger(Budget.of(math.inf), tuple(charges))
         unit, source = unit or Unit(), SeededSource(0)
-        backend = MemoryBackend(np.asarray(rows), domain, unit, source.key, groups)
+        backend = MemoryBackend(np.asarray(rows), Ground(domain), unit, source.key, groups)
         return Curator(backend, unit, ledger, source), *charges
 
     return make

@@ -17,6 +17,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
 from spinney.trees.quadtree import Splits, TreeCells
 
 
@@ -30,7 +31,7 @@ def fit(algorithm, rows, space, k, power, epsilon=math.inf, delta=0.0, unit=None
     problem = PointProblem(k=k, power=power, domain=domain, budget=Budget.of(epsilon, delta), unit=unit or Unit())
     charges = algorithm.plan(problem)
     source = SeededSource(seed)
-    backend = MemoryBackend(rows, domain, problem.unit, source.key)
+    backend = MemoryBackend(rows, Ground(domain), problem.unit, source.key)
     curator = Curator(backend, problem.unit, FitLedger(problem.budget, charges), source)
     return algorithm.run(curator, problem, {charge.name: charge for charge in charges}, np.random.default_rng(seed))
 

@@ -9,7 +9,7 @@ from spinney import BudgetError, Ledger, ParameterError, PrivateKMeans, PrivateK
 from spinney.cli import fitting
 from spinney.cli.main import main
 from spinney.exceptions import DataError
-from spinney.fits import run as estimators_fitting
+from spinney.fits import run as fits_run
 from spinney.mechanisms.source import SeededSource
 
 RNG = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def test_a_table_with_names_becomes_a_release(folder, table, objective):
 @pytest.mark.parametrize("groups", [(), ("--groups", "patient", "--max-rows-per-group", "2")], ids=["rows", "groups"])
 def test_all_columns_are_told_before_anything_is_asked(folder, monkeypatch, groups):
     asked = []
-    monkeypatch.setattr(fitting, "fit_rows", lambda *arguments: asked.append(1))
+    monkeypatch.setattr(fitting, "run", lambda *arguments: asked.append(1))
     monkeypatch.setattr(fitting.click, "echo", lambda text, err: asked.append((text, err)))
     with pytest.raises(AttributeError):  # nothing was released
         fit("rows.csv", "--bounds", "0", "100", *groups)
@@ -198,7 +198,7 @@ def test_an_error_after_reading_is_one_line_and_leaves_nothing(folder, monkeypat
     def fail(*arguments):
         raise error("Went\nwrong.")
 
-    monkeypatch.setattr(fitting, "fit_rows", fail)
+    monkeypatch.setattr(fitting, "run", fail)
     before = files(folder)
     result = fit("rows.csv", "--bounds", "0", "1", "--columns", "age")
     assert result.exit_code == code
@@ -209,7 +209,7 @@ def test_an_error_after_reading_is_one_line_and_leaves_nothing(folder, monkeypat
 
 def test_an_unforeseen_error_leaves_nothing_and_an_older_release_alone(folder, monkeypatch):
     (folder / "release.json").write_text("older")
-    monkeypatch.setattr(fitting, "fit_rows", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(fitting, "run", lambda *arguments: 1 / 0)
     before = files(folder)
     with pytest.raises(ZeroDivisionError):
         fit("rows.csv", "--bounds", "0", "1")
@@ -269,8 +269,8 @@ def test_what_cells_hold_changes_no_word(folder):
 
 
 def test_the_command_line_and_the_estimator_give_the_same_release(folder, monkeypatch):
-    monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(7))
-    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda *_: np.random.default_rng(7))
+    monkeypatch.setattr(fits_run, "noise_source", lambda seed: SeededSource(7))
+    monkeypatch.setattr(fits_run, "generator", lambda *_: np.random.default_rng(7))
     options = ("--groups", "patient", "--max-rows-per-group", "2", "--delta", "1e-6")
     assert fit("rows.csv", "--bounds", "0", "100", *options).exit_code == 0
     model = PrivateKMeans(2, epsilon=5.0, delta=1e-6, bounds=(0, 100), max_rows_per_group=2)

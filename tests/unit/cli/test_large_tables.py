@@ -10,10 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from spinney.cli import fitting
 from spinney.cli.main import main
 from spinney.curators.files import FileBackend
-from spinney.fits import run as estimators_fitting
+from spinney.fits import run as fits_run
 from spinney.mechanisms.source import SeededSource
 from spinney.tables import files as tables
 
@@ -38,8 +37,8 @@ def folder(tmp_path, monkeypatch):
         np.save(tmp_path / f"{name}.npy", frame[["dose", "age"]].to_numpy())
     (tmp_path / "bounds.json").write_text(json.dumps({"dose": [0, 100], "age": [0, 100]}))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(0))
-    monkeypatch.setattr(fitting, "Parameters", lambda **given: estimators_fitting.Parameters(**given, random_state=0))
+    monkeypatch.setattr(fits_run, "noise_source", lambda seed: SeededSource(0))
+    monkeypatch.setattr(fits_run, "generator", lambda *_: np.random.default_rng(0))
     return tmp_path
 
 

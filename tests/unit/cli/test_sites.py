@@ -13,8 +13,8 @@ from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMedoids
 from spinney.cli import progress as progress_module
 from spinney.cli import site_fitting
 from spinney.cli.main import main
-from spinney.estimators import site_fitting as estimators_fitting
 from spinney.exceptions import DataError
+from spinney.fits import run as fits_run
 from spinney.mechanisms.source import SeededSource
 from spinney.releases.sites import FAINT_SITES, SiteRelease
 from spinney.report.site_page import site_page
@@ -155,8 +155,8 @@ def test_the_largest_part_may_be_kept_alone(folder):
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("algorithm", ["hst", "coverage", "local-search"])
 def test_the_command_line_and_the_estimator_give_the_same_release(folder, monkeypatch, adjacency, algorithm):
-    monkeypatch.setattr(estimators_fitting, "noise_source", lambda seed: SeededSource(7))
-    monkeypatch.setattr(estimators_fitting, "check_random_state", lambda *_: np.random.default_rng(7))
+    monkeypatch.setattr(fits_run, "noise_source", lambda seed: SeededSource(7))
+    monkeypatch.setattr(fits_run, "generator", lambda *_: np.random.default_rng(7))
     FRAME.with_columns(pl.when(pl.int_range(4000) % 50 == 0).then(pl.lit("nowhere")).otherwise("point").alias("point")).write_csv(
         "d.csv"
     )
@@ -405,7 +405,7 @@ def test_an_error_after_reading_is_one_line_and_leaves_nothing(folder, monkeypat
     def fail(*arguments):
         raise error("Went\nwrong.")
 
-    monkeypatch.setattr(site_fitting, "fit_demand", fail)
+    monkeypatch.setattr(site_fitting, "run", fail)
     before = files(folder)
     result = sites("--points", "places.csv", "--csv", "sites.csv", "--picture", "map.png")
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", "error: Went wrong.\n")

@@ -14,6 +14,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counts
+from spinney.questions.ground import Ground
 from spinney.questions.levels import Levels
 from spinney.trees.quadtree import Splits, TreeCells
 
@@ -61,7 +62,7 @@ def test_noise_grows_with_the_number_of_levels(adjacency, max_rows, measure, sca
     charge = Charge("tree", "levels", Measure(measure), Fraction(1, 2))
     ledger = FitLedger(Budget(Fraction(9), Fraction(1, 9)), (charge,))
     unit, source = Unit(Adjacency(adjacency), max_rows), SeededSource(0)
-    curator = Curator(MemoryBackend(ROWS, PLANE, unit, source.key), unit, ledger, source)
+    curator = Curator(MemoryBackend(ROWS, Ground(PLANE), unit, source.key), unit, ledger, source)
     answer = curator.ask(Levels(SPLITS, 2, 6, None), charge)
     assert answer.noise.scale == pytest.approx(scale)
     true = TreeCells(SPLITS, answer.tree.cells.codes, answer.tree.cells.depths)

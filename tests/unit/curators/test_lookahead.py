@@ -6,13 +6,15 @@ import pytest
 from spinney import Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES
 from spinney.curators import lookahead
-from spinney.curators.files import Batches, FileBackend
+from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.numbers import NumberBackend
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.tables.streams import Batches
 from spinney.trees.quadtree import Splits, TreeCells
 
 CUBE = Box(0, 1).domain(3)  # 93 levels: two words
@@ -54,7 +56,7 @@ class GroupedBatches(ArrayBatches):
 @pytest.mark.parametrize("size", [1, 64, 400])
 def test_rows_without_a_name_of_a_group_are_an_error(size):
     batches = GroupedBatches(rows_in(PLANE, 128), size)
-    backend = FileBackend(batches, PLANE, Unit(), SeededSource(0).key)
+    backend = FileBackend(batches, Ground(PLANE), Unit(), SeededSource(0).key)
     with pytest.raises(DataError, match=r"has changed while it was in use\.\nHint: "):
         list(backend._each_batch(lambda rows, mask: len(rows)))
 

@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids, ReleaseError
 from spinney.algorithms.site_hst import SiteHST
-from spinney.estimators.coverage import CoverRelease, max_coverage
+from spinney.estimators.coverage import max_coverage
+from spinney.releases.cover import CoverRelease
 from spinney.tables.cells import numeric_column
 
 RNG = np.random.default_rng(0)

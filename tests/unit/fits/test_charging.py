@@ -75,12 +75,12 @@ def test_a_release_that_cannot_be_made_stays_charged_and_says_so(ledger, monkeyp
         raise KeyboardInterrupt
 
     space = FiniteMetric.from_points(np.arange(6.0)[:, None])
-    for room, fit in {
-        "fitting": lambda: PrivateKMeans(2, epsilon=0.1, bounds=(0, 1)).fit(ROWS, ledger=ledger),
-        "site_fitting": lambda: PrivateKMedoids(2, epsilon=0.1, space=space).fit([0, 1, 5], ledger=ledger),
-        "coverage": lambda: max_coverage([0, 1, 5], [[0, 1], [5]], 2, epsilon=0.1, ledger=ledger),
-    }.items():
-        monkeypatch.setattr(f"spinney.estimators.{room}.promise_fields", fail)
+    monkeypatch.setattr("spinney.fits.run.promise_fields", fail)
+    for fit in (
+        lambda: PrivateKMeans(2, epsilon=0.1, bounds=(0, 1)).fit(ROWS, ledger=ledger),
+        lambda: PrivateKMedoids(2, epsilon=0.1, space=space).fit([0, 1, 5], ledger=ledger),
+        lambda: max_coverage([0, 1, 5], [[0, 1], [5]], 2, epsilon=0.1, ledger=ledger),
+    ):
         with pytest.raises(KeyboardInterrupt) as caught:
             fit()
         assert caught.value.__notes__ == ["The ledger was charged for this release and keeps the charge."]

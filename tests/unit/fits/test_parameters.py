@@ -1,8 +1,6 @@
 import math
 import re
-from dataclasses import fields, replace
 from fractions import Fraction
-from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +12,8 @@ from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.tighten import Tightened
 from spinney.algorithms.tree import Tree
 from spinney.fits import run as fitting
-from spinney.fits.parameters import Parameters, check_count, check_parameters, check_random_state
+from spinney.fits.parameters import check_number, check_points
+from spinney.fits.run import generator as public_generator
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
@@ -186,29 +185,28 @@ def test_a_plan_needs_whole_numbers_of_columns_and_rows(number):
 
 @pytest.mark.parametrize("number", [1, np.int8(7), 2**70])
 def test_counts_may_be_any_whole_number(number):
-    check_count("n", "here", number)
+    check_number("n", "here", number)
 
 
 @pytest.mark.parametrize(("objective", "power"), [("kmedian", 1), ("kmeans", 2)])
 def test_facts_hold_the_parameters_and_become_a_problem(objective, power):
-    asked = Parameters(2, 0.1, 1e-6, (0, 1), "lloyd", "replace", np.True_, np.int64(3), random_state=4, noise_seed=5)
-    facts = check_parameters(asked, objective, "here", has_groups=True)
-    assert (facts.objective, facts.k, facts.budget) == (objective, 2, Budget.of(0.1, 1e-6))
-    assert (facts.algorithm, facts.tighten, facts.random_state, facts.noise_seed) == ("lloyd", True, 4, 5)
-    assert facts.unit == Unit(Adjacency.REPLACE, 3)
-    rows = check_parameters(replace(asked, max_rows_per_group=None), objective, "here", has_groups=False)
+    asked = {
+        "n_clusters": 2, "epsilon": 0.1, "delta": 1e-6, "bounds": (0, 1), "algorithm": "lloyd", "adjacency": "replace",
+        "tighten": np.True_, "max_rows_per_group": np.int64(3), "random_state": 4, "noise_seed": 5,
+    }  # fmt: skip
+    facts = check_points(asked, objective, "here", has_groups=True)
+    fit = facts.fit(4)
+    assert (fit.problem.objective, fit.problem.k, fit.problem.budget) == (objective, 2, Budget.of(0.1, 1e-6))
+    assert (fit.grouped, fit.random_state, fit.noise_seed) == (True, 4, 5)
+    assert fit.problem.unit == Unit(Adjacency.REPLACE, 3)
+    rows = check_points({**asked, "max_rows_per_group": None}, objective, "here", has_groups=False)
     assert rows.unit == Unit(Adjacency.REPLACE, 1)
-    problem = facts.problem(4)
-    assert problem.domain.n_features == 4
-    assert problem.power == power
-    assert problem.kernel == {1: "median", 2: "mean"}[power]
-    tightened = facts.algorithm_for(problem)
-    assert (type(tightened), type(tightened.inner)) == (Tightened, Lloyd)
-    assert type(replace(facts, tighten=False).algorithm_for(problem)) is Lloyd
-
-
-def test_parameters_are_those_of_the_estimators():
-    assert [field.name for field in fields(Parameters)] == list(signature(PrivateKMeans).parameters)
+    assert fit.problem.domain.n_features == 4
+    assert fit.problem.power == power
+    assert fit.problem.kernel == {1: "median", 2: "mean"}[power]
+    assert (type(fit.algorithm), type(fit.algorithm.inner)) == (Tightened, Lloyd)
+    plain = check_points({**asked, "tighten": False}, objective, "here", has_groups=True)
+    assert type(plain.fit(4).algorithm) is Lloyd
 
 
 @pytest.mark.parametrize(
@@ -218,20 +216,20 @@ def test_parameters_are_those_of_the_estimators():
 )
 def test_what_is_not_an_algorithm_is_refused(algorithm):
     with pytest.raises(
-        ParameterError, match=r"must be one of 'auto', .*, or an algorithm\. Got .+ instead\.\nHint: leave it out"
+        ParameterError, match=r"must be one of 'auto', .*, or an algorithm for tables\. Got .+ instead\.\nHint: leave it out"
     ):
         make(PrivateKMeans, algorithm=algorithm).plan(2)
 
 
 def test_public_randomness_repeats_as_asked():
-    first, same, other = (check_random_state(state).random(3) for state in (5, 5, 6))
+    first, same, other = (public_generator(state).random(3) for state in (5, 5, 6))
     np.testing.assert_array_equal(first, same)
     assert (first != other).any()
     generator = np.random.default_rng(0)
-    assert check_random_state(generator) is generator
-    legacy = [check_random_state(np.random.RandomState(1)).random(3) for _ in range(2)]
+    assert public_generator(generator) is generator
+    legacy = [public_generator(np.random.RandomState(1)).random(3) for _ in range(2)]
     np.testing.assert_array_equal(*legacy)
-    assert (check_random_state(None).random(3) != check_random_state(None).random(3)).any()
+    assert (public_generator(None).random(3) != public_generator(None).random(3)).any()
 
 
 @pytest.mark.parametrize("groups", [3, "a" * 30, dict.fromkeys(range(30)), np.zeros((30, 1)), pd.DataFrame({"g": range(30)})])

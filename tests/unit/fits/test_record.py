@@ -12,8 +12,9 @@ from spinney.algorithms.hst import HST
 from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.site_hst import SiteHST
-from spinney.estimators.coverage import CoverRelease, max_coverage
+from spinney.estimators.coverage import max_coverage
 from spinney.fits import charging
+from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease
 
 ROWS = np.random.default_rng(0).random((400, 2))
@@ -150,11 +151,11 @@ def test_a_noise_seed_alone_repeats_a_release(make):
 
 @pytest.mark.parametrize("seed", [0, 1, 5, 2**32 - 1, 2**40 + 3])
 def test_public_randomness_of_a_noise_seed_is_another_stream_than_the_noise(seed):
-    from spinney.fits.parameters import check_random_state
+    from spinney.fits.run import generator
 
-    public, noise = check_random_state(None, seed).random(8), np.random.default_rng(seed).random(8)
+    public, noise = generator(None, seed).random(8), np.random.default_rng(seed).random(8)
     assert not np.isin(public, noise).any()
-    assert (check_random_state(3, seed).random(8) == np.random.default_rng(3).random(8)).all()
+    assert (generator(3, seed).random(8) == np.random.default_rng(3).random(8)).all()
 
 
 @pytest.mark.parametrize("make", [fit, fit_sites, cover])

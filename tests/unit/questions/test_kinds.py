@@ -74,7 +74,7 @@ def opened(question, unit, charge):
     if isinstance(question, Choose | Cover) or isinstance(getattr(question, "partition", None), Labels):
         rows = DemandBackend(np.array([0, 1, 1]), Ground(None, 3, SPACE), unit, source.key)
     else:
-        rows = MemoryBackend(np.zeros((4, 2)), PLANE, unit, source.key)
+        rows = MemoryBackend(np.zeros((4, 2)), Ground(PLANE), unit, source.key)
     return Curator(rows, unit, FitLedger(Budget(Fraction(99), Fraction(1, 9)), (charge,)), source), source
 
 
@@ -145,7 +145,7 @@ def test_the_words_of_a_plan_say_how_much_noise_there_is(name, unit):
 def test_a_tree_of_equal_rows_ends_at_the_last_level():
     charge = Charge("test", "grow", Measure.PURE, math.inf)
     source = SeededSource(0)
-    rows = MemoryBackend(np.full((5, 2), 0.3), PLANE, Unit(), source.key)
+    rows = MemoryBackend(np.full((5, 2), 0.3), Ground(PLANE), Unit(), source.key)
     curator = Curator(rows, Unit(), FitLedger(Budget.of(math.inf), (charge,)), source)
     tree = curator.ask(Grow(SPLITS, 1, 2), charge)
     assert tree.leaves.depths.max() == SPLITS.depth
