@@ -98,11 +98,13 @@ def refused(question, make, *, sites=False, view=None):
         asked = curator if view is None else curator.within(view)
         asked.ask(make(), charges["one"])
 
+    plan = (planned(question),)
+    if sites:
+        model, table = PrivateKMedoids(1, epsilon=1.0, space=SPACE, algorithm=AskingSites(plan, ask)), DEMAND
+    else:
+        model, table = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking(plan, ask)), ROWS
     with pytest.raises(ValueError, match=r"must|counted over|only|a cell of a tree is") as caught:
-        if sites:
-            PrivateKMedoids(1, epsilon=1.0, space=SPACE, algorithm=AskingSites((planned(question),), ask)).fit(DEMAND)
-        else:
-            PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking((planned(question),), ask)).fit(ROWS)
+        model.fit(table)
     assert type(caught.value) is ValueError  # it was the gate, not the estimator
     (ledger,) = ledgers
     assert ledger.entries == ()

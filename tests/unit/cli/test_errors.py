@@ -63,9 +63,8 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_what_ends_a_fit_has_an_exit_code_and_says_that_the_charge_stays(end, command, ledger, folder, monkeypatch):
     work, code, text = ENDS[end]
-    monkeypatch.setattr("spinney.curators.base.sum_offsets", work)
-    monkeypatch.setattr("spinney.curators.items.COUNTING", None)  # read by sites where they count, and by nothing else
-    monkeypatch.setattr("spinney.curators.items.ItemCurator._count", work)
+    monkeypatch.setattr("spinney.curators.numbers.sum_offsets", work)
+    monkeypatch.setattr("spinney.curators.demand.DemandBackend.exact", work)
     result = run(*command, *ledger)
     assert result.exit_code == code
     assert result.stderr.startswith(f"error: {text}")
