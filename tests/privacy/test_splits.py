@@ -24,6 +24,7 @@ from spinney.privacy.pricing import Unit
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import Cells, Splits
 
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 THREADS = (1, 2, 4, 16)
 #: Entries of a block of distances, and bytes of a table of costs: one entry, some rows, everything.
 BLOCKS = (1, 3_000, 2**22)
