@@ -182,9 +182,9 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None, groups: A
             "Hint: run the fit where the driver runs."
         )
     names = tuple(frame.columns)
-    places = chosen_places(names, facts.columns, groups)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
     owner = None if groups is None else name_column(frame, names, groups)
+    places = chosen_places(names, facts.columns, groups)
     names = tuple(names[place] for place in places)
     numbers = number_columns(frame, [f"c{place}" for place in places], names)
     kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]

@@ -16,7 +16,10 @@ from spinney.cli.errors import one_line_errors
 from spinney.cli.main import main
 
 CANARY = "canary 30000001"
-FIT = ("fit", "rows.csv", "--k", "2", "--bounds", "0", "3", "--epsilon", "0.5", "--algorithm", "lloyd", "--out", "release.json")
+FIT = (
+    "fit", "rows.csv", "--k", "2", "--bounds", "0", "3", "--columns", "a,b", "--epsilon", "0.5", "--algorithm", "lloyd", "--out",
+    "release.json",
+)  # fmt: skip
 SITES = (
     "sites", "--points", "points.csv", "--demand", "demand.csv", "--k", "1", "--epsilon", "0.5", "--out", "release.json",
 )  # fmt: skip
