@@ -22,6 +22,7 @@ HOUSE = (
     ("solvers",),
     ("trees", "mechanisms"),
     ("spaces", "privacy"),
+    ("constraints",),
     ("exceptions",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}

@@ -9,7 +9,6 @@ import math
 from fractions import Fraction
 
 import pytest
-from spinney.curators.base import WEIGHT_SHARE
 
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.selection import selection_epsilon, selection_rho
@@ -17,6 +16,7 @@ from spinney.mechanisms.splitting import split_rule, worst_loss
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
+from spinney.questions.sums import WEIGHT_SHARE
 
 AMOUNTS = [Fraction(1, 1000), Fraction(1, 7), Fraction(1), Fraction(9, 2), Fraction(60)]
 CAPS = [1, 2, 3, 10]

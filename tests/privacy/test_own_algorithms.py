@@ -1,4 +1,8 @@
-"""An algorithm may be anyone's: what it could gain by asking wrongly is refused before anything is charged."""
+"""An algorithm may be anyone's: what it could gain by asking wrongly is refused before anything is charged.
+
+Every attack here goes through an estimator, as an algorithm of someone else would. What single arguments may be is searched in
+`tests/unit/questions/test_checks.py`.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -10,23 +14,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from spinney.curators.options import Balls, Family, Sets, Swaps
-from spinney.curators.partitions import Cells, Labels, Rings, Whole
-from spinney.curators.sites import SiteCurator
 
 from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.problem import Algorithm
-from spinney.algorithms.sites import SiteAlgorithm
-from spinney.curators.memory import MemoryCurator
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.choose import SITE_STEPS, Choose, Sets, Swaps, cost_steps
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counts
+from spinney.questions.cover import Balls, Cover, Family
+from spinney.questions.ground import Ground
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.partitions import Labels, Rings, Whole
+from spinney.questions.sums import Sums
 from spinney.spaces.box import Box, Domain
 from spinney.spaces.metric import Coordinates, Matrix, Network
-from spinney.trees.quadtree import Route, Splits
+from spinney.trees.quadtree import Route, Splits, TreeCells
 
 PLANE = Box(0, 1).domain(2)
 ROWS = np.random.default_rng(0).uniform(size=(50, 2))
@@ -38,29 +49,75 @@ NONE = np.empty(0, dtype=np.int64)
 SECRETS = []
 
 
+class Asking(Algorithm):
+    """One that may be given any plan and any question."""
+
+    name, backends = "own", ("memory",)
+
+    def __init__(self, charges, ask=None):
+        self._charges, self._ask = charges, ask
+
+    def parts(self, problem):
+        return (Part("one", "counts", Fraction(1)),)
+
+    def plan(self, problem):
+        return self._charges
+
+    def run(self, curator, problem, charges, rng):
+        return self._ask(curator, charges)
+
+
+class AskingSites(Asking):
+    """The same, about sites."""
+
+    solves = "sites"
+
+
+def planned(question):
+    return Charge("one", question, Measure.PURE, Fraction(1))
+
+
 def curator_of(question, *, sites=False):
-    charge = Charge("one", question, Measure.PURE, Fraction(1))
+    charge, source = planned(question), SeededSource(0)
     ledger = FitLedger(Budget.of(1.0), (charge,))
     if sites:
-        return SiteCurator(DEMAND, SPACE, Unit(), ledger, SeededSource(0)), charge
-    return MemoryCurator(ROWS, PLANE, Unit(), ledger, SeededSource(0)), charge
+        backend = DemandBackend(DEMAND, Ground(None, 6, SPACE), Unit(), source.key)
+    else:
+        backend = MemoryBackend(ROWS, PLANE, Unit(), source.key)
+    return Curator(backend, Unit(), ledger, source), charge
 
 
-def refused(question, ask, *, sites=False):
-    """Assert that a question is refused and that nothing was charged."""
-    curator, charge = curator_of(question, sites=sites)
-    with pytest.raises(ValueError, match=r"must|counted over"):
-        ask(curator, charge)
-    assert curator.ledger.entries == ()
+def refused(question, make, *, sites=False, view=None):
+    """Assert that what an algorithm asks is refused, that nothing was charged and that no row was read."""
+    reads, ledgers = [], []
+
+    def ask(curator, charges):
+        exact = curator._rows.exact
+        curator._rows.exact = lambda *asked: reads.append(asked) or exact(*asked)
+        ledgers.append(curator.ledger)
+        asked = curator if view is None else curator.within(view)
+        asked.ask(make(), charges["one"])
+
+    plan = (planned(question),)
+    if sites:
+        model, table = PrivateKMedoids(1, epsilon=1.0, space=SPACE, algorithm=AskingSites(plan, ask)), DEMAND
+    else:
+        model, table = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking(plan, ask)), ROWS
+    with pytest.raises(ValueError, match=r"must|counted over|only|a cell of a tree is") as caught:
+        model.fit(table)
+    assert type(caught.value) is ValueError  # it was the gate, not the estimator
+    (ledger,) = ledgers
+    assert ledger.entries == ()
+    assert reads == []
     assert SECRETS == []
 
 
 def cells(codes, depths, splits=DEEP):
-    return Cells(splits, np.array(codes, dtype=np.uint64).reshape(len(depths), -1), np.array(depths))
+    return TreeCells(splits, np.array(codes, dtype=np.uint64).reshape(len(depths), -1), np.array(depths))
 
 
 HALF = 1 << 63
-GRID = Cells.grid(SPLITS, 3)
+GRID = TreeCells.grid(SPLITS, 3)
 
 
 class Spy(np.ndarray):
@@ -87,9 +144,9 @@ class OwnRings(Rings):
         cells([[0, 0]], [129]),
         cells([[0, 0]], [-1]),
         cells([[0]], [1]),
-        Cells(DEEP, np.zeros((1, 2), dtype=np.int64), np.array([0])),
-        Cells(DEEP, np.zeros((2, 2), dtype=np.uint64), np.array([0])),
-        Cells(None, GRID.codes, GRID.depths),
+        TreeCells(DEEP, np.zeros((1, 2), dtype=np.int64), np.array([0])),
+        TreeCells(DEEP, np.zeros((2, 2), dtype=np.uint64), np.array([0])),
+        TreeCells(None, GRID.codes, GRID.depths),
         Rings(np.zeros((0, 2))),
         Rings(np.zeros((1, 3))),
         Rings(np.zeros(2)),
@@ -107,7 +164,7 @@ class OwnRings(Rings):
     ],
 )
 def test_a_partition_whose_cells_may_overlap_is_refused(partition):
-    refused("counts", lambda curator, charge: curator.counts(partition, charge))
+    refused("counts", lambda: Counts(partition))
 
 
 @given(st.integers(0, 2**32), st.sampled_from([2, 70, 128]))
@@ -121,10 +178,10 @@ def test_lists_of_cells_pass_exactly_if_they_are_disjoint_and_in_order(seed, mos
     lawful = all(a[1] < b[0] for a, b in pairwise(spans))
     curator, charge = curator_of("counts")
     if lawful:
-        assert curator.counts(found, charge).private_counts.shape == (4,)
+        assert curator.ask(Counts(found), charge).private_counts.shape == (4,)
     else:
         with pytest.raises(ValueError, match="disjoint"):
-            curator.counts(found, charge)
+            curator.ask(Counts(found), charge)
         assert curator.ledger.entries == ()
 
 
@@ -145,23 +202,24 @@ BAD_ROUTES = [
 @pytest.mark.parametrize("route", BAD_ROUTES)
 def test_splits_that_do_not_fit_the_kernels_are_refused(route):
     splits = replace(SPLITS, route=route)
-    refused("grow", lambda curator, charge: curator.grow(splits, 0, 5, charge))
-    refused("levels", lambda curator, charge: curator.levels(splits, 0, 1, None, charge))
-    refused("counts", lambda curator, charge: curator.counts(Cells(splits, GRID.codes, GRID.depths), charge))
+    refused("grow", lambda: Grow(splits, 0, 5))
+    refused("levels", lambda: Levels(splits, 0, 1, None))
+    refused("counts", lambda: Counts(TreeCells(splits, GRID.codes, GRID.depths)))
 
 
 @pytest.mark.parametrize(
-    ("start", "threshold"), [(-1, 5), (64, 5), (1.5, 5), (True, 5), (0, 1e300), (0, 2.5), (0, None), (0, 2**60)]
+    ("start", "threshold"), [(-1, 5), (25, 5), (62, 5), (64, 5), (1.5, 5), (True, 5), (0, 1e300), (0, 2.5), (0, None), (0, 2**60)]
 )
 def test_a_tree_is_asked_for_with_whole_numbers_in_range(start, threshold):
-    refused("grow", lambda curator, charge: curator.grow(SPLITS, start, threshold, charge))
+    refused("grow", lambda: Grow(SPLITS, start, threshold))
 
 
 @pytest.mark.parametrize(
-    ("start", "depth", "threshold"), [(-1, 2, 0), (3, 2, 0), (0, 129, 0), (64, 65, 0), (0, 1.5, 0), (0, 1, math.nan), (0, 1, "5")]
+    ("start", "depth", "threshold"),
+    [(-1, 2, 0), (3, 2, 0), (0, 129, 0), (64, 65, 0), (25, 30, 0), (0, 1.5, 0), (0, 1, math.nan), (0, 1, "5")],
 )
 def test_levels_are_asked_for_with_numbers_in_range(start, depth, threshold):
-    refused("levels", lambda curator, charge: curator.levels(SPLITS, start, depth, threshold, charge))
+    refused("levels", lambda: Levels(SPLITS, start, depth, threshold))
 
 
 TWO = np.array([[0.2, 0.2], [0.8, 0.8]])
@@ -186,12 +244,12 @@ TWO = np.array([[0.2, 0.2], [0.8, 0.8]])
 )
 def test_sums_take_one_radius_and_one_anchor_per_center(wrong):
     asked = {"centers": TWO, "kernel": "mean", "radii": np.ones(2), "anchors": TWO} | wrong
-    refused("sums", lambda curator, charge: curator.sums(**asked, charge=charge))
+    refused("sums", lambda: Sums(**asked))
 
 
 @pytest.mark.parametrize("wrong", [{"power": 3}, {"power": 1.5}, {"second": TWO[:0]}, {"second": TWO[:, :1]}, {"first": TWO[0]}])
 def test_costs_are_of_points(wrong):
-    refused("cost", lambda curator, charge: curator.cost(**({"first": TWO, "power": 1} | wrong), charge=charge))
+    refused("cost", lambda: Cost(**({"first": TWO, "power": 1} | wrong)))
 
 
 class OwnDomain(Domain):
@@ -212,21 +270,32 @@ class OwnDomain(Domain):
     ],
 )
 def test_a_view_is_within_a_real_domain(domain):
-    refused("counts", lambda curator, charge: curator.within(domain).counts(Whole(), charge))
+    refused("counts", lambda: Counts(Whole()), view=domain)
 
 
 def test_what_happens_to_an_array_later_changes_nothing():
     curator, charge = curator_of("grow")
     route = Route(*(array.copy() for array in SPLITS.route))
     mine = replace(SPLITS, route=route)
-    checked = curator._gate.splits(mine)
     route.axes[:] = 77
-    assert curator._gate.splits(mine) is checked
-    assert curator._gate.splits(checked) is checked  # so nothing that is known of these splits is computed again
-    tree = curator.grow(mine, 0, 5, charge)
+    tree = curator.ask(Grow(mine, 0, 5), charge)
+    assert tree.cells.splits is mine  # so nothing that is known of these splits is computed again
     assert set(tree.cells.splits.route.axes.tolist()) <= {0, 1}
     with pytest.raises(ValueError, match="read-only"):
         tree.cells.splits.route.axes[0] = 77
+    codes, depths = GRID.codes.copy(), GRID.depths.copy()
+    labels, members = np.zeros(6, dtype=np.int64), csr_array(np.eye(6))
+    questions = (
+        Counts(TreeCells(SPLITS, codes, depths)).partition,
+        Counts(Labels(labels, 1)).partition,
+        Cover(Family(members, (2,))).sets,
+    )
+    for array in (codes, depths, labels, members.data, members.indices, members.indptr):
+        array[:] = 99
+    np.testing.assert_array_equal(questions[0].codes, GRID.codes)
+    np.testing.assert_array_equal(questions[0].depths, GRID.depths)
+    np.testing.assert_array_equal(questions[1].labels, 0)
+    np.testing.assert_array_equal(questions[2].members.toarray(), np.eye(6))
 
 
 class OwnCover:
@@ -271,81 +340,90 @@ OWN_SOURCE = FiniteMetric(OwnSource(SPACE.source.points, False), 6, SPACE.candid
 
 
 @pytest.mark.parametrize(
-    "sets",
+    "make",
     [
-        OwnCover(),
-        OwnBalls(SPACE, RADII, (1, 1)),
-        Balls(OWN_SPACE, RADII, (1, 1)),
-        Balls(OWN_SOURCE, RADII, (1, 1)),
-        Balls(FiniteMetric.from_points([[0.0], [1.0]]), RADII, (1, 1)),
-        Balls(SPACE, RADII[::-1], (1, 1)),
-        Balls(SPACE, RADII, (1,)),
-        Balls(SPACE, RADII, (1, -1)),
-        Balls(SPACE, RADII, (0, 0)),
-        Balls(SPACE, np.arange(255.0), (1,) * 255),
-        Balls(SPACE, np.array([np.nan]), (1,)),
-        Family(OwnMembers(np.eye(6)), (2,)),
-        Family(csr_array(np.eye(5)), (2,)),
-        Family(np.eye(6), (2,)),
-        Family(MEMBERS, (2, 1)),
-        Family(MEMBERS, 2),
-        Family(MEMBERS, (1.5,)),
-        None,
+        lambda: OwnCover(),
+        lambda: OwnBalls(SPACE, RADII, (1, 1)),
+        lambda: Balls(OWN_SPACE, RADII, (1, 1)),
+        lambda: Balls(OWN_SOURCE, RADII, (1, 1)),
+        lambda: Balls(FiniteMetric.from_points([[0.0], [1.0]]), RADII, (1, 1)),
+        lambda: Balls(SPACE, RADII[::-1], (1, 1)),
+        lambda: Balls(SPACE, RADII, (1,)),
+        lambda: Balls(SPACE, RADII, (1, -1)),
+        lambda: Balls(SPACE, RADII, (0, 0)),
+        lambda: Balls(SPACE, np.arange(255.0), (1,) * 255),
+        lambda: Balls(SPACE, np.array([np.nan]), (1,)),
+        lambda: Family(OwnMembers(np.eye(6)), (2,)),
+        lambda: Family(csr_array(np.eye(5)), (2,)),
+        lambda: Family(np.eye(6), (2,)),
+        lambda: Family(MEMBERS, (2, 1)),
+        lambda: Family(MEMBERS, 2),
+        lambda: Family(MEMBERS, (1.5,)),
+        lambda: None,
     ],
 )
-def test_no_code_of_a_caller_sees_the_points_of_the_rows(sets):
-    refused("cover", lambda curator, charge: curator.cover(sets, charge), sites=True)
+def test_no_code_of_a_caller_sees_the_points_of_the_rows(make):
+    refused("cover", lambda: Cover(make()), sites=True)
 
 
 @pytest.mark.parametrize(
-    "options",
+    "make",
     [
-        Swaps(OWN_SPACE, np.array([0]), NONE),
-        Swaps(FiniteMetric.from_points(np.arange(6.0)[:, None]), np.array([0]), NONE),
-        Swaps(SPACE, np.array([6]), NONE),
-        Swaps(SPACE, np.array([-1]), NONE),
-        Swaps(SPACE, np.array([0.0]), NONE),
-        Swaps(SPACE, NONE, NONE),
-        Swaps(SPACE, np.array([0]), np.array([77])),
-        Swaps(SPACE, np.arange(6), NONE),  # no swap is left
-        Swaps(SPACE, np.array([0]), NONE, power=3),
-        Sets(()),
-        Sets((NONE,)),
-        Sets((np.array([6]),)),
-        Sets((np.array([0]),), power=0),
-        Sets("ab"),
-        [np.array([0])],
+        lambda: Swaps(OWN_SPACE, np.array([0]), NONE),
+        lambda: Swaps(FiniteMetric.from_points(np.arange(6.0)[:, None]), np.array([0]), NONE),
+        lambda: Swaps(SPACE, np.array([6]), NONE),
+        lambda: Swaps(SPACE, np.array([-1]), NONE),
+        lambda: Swaps(SPACE, np.array([0.0]), NONE),
+        lambda: Swaps(SPACE, NONE, NONE),
+        lambda: Swaps(SPACE, np.array([0]), np.array([77])),
+        lambda: Swaps(SPACE, np.arange(6), NONE),  # no swap is left
+        lambda: Swaps(SPACE, np.array([0]), NONE, power=3),
+        lambda: Sets(()),
+        lambda: Sets((NONE,)),
+        lambda: Sets((np.array([6]),)),
+        lambda: Sets((np.array([0]),), power=0),
+        lambda: Sets("ab"),
+        lambda: [np.array([0])],
     ],
 )
-def test_choices_are_of_points_of_the_space(options):
-    refused("choose", lambda curator, charge: curator.choose(options, charge), sites=True)
+def test_choices_are_of_points_of_the_space(make):
+    refused("choose", lambda: Choose(make()), sites=True)
 
 
 @pytest.mark.parametrize(
-    "labels",
+    "make",
     [
-        Labels(np.zeros(5, dtype=np.int64), 1),
-        Labels(np.zeros((6, 1), dtype=np.int64), 1),
-        Labels(np.full(6, 1), 1),
-        Labels(np.full(6, -2), 1),
-        Labels(np.zeros(6), 1),
-        Labels(np.full(6, -1), 0),
-        Labels(np.zeros(6, dtype=np.int64), 1.5),
-        Rings(np.zeros((1, 1))),
+        lambda: Labels(np.zeros(5, dtype=np.int64), 1),
+        lambda: Labels(np.zeros((6, 1), dtype=np.int64), 1),
+        lambda: Labels(np.full(6, 1), 1),
+        lambda: Labels(np.full(6, -2), 1),
+        lambda: Labels(np.zeros(6), 1),
+        lambda: Labels(np.full(6, -1), 0),
+        lambda: Labels(np.zeros(6, dtype=np.int64), 1.5),
+        lambda: Rings(np.zeros((1, 1))),
     ],
 )
-def test_labels_give_each_point_one_cell(labels):
-    refused("counts", lambda curator, charge: curator.counts(labels, charge), sites=True)
+def test_labels_give_each_point_one_cell(make):
+    refused("counts", lambda: Counts(make()), sites=True)
 
 
 def test_an_array_that_listens_hears_nothing():
     curator, charge = curator_of("counts", sites=True)
-    curator.counts(Labels(np.zeros(6, dtype=np.int64).view(Spy), 1), charge)
-    curator, charge = curator_of("choose", sites=True)
-    curator.choose(Swaps(SPACE, np.array([0]).view(Spy), NONE.view(Spy)), charge)
+    labels = Counts(Labels(np.zeros(6, dtype=np.int64).view(Spy), 1))
+    swaps = Choose(Swaps(SPACE, np.array([0]).view(Spy), NONE.view(Spy)))
+    sums = Sums(TWO.view(Spy), "mean", np.ones(2).view(Spy))
+    members = csr_array(np.eye(6))
+    members.data, members.indices = members.data.view(Spy), members.indices.view(Spy)
+    cover = Cover(Family(members, (2,)))
+    found = Counts(TreeCells(SPLITS, GRID.codes.view(Spy), GRID.depths.view(Spy)))
     SECRETS.clear()  # what it hears while it is copied is its own
-    curator, charge = curator_of("sums")
-    curator.sums(TWO.view(Spy), "mean", np.ones(2).view(Spy), charge)
+    curator.ask(labels, charge)
+    for name, question in (("choose", swaps), ("cover", cover)):
+        curator, charge = curator_of(name, sites=True)
+        curator.ask(question, charge)
+    for name, question in (("sums", sums), ("counts", found)):
+        curator, charge = curator_of(name)
+        curator.ask(question, charge)
     assert SECRETS == []
 
 
@@ -354,7 +432,7 @@ def test_a_space_of_another_class_is_refused(space):
     with pytest.raises(ParameterError, match="'space' parameter"):
         PrivateKMedoids(1, epsilon=1.0, space=space).fit(DEMAND)
     with pytest.raises(ValueError, match="must be a FiniteMetric"):
-        SiteCurator(DEMAND, space, Unit(), None, SeededSource(0))
+        Ground(None, 6, space)
     assert SECRETS == []
 
 
@@ -374,34 +452,14 @@ def test_a_space_of_another_class_is_refused(space):
 )
 def test_a_space_whose_arrays_do_not_fit_together_is_refused(source):
     with pytest.raises(ValueError, match="must be a FiniteMetric"):
-        SiteCurator(DEMAND, FiniteMetric(source, 6, np.arange(6), None), Unit(), None, SeededSource(0))
+        Ground(None, 6, FiniteMetric(source, 6, np.arange(6), None))
 
 
 def test_costs_stay_in_their_range_whatever_a_matrix_holds():
-    from spinney.curators.sites import COST_STEPS, cost_steps
-
     distances = np.array([np.nan, np.inf, -np.inf, -1.0, 0.0, 0.5, 1e300])
     for power in (1, 2):
         steps = cost_steps(FiniteMetric.from_matrix([[0, 1], [1, 0]]), distances, power)
-        assert ((steps >= 0) & (steps <= COST_STEPS)).all()
-
-
-class Asking(Algorithm):
-    """One that may be given any plan and any question."""
-
-    name, backends = "own", ("memory",)
-
-    def __init__(self, charges, ask=None):
-        self._charges, self._ask = charges, ask
-
-    def parts(self, problem):
-        return (Part("one", "counts", Fraction(1)),)
-
-    def plan(self, problem):
-        return self._charges
-
-    def run(self, curator, problem, charges, rng):
-        return self._ask(curator, charges)
+        assert ((steps >= 0) & (steps <= SITE_STEPS)).all()
 
 
 class OwnCharge(Charge):
@@ -448,9 +506,9 @@ def test_a_charge_that_grows_after_the_plan_buys_nothing():
     plan = (altered(),)
 
     def ask(curator, charges):
-        for charge in (*plan, *charges):
+        for charge in (*plan, *charges.values()):
             object.__setattr__(charge, "amount", Fraction(10**6))
-            curator.counts(Whole(), charge)
+            curator.ask(Counts(Whole()), charge)
 
     with pytest.raises(BudgetError, match="no open charge"):
         PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking(plan, ask)).fit(ROWS)
@@ -461,8 +519,8 @@ def test_kinds_of_algorithms_are_told_apart():
     from spinney.algorithms.hst import HST
     from spinney.algorithms.site_hst import SiteHST
 
-    class OwnSites(SiteAlgorithm):
-        name, parts, run = "own", print, print
+    class OwnSites(Algorithm):
+        name, solves, parts, run = "own", "sites", print, print
 
     for algorithm in (SiteHST(), OwnSites()):
         model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm)

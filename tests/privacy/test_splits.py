@@ -5,25 +5,27 @@ import os
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
-from spinney.algorithms.site_registry import SITE_ALGORITHMS
-from spinney.curators.items import _Stages
-from spinney.curators.options import Balls, Sets, Swaps
-from spinney.curators.partitions import Columns, Rings, Whole
-from spinney.curators.sites import SiteCurator
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
-from spinney.algorithms.registry import ALGORITHMS
-from spinney.curators.files import Batches, ParquetCurator, batch_rows
-from spinney.curators.kernels import sum_offsets
-from spinney.curators.memory import MemoryCurator
+from spinney.algorithms.registry import HOMES
+from spinney.curators.demand import DemandBackend
+from spinney.curators.memory import MemoryBackend
+from spinney.curators.parquet import Batches, FileBackend, batch_rows
 from spinney.estimators.coverage import max_coverage
-from spinney.mechanisms.source import SeededSource
+from spinney.io.tables import read_table, scan
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import frozen
+from spinney.questions.choose import Sets, Swaps
+from spinney.questions.cost import Costs
+from spinney.questions.cover import Balls
+from spinney.questions.ground import Ground
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.sums import Offsets
 from spinney.spaces.box import Box
-from spinney.tables.files import read_table, scan
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 THREADS = (1, 2, 4, 16)
 #: Entries of a block of distances, and bytes of a table of costs: one entry, some rows, everything.
 BLOCKS = (1, 3_000, 2**22)
@@ -62,10 +64,9 @@ def split(monkeypatch):
 
     def set_sizes(threads, entries):
         monkeypatch.setattr(os, "cpu_count", lambda: threads)
-        for module in ("spaces.metric", "curators.sites", "solvers.swaps"):
+        for module in ("spaces.metric", "curators.demand", "solvers.swaps"):
             monkeypatch.setattr(f"spinney.{module}.BLOCK_ENTRIES", entries)
-        for module in ("curators.sites", "curators.items"):
-            monkeypatch.setattr(f"spinney.{module}.TABLE_BYTES", 4 * entries)
+        monkeypatch.setattr("spinney.curators.demand.TABLE_BYTES", 4 * entries)
         for name in ("memory.CHUNK", "parquet.MOST_ROWS", "parquet.EXACT"):
             monkeypatch.setattr(f"spinney.curators.{name}", min(max(entries // 100, 1), 2**16))
         monkeypatch.setattr("spinney.curators.lookahead.MOST_CELLS", entries)
@@ -79,18 +80,26 @@ def demand_at(size):
     return np.repeat(points, 1 + np.arange(size) % 3)
 
 
-def exact_site_work(curator):
+def key():
+    return b"sixteen  letters"
+
+
+def demand(size, space):
+    return DemandBackend(demand_at(size), Ground(None, N_POINTS, SPACES[space]), UNIT, key)
+
+
+def exact_site_work(backend):
     """Return all exact numbers that questions about sites are answered from."""
-    space = curator.space
+    space = backend.ground.space
     swaps = Swaps(space, space.candidates[[1, 5, 9]], np.array([4]), 2)
     balls = Balls(space, space.diameter * np.array([0.05, 0.2, 1.0]), (1, 1, 1))
-    stages = _Stages(balls, curator._demand)
-    weights = curator._counts[curator._demand]
+    uncovered = backend.exact(balls)
     return [
-        curator._swap_costs(swaps)[0],
-        curator._set_costs(Sets((space.candidates[:2], space.candidates[3:5])))[0],
-        *(stages.count(weights, stage) for stage in range(3)),
-        stages.column(0),
+        *backend.exact(swaps),
+        *backend.exact(Sets((space.candidates[:2], space.candidates[3:5]))),
+        *(uncovered.count(stage) for stage in range(3)),
+        uncovered.remove(0, 1),
+        *(uncovered.count(stage) for stage in range(3)),
     ]
 
 
@@ -98,10 +107,10 @@ def exact_site_work(curator):
 def test_every_number_of_demand_points_gives_the_same_costs_on_all_threads_and_blocks(space, split):
     for size in SIZES:
         split(1, 2**22)
-        expected = exact_site_work(SiteCurator(demand_at(size), SPACES[space], UNIT, None, SeededSource(0)))
+        expected = exact_site_work(demand(size, space))
         for threads, entries in some_splits(size):
             split(threads, entries)
-            found = exact_site_work(SiteCurator(demand_at(size), SPACES[space], UNIT, None, SeededSource(0)))
+            found = exact_site_work(demand(size, space))
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(one, other, err_msg=f"{size} {threads} {entries}")
 
@@ -123,7 +132,7 @@ def releases_are_alike(split, size, release):
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
-@pytest.mark.parametrize("algorithm", SITE_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", HOMES["sites"])
 def test_sites_are_the_same_for_all_numbers_of_demand_points_threads_and_blocks(algorithm, split):
     for size in FEW_SIZES:
         # Public distances along a network add up from the end that a block suggests, so its lengths are whole numbers here.
@@ -160,40 +169,41 @@ class InBatches(Batches):
 
 
 ROWS = np.random.default_rng(4).normal(0.5, 0.3, (len(SIZES), 2))
-CENTERS = np.array([[0.2, 0.3], [0.7, 0.9]])
+CENTERS = frozen([[0.2, 0.3], [0.7, 0.9]])  # as questions have them
 DOMAIN = Box(0, 1).domain(2)
 
 
-def exact_row_work(curator):
+def exact_row_work(backend):
     """Return all exact numbers that questions about rows are answered from."""
     splits = Splits.of(DOMAIN)
     deep = Splits.random(DOMAIN, 100, np.random.default_rng(0))
-    cells = Cells.grid(splits, 5)
-    deepest = Cells(deep, np.zeros((1, 2), dtype=np.uint64), np.array([70]))
+    cells = TreeCells.grid(splits, 5)
+    deepest = TreeCells(deep, np.zeros((1, 2), dtype=np.uint64), np.array([70]))
     return [
-        *(curator._exact_counts(asked) for asked in (Whole(), Columns(), Rings(CENTERS), Rings(CENTERS, np.array([0.1, 0.5])))),
-        curator._exact_counts(cells, 4),
-        curator._exact_counts(cells.children(np.arange(len(cells)) % 3 == 0), 3),
-        curator._exact_counts(cells),
-        curator._exact_counts(deepest),
-        *curator._map_nearest(CENTERS, sum_offsets, CENTERS, np.ones(2), False, False),
+        *(backend.exact(asked) for asked in (Whole(), ColumnBins(), Rings(CENTERS), Rings(CENTERS, np.array([0.1, 0.5])))),
+        backend.exact(cells, 4),
+        backend.exact(cells.children(np.arange(len(cells)) % 3 == 0), 3),
+        backend.exact(cells),
+        backend.exact(deepest),
+        *backend.exact(Offsets(CENTERS, "mean", frozen(np.ones(2)), CENTERS)),
+        *backend.exact(Costs(CENTERS, CENTERS[:0], 2, 2.0**-28)),
     ]
 
 
-@pytest.mark.parametrize("curator", [MemoryCurator, ParquetCurator])
-def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(curator, split):
+@pytest.mark.parametrize("backend", [MemoryBackend, FileBackend])
+def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(backend, split):
     for size in SIZES:
         split(1, 2**22)
-        expected = exact_row_work(MemoryCurator(ROWS[:size], DOMAIN, UNIT, None, SeededSource(0)))
+        expected = exact_row_work(MemoryBackend(ROWS[:size], DOMAIN, UNIT, key))
         for threads, entries in some_splits(size):
             split(threads, entries)
-            rows = ROWS[:size] if curator is MemoryCurator else InBatches(ROWS[:size])
-            for one, other in zip(exact_row_work(curator(rows, DOMAIN, UNIT, None, SeededSource(0))), expected, strict=True):
+            rows = ROWS[:size] if backend is MemoryBackend else InBatches(ROWS[:size])
+            for one, other in zip(exact_row_work(backend(rows, DOMAIN, UNIT, key)), expected, strict=True):
                 np.testing.assert_array_equal(one.astype(np.int64), other.astype(np.int64))
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", HOMES["points"])
 def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algorithm, split):
     for size in FEW_SIZES:
         model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, random_state=0, noise_seed=1)
@@ -218,15 +228,14 @@ def test_files_give_the_same_release_for_all_numbers_of_rows_and_blocks(kind, qu
         if kind == "csv":
             file.write_text("a,b\n" + "".join(f"{quote}{a!r}{quote},{b!r}\n" for a, b in ROWS[:size].tolist()))
         elif kind == "parquet":
-            (frame.cast(pl.String) if quote else frame).write_parquet(file)
+            frame.write_parquet(file, row_group_size=7 if quote else None)
         else:
             np.save(file, np.asfortranarray(ROWS[:size]) if quote else ROWS[:size])
         split(1, 2**22)
         expected = model.fit(ROWS[:size]).release_.centers
         for block in (1, 3, 50) if size < 200 else (50,):
             split(4, 100 * block)
-            monkeypatch.setattr("spinney.tables.records.BATCH", block)
-            monkeypatch.setattr("spinney.tables.records.BLOCK", block)
-            monkeypatch.setattr("spinney.tables.schema.TEXTS", block)
+            monkeypatch.setattr("spinney.io.records.BATCH", block)
+            monkeypatch.setattr("spinney.io.records.BLOCK", block)
             np.testing.assert_array_equal(model.fit(scan(file)).release_.centers, expected)
             np.testing.assert_array_equal(model.fit(read_table(file).nonprivate_rows).release_.centers, expected)

@@ -204,9 +204,9 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
             "Hint: run the fit where the driver runs."
         )
     names = tuple(frame.columns)
-    places = chosen_places(names, columns, groups)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
     owner = None if groups is None else name_column(frame, names, groups)
+    places = chosen_places(names, columns, groups)
     names = tuple(names[place] for place in places)
     numbers = number_columns(frame, [f"c{place}" for place in places], names)
     kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["finite_points", "frozen", "require"]
+__all__ = ["LONGEST", "SHORTEST", "finite_points", "frozen", "frozen_places", "require"]
+
+#: Lengths between which squares neither vanish nor overflow.
+SHORTEST, LONGEST = 1e-150, 1e150
 
 
 def require(holds: Any, text: str) -> None:
@@ -20,12 +23,23 @@ def require(holds: Any, text: str) -> None:
 
 def frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:
     """Return a plain copy of an array that cannot be written to."""
-    array: NDArray[Any] = np.array(values, dtype=dtype, order="C", copy=True, subok=False)
+    try:
+        array: NDArray[Any] = np.array(values, dtype=dtype, order="C", copy=True, subok=False)
+    except Exception:  # numpy would quote what it cannot read
+        raise ValueError("arguments of a question must be arrays of numbers") from None
     array.setflags(write=False)
     return array
 
 
+def frozen_places(values: Any) -> NDArray[np.int64]:
+    """Return a plain copy of whole numbers that cannot be written to."""
+    found = frozen(values, None)  # of its own type
+    require(found.dtype.kind in "iu" or not found.size, "places must be whole numbers")
+    return frozen(found, np.int64)
+
+
 def finite_points(points: FloatArray, n_features: int, what: str) -> None:
     """Raise unless these are at least one point with one finite coordinate per column."""
-    lawful = points.ndim == 2 and len(points) and points.shape[1] == n_features and np.isfinite(points).all()
+    is_list = points.ndim == 2 and len(points) and points.shape[1] == n_features
+    lawful = is_list and (np.abs(points) < LONGEST).all()  # not missing either
     require(lawful, f"{what} must be finite points with one coordinate per column")

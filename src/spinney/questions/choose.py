@@ -19,7 +19,7 @@ from spinney.mechanisms.selection import choose, selection_epsilon
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import frozen, require
+from spinney.questions.arrays import frozen_places, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
 from spinney.spaces.box import FloatArray
@@ -81,12 +81,12 @@ class Swaps:
 
     def __post_init__(self) -> None:
         for name in ("centers", "existing"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
+            object.__setattr__(self, name, frozen_places(getattr(self, name)))
 
     @cached_property
     def newcomers(self) -> IntArray:
         """The candidates that are no centers."""
-        return frozen(np.setdiff1d(self.space.candidates, np.concatenate([self.centers, self.existing])), np.int64)
+        return frozen_places(np.setdiff1d(self.space.candidates, np.concatenate([self.centers, self.existing])))
 
     def __len__(self) -> int:
         return len(self.centers) * len(self.newcomers) + self.stay
@@ -116,7 +116,8 @@ class Sets:
     power: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sets", tuple(frozen(centers, np.int64) for centers in self.sets))
+        require(type(self.sets) in (tuple, list), "sets must be a tuple")
+        object.__setattr__(self, "sets", tuple(map(frozen_places, self.sets)))
 
     def __len__(self) -> int:
         return len(self.sets)

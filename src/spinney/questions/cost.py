@@ -93,7 +93,7 @@ class Cost(Question):
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CostAnswer:
         """Sum, and add noise."""
         assert ground.domain is not None
-        second = np.empty((0, self.first.shape[1])) if self.second is None else self.second
+        second = frozen(np.empty((0, self.first.shape[1]))) if self.second is None else self.second
         step = cost_range(ground.domain, self.first, second, self.power) / COST_STEPS
         (total,) = rows.exact(Costs(self.first, second, self.power, step))
         noise = self.kind(ground).noise(charge, unit)

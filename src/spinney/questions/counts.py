@@ -14,7 +14,7 @@ from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import frozen
+from spinney.questions.arrays import frozen, frozen_places, require
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Partition, TreeCells, check_partition
 from spinney.questions.question import Exact, Kind, Question
@@ -72,7 +72,8 @@ class Counts(Question):
     def __post_init__(self) -> None:
         if type(self.partition) is TreeCells:
             cells = self.partition
-            copied = TreeCells(cells.splits, frozen(cells.codes, np.uint64), frozen(cells.depths, np.int64))
+            require(np.asarray(cells.codes).dtype == np.uint64, "a cell of a tree is a code and a depth")
+            copied = TreeCells(cells.splits, frozen(cells.codes, np.uint64), frozen_places(cells.depths))
             object.__setattr__(self, "partition", copied)
 
     def kind(self, ground: Ground) -> Counting:

@@ -27,6 +27,8 @@ __all__ = ["MOST_STAGES", "NEVER", "Balls", "Cover", "Covering", "Family"]
 #: The stage of a set that never covers a point; stages are counted in one byte.
 NEVER = 255
 MOST_STAGES = 250
+#: Of all stages together.
+MOST_STEPS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,8 @@ class Cover(Question):
         require(type(self.sets) in (Balls, Family) and ground.domain is None, "only public sets of points can cover")
         steps = self.sets.steps
         are_numbers = type(steps) is tuple and all(type(count) is int and count >= 0 for count in steps)
-        require(are_numbers and 1 <= len(steps) <= MOST_STAGES and sum(steps) >= 1, "steps must be whole numbers, one per stage")
+        fits = are_numbers and 1 <= len(steps) <= MOST_STAGES and 1 <= sum(steps) <= MOST_STEPS
+        require(fits, "steps must be whole numbers, one per stage")
         self.sets.check(ground)
         require(self.sets.n_sets, "there must be a set")
 

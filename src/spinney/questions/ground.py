@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney.questions.arrays import require
+from spinney.questions.arrays import LONGEST, SHORTEST, frozen, require
 from spinney.spaces.box import Domain
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 
 __all__ = ["Ground"]
-
-#: Lengths between which squares neither vanish nor overflow.
-SHORTEST, LONGEST = 1e-150, 1e150
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,8 @@ class Ground:
     def __post_init__(self) -> None:
         if self.domain is not None:
             _check_domain(self.domain)
+            copied = Domain(frozen(self.domain.lower), frozen(self.domain.upper), float(self.domain.radius))
+            object.__setattr__(self, "domain", copied)
         if self.space is not None:
             _check_space(self.space, self.n_points)
 

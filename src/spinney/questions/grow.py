@@ -16,10 +16,14 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require
 from spinney.questions.ground import Ground
+from spinney.questions.partitions import MOST_START
 from spinney.questions.question import Exact, Kind, Question
-from spinney.trees.quadtree import WORD, Quadtree, Splits, TreeCells
+from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
-__all__ = ["Grow", "Splitting"]
+__all__ = ["MOST_THRESHOLD", "Grow", "Splitting"]
+
+#: The largest threshold, in rows: scores fit into 64 bits.
+MOST_THRESHOLD = 2**45
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Grow(Question):
     splits : Splits
         Public order of splits.
     start : int
-        Level at which the tree starts, 0 .. 63; levels above are split without looking.
+        Level at which the tree starts, at most MOST_START; levels above are split without looking.
     threshold : int
         In rows; a node is split if its noisy, depth-discounted count exceeds it.
     """
@@ -74,8 +78,9 @@ class Grow(Question):
         """The tree must be one of the ground's columns."""
         require(ground.domain is not None and type(self.splits) is Splits, "only rows of numbers have such a tree")
         self.splits.check(ground.n_features)
-        require(type(self.start) is int and 0 <= self.start <= min(self.splits.depth, WORD - 1), "start must be a level")
-        require(type(self.threshold) is int and 0 <= self.threshold < 2**50, "the threshold must be a number of rows")
+        require(type(self.start) is int and 0 <= self.start <= min(self.splits.depth, MOST_START), "start must be a level")
+        is_number = type(self.threshold) is int and 0 <= self.threshold <= MOST_THRESHOLD
+        require(is_number, "the threshold must be a number of rows")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Quadtree:
         """Decide level by level; every visited cell gets noise."""

@@ -19,8 +19,9 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require
 from spinney.questions.counts import Counting
 from spinney.questions.ground import Ground
+from spinney.questions.partitions import MOST_START
 from spinney.questions.question import Exact, Kind, Question
-from spinney.trees.quadtree import WORD, Quadtree, Splits, TreeCells
+from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
 __all__ = ["LevelAnswer", "LevelCounting", "Levels"]
 
@@ -72,7 +73,7 @@ class Levels(Question):
     splits : Splits
         Public order of splits.
     start, depth : int
-        First and last level: all cells of level `start` (0 .. 63) are visited, none below level `depth`.
+        First and last level: all cells of level `start`, at most MOST_START, are visited, none below level `depth`.
     threshold : float or None
         In rows; ``None`` visits every cell.
     """
@@ -91,7 +92,7 @@ class Levels(Question):
         require(ground.domain is not None and type(self.splits) is Splits, "only rows of numbers have such a tree")
         self.splits.check(ground.n_features)
         are_levels = type(self.start) is int and type(self.depth) is int and 0 <= self.start <= self.depth <= self.splits.depth
-        require(are_levels and self.start < WORD, "levels must satisfy 0 <= start <= depth <= splits.depth")
+        require(are_levels and self.start <= MOST_START, "levels must satisfy 0 <= start <= depth <= splits.depth")
         is_number = type(self.threshold) in (int, float) and self.threshold == self.threshold
         require(self.threshold is None or is_number, "the threshold must be a number of rows, or None")
 

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.questions.arrays import finite_points, frozen, require
+from spinney.questions.arrays import LONGEST, finite_points, frozen, frozen_places, require
 from spinney.questions.ground import Ground
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import WORD, Splits, TreeCells
 
-__all__ = ["ColumnBins", "Labels", "Partition", "Rings", "TreeCells", "Whole", "check_partition"]
+__all__ = ["MOST_CELLS", "MOST_START", "ColumnBins", "Labels", "Partition", "Rings", "TreeCells", "Whole", "check_partition"]
+
+#: A tree starts with all cells of a level: at most this one, so that they fit into memory.
+MOST_START = 24
+#: A partition of points has at most so many cells, or as many as points.
+MOST_CELLS = 2**MOST_START
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,7 @@ class Labels:
     n_cells: int
 
     def __post_init__(self) -> None:
-        require(np.asarray(self.labels).dtype.kind in "iu", "labels must be whole numbers")
-        object.__setattr__(self, "labels", frozen(self.labels, np.int64))
+        object.__setattr__(self, "labels", frozen_places(self.labels))
 
 
 Partition = Whole | Rings | TreeCells | ColumnBins | Labels
@@ -61,7 +65,9 @@ def check_partition(partition: Partition, ground: Ground) -> None:
     require(type(partition) in (Whole, Rings, TreeCells, ColumnBins, Labels), "rows are counted over partitions of the list")
     if isinstance(partition, Labels):
         labels = partition.labels
-        require(type(partition.n_cells) is int and partition.n_cells >= 0, "the number of cells must be a whole number")
+        most = max(MOST_CELLS, ground.n_points)
+        is_size = type(partition.n_cells) is int and 1 <= partition.n_cells <= most
+        require(is_size, "the number of cells must be a whole number, at least 1 and not far above that of points")
         fits = labels.shape == (ground.n_points,) and labels.min(initial=0) >= -1 and labels.max(initial=-1) < partition.n_cells
         require(ground.domain is None and fits, "labels must give each point a cell, or -1")
         return
@@ -69,7 +75,7 @@ def check_partition(partition: Partition, ground: Ground) -> None:
     if isinstance(partition, Rings):
         finite_points(partition.centers, ground.n_features, "centers")
         for edges in (partition.edges, partition.foreseen):
-            is_sorted = edges.ndim == 1 and np.isfinite(edges).all() and (np.diff(edges) > 0).all() and (edges >= 0).all()
+            is_sorted = edges.ndim == 1 and ((edges >= 0) & (edges < LONGEST)).all() and (np.diff(edges) > 0).all()
             require(is_sorted, "edges of rings must be finite and growing")
     elif isinstance(partition, TreeCells):
         _check_cells(partition, ground)

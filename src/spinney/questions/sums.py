@@ -15,7 +15,7 @@ from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import finite_points, frozen, require
+from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
 from spinney.spaces.box import FloatArray
@@ -138,7 +138,7 @@ class Sums(Question):
             finite_points(self.anchors, ground.n_features, "anchors")
             require(self.anchors.shape == self.centers.shape, "there must be one anchor per center")
         require(self.radii.shape == self.centers.shape[:1], "there must be one radius per center")
-        lawful = ((self.radii > 1e-150) & (self.radii < 1e150)).all()  # squares neither vanish nor overflow
+        lawful = ((self.radii > SHORTEST) & (self.radii < LONGEST)).all()  # squares neither vanish nor overflow
         require(lawful, "radii must be positive and finite")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:

@@ -82,9 +82,11 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
 
 def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
-    check_path(path, "draw_curve")
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
+    check_path(path, "draw_curve")
+    if not isinstance(curve, CostCurve):
+        raise ParameterError.wrong("curve", "draw_curve", "a CostCurve", curve, "cost_curve(release).")
     width = 6.4
     figure = new_figure(width, 4.4)
     axis = figure.subplots()

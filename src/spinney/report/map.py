@@ -67,6 +67,8 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
         raise ParameterError.wrong("release", "draw_map", "a SiteRelease", release, "model.release_ of a PrivateKMedoids.")
     if not (space is None or isinstance(space, FiniteMetric)):
         raise ParameterError.wrong("space", "draw_map", "a FiniteMetric or None", space, "that of the release.")
+    if not (degrees is None or isinstance(degrees, bool)):
+        raise ParameterError.wrong("degrees", "draw_map", "True, False or None", degrees, "leave it out.")
     drawn = None if space is None else space.coordinates
     coordinates = release.coordinates if drawn is None else drawn[release.sites]
     if coordinates is None:

@@ -32,7 +32,7 @@ def door(domain: Domain, nan_to_center: bool) -> Door:
     step = (domain.upper - domain.lower) / 2.0**GRID_BITS
     with np.errstate(over="ignore"):
         inverse = np.minimum(2.0**GRID_BITS / (domain.upper - domain.lower), np.finfo(np.float64).max)
-    return Door(domain.lower, domain.upper, inverse, step, domain.center, float(domain.radius), nan_to_center)
+    return Door(domain.lower.copy(), domain.upper.copy(), inverse, step, domain.center, float(domain.radius), nan_to_center)
 
 
 def as_floats(rows: NDArray[Any], *, by_column: bool = False) -> NDArray[Any]:

@@ -110,8 +110,8 @@ class Splits:
         route, depth = self.route, self.depth
         arrays = ((route.axes, np.int64), (route.shifts, np.uint64), (route.fractions, np.int64))
         plain = all(type(array) is np.ndarray and array.ndim == 1 and array.dtype == dtype for array, dtype in arrays)
-        if not (type(route) is Route and plain and depth <= MAX_DEPTH):
-            raise ValueError("splits must be arrays of at most MAX_DEPTH levels")
+        if not (type(route) is Route and plain and 1 <= depth <= MAX_DEPTH):
+            raise ValueError("splits must be arrays of one to MAX_DEPTH levels")
         sizes = route.fractions.size == depth and route.shifts.size in (0, depth)
         inside = (route.axes >= 0).all() and (route.axes < n_features).all() and (route.shifts < GRID_BITS).all()
         if not (sizes and inside and (route.fractions > 0).all() and (route.fractions < 2**GRID_BITS).all()):
@@ -168,6 +168,12 @@ class TreeCells:
     splits: Splits
     codes: CodeArray
     depths: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for name in ("codes", "depths"):
+            view = np.asarray(getattr(self, name)).view()
+            view.setflags(write=False)  # one kind of array, so that each kernel is compiled once
+            object.__setattr__(self, name, view)
 
     @classmethod
     def grid(cls, splits: Splits, depth: int) -> TreeCells:

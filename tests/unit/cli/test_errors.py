@@ -16,7 +16,10 @@ from spinney.cli.errors import one_line_errors
 from spinney.cli.main import main
 
 CANARY = "canary 30000001"
-FIT = ("fit", "rows.csv", "--k", "2", "--bounds", "0", "3", "--epsilon", "0.5", "--algorithm", "lloyd", "--out", "release.json")
+FIT = (
+    "fit", "rows.csv", "--k", "2", "--bounds", "0", "3", "--columns", "a,b", "--epsilon", "0.5", "--algorithm", "lloyd", "--out",
+    "release.json",
+)  # fmt: skip
 SITES = (
     "sites", "--points", "points.csv", "--demand", "demand.csv", "--k", "1", "--epsilon", "0.5", "--out", "release.json",
 )  # fmt: skip
@@ -63,9 +66,8 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_what_ends_a_fit_has_an_exit_code_and_says_that_the_charge_stays(end, command, ledger, folder, monkeypatch):
     work, code, text = ENDS[end]
-    monkeypatch.setattr("spinney.curators.base.sum_offsets", work)
-    monkeypatch.setattr("spinney.curators.items.COUNTING", None)  # read by sites where they count, and by nothing else
-    monkeypatch.setattr("spinney.curators.items.ItemCurator._count", work)
+    monkeypatch.setattr("spinney.curators.numbers.sum_offsets", work)
+    monkeypatch.setattr("spinney.curators.demand.DemandBackend.exact", work)
     result = run(*command, *ledger)
     assert result.exit_code == code
     assert result.stderr.startswith(f"error: {text}")

@@ -7,7 +7,7 @@ from spinney.cli.main import main
 from spinney.cli.wording import in_options
 from spinney.exceptions import ParameterError
 
-FIT = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "3", "--out", "release.json")
+FIT = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "3", "--columns", "b", "--out", "release.json")
 PLAN = ("plan", "--k", "2", "--epsilon", "1", "--n-features", "2")
 OPEN = ("ledger", "open", "new", "--epsilon", "1")
 SITES = ("sites", "--graph", "edges.csv", "--demand", "demand.csv", "--k", "1", "--epsilon", "1", "--out", "sites.json")

@@ -32,7 +32,7 @@ class Unread:
 )
 @pytest.mark.parametrize("k", [10_001, 300_000, 10**30])
 def test_more_clusters_than_can_be_had_are_refused_before_rows_are_read(ask, k):
-    with pytest.raises(ParameterError, match=f"must be at most 10000. Got {k} instead"):
+    with pytest.raises(ParameterError, match="must be at most 10000"):
         ask(k)
 
 

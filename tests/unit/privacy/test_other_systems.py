@@ -17,14 +17,14 @@ for name in ("O_CLOEXEC", "pread", "pwrite", "sysconf", "sched_getaffinity", "fo
 FITS = """
 import numpy as np
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, Release
-from spinney.tables.files import scan
-model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(np.random.default_rng(0).random((200, 2)))
+from spinney.io.tables import scan
+model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(np.random.default_rng(0).random((4000, 2)))
 model.release_.to_json("release.json")
 assert Release.from_json("release.json").statement == model.release_.statement
 assert PrivateKMeans.from_release("release.json").predict([[0.1, 0.9]]).shape == (1,)
-polars.DataFrame({"a": [0.1, 0.9] * 50}).write_parquet("rows.parquet")
+polars.DataFrame({"a": [0.1, 0.9] * 2000}).write_parquet("rows.parquet")
 PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(scan("rows.parquet"))
-PrivateKMedoids(1, epsilon=1.0, space=FiniteMetric.from_graph([(0, 1, 1.0)])).fit([0, 1, 1])
+PrivateKMedoids(1, epsilon=1.0, space=FiniteMetric.from_graph([(0, 1, 1.0)])).fit([0, 1, 1] * 1000)
 """
 
 LEDGER = """

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
-from spinney import Box, FiniteMetric, PrivateKMeans
+from spinney import Box, CuratorError, FiniteMetric, PrivateKMeans
 from spinney.algorithms.problem import Algorithm
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
@@ -23,12 +23,13 @@ from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counting, Counts
-from spinney.questions.cover import MOST_STAGES, Balls, Cover, Family
+from spinney.questions.cover import MOST_STAGES, MOST_STEPS, Balls, Cover, Family
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
+from spinney.questions.grow import MOST_THRESHOLD, Grow
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
+from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, Rings, Whole
 from spinney.questions.sums import Sums
+from spinney.spaces.box import Domain
 from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
 
 DOMAIN = Box(0, 1).domain(3)
@@ -45,9 +46,10 @@ class Untouchable(Backend):
     """Rows that must not be read."""
 
     def __init__(self, ground):
-        self.ground = ground
+        self.ground, self.reads = ground, 0
 
     def exact(self, aggregate, levels_below=0):
+        self.reads += 1
         raise AssertionError("rows were read")
 
 
@@ -68,13 +70,15 @@ def refuse(ground, make, match=r"\w"):
     with pytest.raises(ValueError, match=match):
         ask()
     assert curator.ledger.entries == ()
+    assert curator._rows.reads == 0
 
 
 def accept(ground, question, name):
     curator, charges = gate(ground)
-    with pytest.raises(AssertionError, match="rows were read"):
+    with pytest.raises(CuratorError):  # the gate is sealed
         curator.ask(question, charges[name])
     assert curator.ledger.entries == (charges[name],)
+    assert curator._rows.reads == 1
 
 
 def cells(*names, splits=SPLITS):
@@ -139,6 +143,7 @@ BAD_CENTERS = {
     "one point": CENTERS[0],
     "no centers": CENTERS[:0],
     "a cube": CENTERS[None],
+    "far beyond all domains": 1e160 * CENTERS,
 }
 ASKS = {
     "counts": lambda bad: Counts(Rings(bad)),
@@ -177,6 +182,7 @@ NUMBERS = {
     "equal edges": (lambda: Counts(Rings(CENTERS, [0.2, 0.2])), "edges"),
     "negative edges": (lambda: Counts(Rings(CENTERS, [-0.1, 0.2])), "edges"),
     "edges without a number": (lambda: Counts(Rings(CENTERS, [0.1, np.nan])), "edges"),
+    "an edge whose square is infinite": (lambda: Counts(Rings(CENTERS, [0.1, 1e160])), "edges"),
     "an infinite edge": (lambda: Counts(Rings(CENTERS, [0.1, np.inf])), "edges"),
     "edges in a square": (lambda: Counts(Rings(CENTERS, np.ones((1, 1)))), "edges"),
     "falling edges, foreseen": (lambda: Counts(Rings(CENTERS, foreseen=[0.2, 0.1])), "edges"),
@@ -197,6 +203,8 @@ NUMBERS = {
     "depths in a square": (lambda: Counts(TreeCells(SPLITS, cells("0").codes, np.array([[1]]))), "a code and a depth"),
     "codes of one word": (lambda: Counts(TreeCells(SPLITS, cells("0").codes[:, :1], np.array([1]))), "a code and a depth"),
     "flat codes": (lambda: Counts(TreeCells(SPLITS, cells("0").codes[0], np.array([1]))), "a code and a depth"),
+    "signed codes": (lambda: Counts(TreeCells(SPLITS, cells("0").codes.astype(np.int64), np.array([1]))), "a code and a depth"),
+    "depths with a fraction": (lambda: Counts(TreeCells(SPLITS, cells("0").codes, np.array([1.5]))), "whole numbers"),
     "codes that are not words": (
         lambda: made(Counts, partition=TreeCells(SPLITS, cells("0").codes.astype(np.int64), np.array([1]))), "a code and a depth",
     ),
@@ -209,14 +217,17 @@ NUMBERS = {
     "a tree of no splits": (lambda: Levels(None, 0, 1, None), "tree"),
     "a start above the first level": (lambda: Grow(SPLITS, -1, 1), "start"),
     "a start below the first word": (lambda: Grow(SPLITS, 64, 1), "start"),
+    "a start with too many cells": (lambda: Grow(SPLITS, MOST_START + 1, 1), "start"),
+    "a start that is True": (lambda: Grow(SPLITS, True, 1), "start"),
     "a start that is no int": (lambda: Grow(SPLITS, 1.0, 1), "start"),
     "a negative threshold of splits": (lambda: Grow(SPLITS, 0, -1), "threshold"),
-    "a huge threshold of splits": (lambda: Grow(SPLITS, 0, 2**50), "threshold"),
+    "a huge threshold of splits": (lambda: Grow(SPLITS, 0, MOST_THRESHOLD + 1), "threshold"),
     "a threshold of splits that is no int": (lambda: Grow(SPLITS, 0, 1.5), "threshold"),
     "levels that start above the first": (lambda: Levels(SPLITS, -1, 3, None), "levels"),
     "levels that end before they start": (lambda: Levels(SPLITS, 4, 3, None), "levels"),
     "levels below the splits": (lambda: Levels(SPLITS, 0, 94, None), "levels"),
     "levels that start below the first word": (lambda: Levels(SPLITS, 64, 64, None), "levels"),
+    "levels that start with too many cells": (lambda: Levels(SPLITS, MOST_START + 1, 63, None), "levels"),
     "levels that are no ints": (lambda: Levels(SPLITS, 0, 3.0, None), "levels"),
     "a threshold without a number": (lambda: Levels(SPLITS, 0, 3, math.nan), "threshold"),
     "a threshold of True": (lambda: Levels(SPLITS, 0, 3, True), "threshold"),
@@ -235,6 +246,7 @@ SPLITS_WITH = {
     "too few fractions": {"fractions": SPLITS.route.fractions[:-1]},
     "a fraction of nothing": {"fractions": 0 * SPLITS.route.fractions},
     "a fraction of all": {"fractions": 0 * SPLITS.route.fractions + 2**31},
+    "no levels": {name: getattr(SPLITS.route, name)[:0] for name in Route._fields},
     "too many levels": {name: np.resize(getattr(SPLITS.route, name), MAX_DEPTH + 1) for name in Route._fields},
 }
 SITES = {
@@ -264,6 +276,13 @@ SITES = {
     "a label below -1": (lambda: Counts(Labels([0, 1, -2, 0], 2)), "labels"),
     "labels that are not whole": (lambda: Counts(Labels([0, 1, 0.5, 0], 2)), "whole numbers"),
     "a number of cells that is not whole": (lambda: Counts(Labels([0, 1, 0, 0], 2.0)), "number of cells"),
+    "no cells": (lambda: Counts(Labels([-1, -1, -1, -1], 0)), "number of cells"),
+    "more cells than fit into memory": (lambda: Counts(Labels([0, 1, 0, 0], MOST_CELLS + 1)), "number of cells"),
+    "centers that are not whole": (lambda: Choose(Swaps(SPACE, [0.5], NONE)), "whole numbers"),
+    "a set that is not whole": (lambda: Choose(Sets(([0.5],))), "whole numbers"),
+    "sets that are a text": (lambda: Choose(Sets("ab")), "tuple"),
+    "sets of texts": (lambda: Choose(Sets(("ab",))), "whole numbers"),
+    "more steps than anyone takes": (lambda: family(steps=(MOST_STEPS + 1,)), "steps"),
     "a negative number of cells": (lambda: Counts(Labels([-1, -1, -1, -1], -1)), "number of cells"),
     "the whole domain": (lambda: Counts(Whole()), "rows of numbers"),
     "bins of columns": (lambda: Counts(ColumnBins()), "rows of numbers"),
@@ -328,7 +347,7 @@ def test_what_is_right_is_charged_before_rows_are_read():
     accept("numbers", Counts(TreeCells(SPLITS, np.empty((0, 2), np.uint64), NONE)), "counts")
     accept("numbers", Levels(SPLITS, 5, 93, -math.inf), "levels")
     accept("numbers", Levels(SPLITS, 0, 0, None), "levels")
-    accept("numbers", Grow(SPLITS, 5, 2**50 - 1), "grow")
+    accept("numbers", Grow(SPLITS, 5, MOST_THRESHOLD), "grow")
     accept("sites", Choose(Swaps(SPACE, [0, 1, 3], NONE, 2, True)), "choose")
     accept("sites", Choose(Sets(([0], [2, 2]))), "choose")
     accept("sites", Cover(Balls(SPACE, [-1.0, 0.5, 0.5], (0, 1, 2))), "cover")
@@ -372,13 +391,12 @@ class Own(Algorithm):
 
 @pytest.mark.parametrize("wrong", [name for name, (make, _) in NUMBERS.items() if "cell" in name])
 def test_an_algorithm_of_someone_else_cannot_count_rows_twice(wrong, monkeypatch):
-    def exact(self, aggregate, levels_below=0):
-        raise AssertionError("rows were read")
-
-    monkeypatch.setattr(NumberBackend, "exact", exact)
+    reads = []
+    monkeypatch.setattr(NumberBackend, "exact", lambda *asked: reads.append(asked))
     make, match = NUMBERS[wrong]
     with pytest.raises(ValueError, match=match):
         PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Own(make)).fit(np.zeros((9, 3)))
+    assert reads == []
 
 
 class OwnCharge(Charge):
@@ -404,3 +422,29 @@ def test_rows_at_points_cannot_be_clipped():
     curator, _ = gate("sites")
     with pytest.raises(ValueError, match="only rows of numbers can be clipped"):
         curator.within(DOMAIN)
+
+
+def test_what_cannot_be_read_is_not_quoted():
+    for make in (
+        lambda: Counts(Rings([["canary"]])),
+        lambda: Sums(CENTERS, "mean", ["canary", "canary"]),
+        lambda: Cost([["canary"]], 1),
+        lambda: Swaps(SPACE, ["canary"], NONE),
+        lambda: Sets((["canary"],)),
+        lambda: Balls(SPACE, ["canary"], (1,)),
+        lambda: Labels(["canary"], 1),
+    ):
+        with pytest.raises(ValueError, match="must be") as caught:
+            make()
+        assert "canary" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_domain_that_is_changed_later_changes_nothing():
+    domain = Domain(np.zeros(3), np.ones(3), math.inf)
+    ground = Ground(domain)
+    domain.upper[:] = np.nan
+    assert (ground.domain.upper == 1).all()
+    with pytest.raises(ValueError, match="read-only"):
+        ground.domain.upper[0] = 2
