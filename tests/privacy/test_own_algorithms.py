@@ -502,16 +502,18 @@ def test_a_plan_that_is_none_is_refused(plan):
         PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking(plan, ask)).fit(ROWS)
 
 
-def test_a_charge_that_grows_after_the_plan_buys_nothing():
-    plan = (altered(),)
+@pytest.mark.parametrize("whose", ["planned", "given"])
+def test_a_charge_that_grows_after_the_plan_buys_nothing(whose):
+    plan, answers = (altered(),), []
 
     def ask(curator, charges):
-        for charge in (*plan, *charges.values()):
-            object.__setattr__(charge, "amount", Fraction(10**6))
-            curator.ask(Counts(Whole()), charge)
+        (charge,) = plan if whose == "planned" else charges.values()
+        object.__setattr__(charge, "amount", Fraction(10**6))
+        answers.append(curator.ask(Counts(Whole()), charge))
 
     with pytest.raises(BudgetError, match="no open charge"):
         PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking(plan, ask)).fit(ROWS)
+    assert answers == []
 
 
 def test_kinds_of_algorithms_are_told_apart():

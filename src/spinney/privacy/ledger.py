@@ -34,7 +34,7 @@ class FitLedger:
         if total_epsilon(planned, budget.delta) > budget.epsilon:
             raise BudgetError("The plan spends more than its budget.")
         self.budget, self.planned = budget, planned
-        self._open = {charge.name: charge for charge in planned}
+        self._open = {charge.name: Charge.copy_of(charge) for charge in planned}  # those handed out may be changed
         self._entries: list[Charge] = []
 
     @property

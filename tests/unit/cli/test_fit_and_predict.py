@@ -17,6 +17,9 @@ ROWS = np.repeat([[1.0, 20.0], [9.0, 80.0]], 1500, axis=0) + RNG.normal(0, 0.5, 
 FRAME = pl.DataFrame({"dose": ROWS[:, 0], "age": ROWS[:, 1], "patient": [f"p{i // 3}" for i in range(3000)]})
 BOUNDS = {"dose": [0, 10], "age": [0, 100]}
 
+#: What is said of an error of the system that has no number: its own words could be anyone's.
+NO_FILE = "A file could not be read or written. Hint: check the path, its permissions and the space that is left."
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -202,7 +205,7 @@ def test_an_error_after_reading_is_one_line_and_leaves_nothing(folder, monkeypat
     before = files(folder)
     result = fit("rows.csv", "--bounds", "0", "1", "--columns", "age")
     assert result.exit_code == code
-    assert result.stderr == "error: Went wrong.\n"
+    assert result.stderr == f"error: {'Went wrong.' if error is not OSError else NO_FILE}\n"
     assert result.stdout == ""
     assert files(folder) == before
 
@@ -211,8 +214,7 @@ def test_an_unforeseen_error_leaves_nothing_and_an_older_release_alone(folder, m
     (folder / "release.json").write_text("older")
     monkeypatch.setattr(fitting, "run", lambda *arguments: 1 / 0)
     before = files(folder)
-    with pytest.raises(ZeroDivisionError):
-        fit("rows.csv", "--bounds", "0", "1")
+    assert fit("rows.csv", "--bounds", "0", "1").exit_code == 1
     assert files(folder) == before
     assert (folder / "release.json").read_text() == "older"
 
@@ -313,7 +315,7 @@ def test_predict_needs_the_names_of_the_release(folder):
     FRAME.select("dose").write_csv("narrow.csv")
     result = run("predict", "release.json", "narrow.csv", "--out", "labels.csv")
     assert result.exit_code == 3
-    assert result.stderr == "error: narrow.csv has no column 'age'. Hint: it has 'dose'.\n"
+    assert result.stderr == "error: narrow.csv has fewer columns than are asked for. Hint: it has 'dose'.\n"
     result = run("predict", "release.json", "rows.npy", "--out", "labels.csv")
     assert result.exit_code == 3
     assert "no column names" in result.stderr
