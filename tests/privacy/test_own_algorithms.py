@@ -83,7 +83,7 @@ def curator_of(question, *, sites=False):
     if sites:
         backend = DemandBackend(DEMAND, Ground(None, 6, SPACE), Unit(), source.key)
     else:
-        backend = MemoryBackend(ROWS, PLANE, Unit(), source.key)
+        backend = MemoryBackend(ROWS, Ground(PLANE), Unit(), source.key)
     return Curator(backend, Unit(), ledger, source), charge
 
 

@@ -9,10 +9,9 @@ from scipy.sparse import coo_array
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.registry import HOMES
 from spinney.curators.demand import DemandBackend
+from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
-from spinney.curators.parquet import Batches, FileBackend, batch_rows
 from spinney.estimators.coverage import max_coverage
-from spinney.io.tables import read_table, scan
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen
@@ -23,6 +22,8 @@ from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import Offsets
 from spinney.spaces.box import Box
+from spinney.tables.files import read_table, scan
+from spinney.tables.streams import Batches, batch_rows
 from spinney.trees.quadtree import Splits, TreeCells
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
@@ -67,8 +68,8 @@ def split(monkeypatch):
         for module in ("spaces.metric", "curators.demand", "solvers.swaps"):
             monkeypatch.setattr(f"spinney.{module}.BLOCK_ENTRIES", entries)
         monkeypatch.setattr("spinney.curators.demand.TABLE_BYTES", 4 * entries)
-        for name in ("memory.CHUNK", "parquet.MOST_ROWS", "parquet.EXACT"):
-            monkeypatch.setattr(f"spinney.curators.{name}", min(max(entries // 100, 1), 2**16))
+        for name in ("curators.memory.CHUNK", "tables.streams.MOST_ROWS", "curators.files.EXACT"):
+            monkeypatch.setattr(f"spinney.{name}", min(max(entries // 100, 1), 2**16))
         monkeypatch.setattr("spinney.curators.lookahead.MOST_CELLS", entries)
 
     return set_sizes
@@ -194,11 +195,11 @@ def exact_row_work(backend):
 def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(backend, split):
     for size in SIZES:
         split(1, 2**22)
-        expected = exact_row_work(MemoryBackend(ROWS[:size], DOMAIN, UNIT, key))
+        expected = exact_row_work(MemoryBackend(ROWS[:size], Ground(DOMAIN), UNIT, key))
         for threads, entries in some_splits(size):
             split(threads, entries)
             rows = ROWS[:size] if backend is MemoryBackend else InBatches(ROWS[:size])
-            for one, other in zip(exact_row_work(backend(rows, DOMAIN, UNIT, key)), expected, strict=True):
+            for one, other in zip(exact_row_work(backend(rows, Ground(DOMAIN), UNIT, key)), expected, strict=True):
                 np.testing.assert_array_equal(one.astype(np.int64), other.astype(np.int64))
 
 
@@ -235,7 +236,7 @@ def test_files_give_the_same_release_for_all_numbers_of_rows_and_blocks(kind, qu
         expected = model.fit(ROWS[:size]).release_.centers
         for block in (1, 3, 50) if size < 200 else (50,):
             split(4, 100 * block)
-            monkeypatch.setattr("spinney.io.records.BATCH", block)
-            monkeypatch.setattr("spinney.io.records.BLOCK", block)
+            monkeypatch.setattr("spinney.tables.records.BATCH", block)
+            monkeypatch.setattr("spinney.tables.records.BLOCK", block)
             np.testing.assert_array_equal(model.fit(scan(file)).release_.centers, expected)
             np.testing.assert_array_equal(model.fit(read_table(file).nonprivate_rows).release_.centers, expected)

@@ -40,7 +40,7 @@ class ArrayBatches(Batches):
 
 def open_both(rows, domain):
     batches = ArrayBatches(rows)
-    common = (domain, Unit(), SeededSource(0).key)
+    common = (Ground(domain), Unit(), SeededSource(0).key)
     return FileBackend(batches, *common), MemoryBackend(rows, *common), batches
 
 

@@ -17,7 +17,7 @@ for name in ("O_CLOEXEC", "pread", "pwrite", "sysconf", "sched_getaffinity", "fo
 FITS = """
 import numpy as np
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, Release
-from spinney.io.tables import scan
+from spinney.tables.files import scan
 model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(np.random.default_rng(0).random((4000, 2)))
 model.release_.to_json("release.json")
 assert Release.from_json("release.json").statement == model.release_.statement

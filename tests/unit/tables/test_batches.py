@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import Ledger, ParameterError, PrivateKMeans
-from spinney.curators import files as parquet
 from spinney.exceptions import DataError
-from spinney.tables import batches, records, tables
+from spinney.tables import batches, records, streams, tables
 from spinney.tables.batches import Scan, memory_bytes, scan
 from spinney.tables.files import Table, open_table, read_table
 
@@ -44,7 +43,7 @@ def assert_same(paths, columns=None, groups=None):
 
 @pytest.fixture(params=[1, 7, 1000])
 def batch(request, monkeypatch):
-    monkeypatch.setattr(parquet, "MOST_ROWS", request.param)
+    monkeypatch.setattr(streams, "MOST_ROWS", request.param)
     monkeypatch.setattr(records, "BATCH", request.param)
     monkeypatch.setattr(records, "BLOCK", 16 * request.param)
     return request.param
@@ -413,9 +412,9 @@ def test_the_memory_of_a_container_is_its_limit(tmp_path, monkeypatch):
 
 
 def test_batches_are_bounded_in_rows_and_cells():
-    assert parquet.batch_rows(1) == 2**16
-    assert parquet.batch_rows(1000) * 1000 <= 2**20
-    assert parquet.batch_rows(2**21) == 1
+    assert streams.batch_rows(1) == 2**16
+    assert streams.batch_rows(1000) * 1000 <= 2**20
+    assert streams.batch_rows(2**21) == 1
 
 
 def test_the_estimator_takes_a_table_on_disk(tmp_path):
