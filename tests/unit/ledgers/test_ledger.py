@@ -13,7 +13,8 @@ import pytest
 
 from spinney import BudgetError, Ledger, ParameterError
 from spinney.exceptions import DataError
-from spinney.ledgers import journal, ledger_file
+from spinney.ledgers import journal
+from spinney.ledgers import ledger as ledger_file
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from spinney import Ledger, ParameterError, PrivateKMeans
 from spinney.exceptions import DataError
-from spinney.tables import batches, records, streams, tables
+from spinney.tables import batches, records, streams
+from spinney.tables import files as tables
 from spinney.tables.batches import Scan, memory_bytes, scan
 from spinney.tables.files import Table, open_table, read_table
 
