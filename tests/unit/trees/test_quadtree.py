@@ -6,7 +6,7 @@ import pytest
 from spinney import Ball, Box
 from spinney.questions.grow import Grow
 from spinney.spaces.grid import GRID_BITS
-from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Splits, TreeCells
+from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Quadtree, Splits, TreeCells
 
 SPACES = {
     "unit interval": Box(0, 1).domain(1),
@@ -193,3 +193,13 @@ def test_children_of_cells_at_different_depths():
     assert [bits(code, depth).rstrip("0") for code, depth in zip(cells.codes, cells.depths, strict=True)] == [
         "", "01", "1", "1" + 63 * "0" + "1", "11", "111",
     ]  # fmt: skip
+
+
+def test_arrays_of_cells_are_of_one_kind_however_they_are_made():
+    """An array that can be written to is another type to the compiler: kernels would be compiled twice."""
+    grid = TreeCells.grid(Splits.of(Box(0, 1).domain(2)), 3)
+    tree = Quadtree.visit(grid.splits, 1, lambda cells, depth: np.full(len(cells), depth < 3))
+    mine = TreeCells(grid.splits, np.array(grid.codes), np.array(grid.depths))
+    for cells in (grid, grid.children(np.ones(8, dtype=bool)), grid.take(np.arange(2)), tree.cells, tree.leaves, mine):
+        assert not cells.codes.flags.writeable
+        assert not cells.depths.flags.writeable
