@@ -5,18 +5,20 @@ Names are imported on first use, so that ``import spinney`` stays fast.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from spinney._lazy import lazily
 from spinney._version import __version__
 
 if TYPE_CHECKING:
+    from spinney.estimators.coverage import max_coverage
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
     from spinney.exceptions import (
         BudgetError,
         CuratorError,
+        DataError,
         FewRowsWarning,
         ParameterError,
         ReleaseError,
@@ -25,14 +27,20 @@ if TYPE_CHECKING:
     )
     from spinney.ledgers.ledger import Ledger
     from spinney.releases.centers import Release
+    from spinney.releases.cover import CoverRelease
+    from spinney.releases.reading import read_release
+    from spinney.releases.sites import SiteRelease
     from spinney.spaces.box import Ball, Box
     from spinney.spaces.metric import FiniteMetric
+    from spinney.tables.batches import scan
 
 __all__ = [
     "Ball",
     "Box",
     "BudgetError",
+    "CoverRelease",
     "CuratorError",
+    "DataError",
     "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
@@ -43,36 +51,37 @@ __all__ = [
     "Release",
     "ReleaseError",
     "SeededNoiseWarning",
+    "SiteRelease",
     "SpinneyError",
     "__version__",
+    "max_coverage",
+    "read_release",
+    "scan",
 ]
 
-_HOMES = {
-    "Ball": "spinney.spaces.box",
-    "Box": "spinney.spaces.box",
-    "BudgetError": "spinney.exceptions",
-    "CuratorError": "spinney.exceptions",
-    "FewRowsWarning": "spinney.exceptions",
-    "FiniteMetric": "spinney.spaces.metric",
-    "Ledger": "spinney.ledgers.ledger",
-    "ParameterError": "spinney.exceptions",
-    "PrivateKMeans": "spinney.estimators.kmeans",
-    "PrivateKMedian": "spinney.estimators.kmedian",
-    "PrivateKMedoids": "spinney.estimators.kmedoids",
-    "Release": "spinney.releases.centers",
-    "ReleaseError": "spinney.exceptions",
-    "SeededNoiseWarning": "spinney.exceptions",
-    "SpinneyError": "spinney.exceptions",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'spinney' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(
+    "spinney",
+    {
+        "Ball": "spinney.spaces.box",
+        "Box": "spinney.spaces.box",
+        "BudgetError": "spinney.exceptions",
+        "CoverRelease": "spinney.releases.cover",
+        "CuratorError": "spinney.exceptions",
+        "DataError": "spinney.exceptions",
+        "FewRowsWarning": "spinney.exceptions",
+        "FiniteMetric": "spinney.spaces.metric",
+        "Ledger": "spinney.ledgers.ledger",
+        "ParameterError": "spinney.exceptions",
+        "PrivateKMeans": "spinney.estimators.kmeans",
+        "PrivateKMedian": "spinney.estimators.kmedian",
+        "PrivateKMedoids": "spinney.estimators.kmedoids",
+        "Release": "spinney.releases.centers",
+        "ReleaseError": "spinney.exceptions",
+        "SeededNoiseWarning": "spinney.exceptions",
+        "SiteRelease": "spinney.releases.sites",
+        "SpinneyError": "spinney.exceptions",
+        "max_coverage": "spinney.estimators.coverage",
+        "read_release": "spinney.releases.reading",
+        "scan": "spinney.tables.batches",
+    },
+)

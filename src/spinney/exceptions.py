@@ -100,7 +100,7 @@ class CuratorError(SpinneyError):
 
     TEXT = (
         "The work on the rows failed or ran out of memory. What failed is not told, for it could tell about rows.\n"
-        "Hint: for a large table use a machine with more memory, or leave it on disk with spinney.tables.files.scan(path); "
+        "Hint: for a large table use a machine with more memory, or leave it on disk with spinney.scan(path); "
         "if that is not it, try made-up rows of the same kind and size."
     )
 

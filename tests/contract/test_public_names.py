@@ -6,7 +6,9 @@ NAMES = [
     "Ball",
     "Box",
     "BudgetError",
+    "CoverRelease",
     "CuratorError",
+    "DataError",
     "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
@@ -17,8 +19,12 @@ NAMES = [
     "Release",
     "ReleaseError",
     "SeededNoiseWarning",
+    "SiteRelease",
     "SpinneyError",
     "__version__",
+    "max_coverage",
+    "read_release",
+    "scan",
 ]
 
 

@@ -1,1 +1,42 @@
-"""One file per published algorithm: a plan made from public facts, and a run over curator answers."""
+"""One file per published algorithm: named parts of a budget, and a run over a curator's answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spinney._lazy import lazily
+
+if TYPE_CHECKING:
+    from spinney.algorithms.coverage import Coverage
+    from spinney.algorithms.hst import HST
+    from spinney.algorithms.local_search import LocalSearch
+    from spinney.algorithms.plan import Plan
+    from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
+    from spinney.algorithms.site_hst import SiteHST
+
+__all__ = [
+    "HST",
+    "Algorithm",
+    "Coverage",
+    "LocalSearch",
+    "Plan",
+    "PointProblem",
+    "Result",
+    "SiteHST",
+    "SiteProblem",
+]
+
+__getattr__, __dir__ = lazily(
+    "spinney.algorithms",
+    {
+        "Algorithm": "spinney.algorithms.problem",
+        "Coverage": "spinney.algorithms.coverage",
+        "HST": "spinney.algorithms.hst",
+        "LocalSearch": "spinney.algorithms.local_search",
+        "Plan": "spinney.algorithms.plan",
+        "PointProblem": "spinney.algorithms.problem",
+        "Result": "spinney.algorithms.problem",
+        "SiteHST": "spinney.algorithms.site_hst",
+        "SiteProblem": "spinney.algorithms.problem",
+    },
+)

@@ -20,6 +20,7 @@ from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.estimators.display import Discreet
 from spinney.exceptions import FewRowsWarning, ParameterError
+from spinney.fits.fit import Fit
 from spinney.fits.parameters import POWERS, PointFacts, check_number, check_points
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
@@ -117,7 +118,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X : array-like, frame, Arrow table or lazy frame of shape (n, d), a path, a table on disk, or a Spark DataFrame
             Private. Values outside the bounds are clipped; a row with a missing value is dropped, or read as the middle of
             the domain if ``adjacency="replace"``. A path leads to a CSV, Parquet or NPY file, or a folder of them;
-            ``spinney.tables.files.scan`` makes a table that stays on disk. Types are public where a format declares them (NumPy,
+            ``spinney.scan`` makes a table that stays on disk. Types are public where a format declares them (NumPy,
             Arrow, Parquet, Spark): a column of texts or dates is refused. Elsewhere a cell that is not a number is missing.
         y : ignored
         groups : array-like of shape (n,) or str, optional
@@ -130,6 +131,17 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         self
         """
+        fit, rows = self.prepare(X, groups)
+        self._remember(run(fit, rows, ledger))
+        if self.release_.looks_empty:
+            warnings.warn(FAINT, FewRowsWarning, stacklevel=2)
+        return self
+
+    def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
+        """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
+
+        Parameters are those of `fit`.
+        """
         on_disk = issubclass(type(X), Batches)  # asks nothing of X
         if on_disk and groups is not None:
             raise ParameterError(
@@ -138,10 +150,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         has_groups = X.has_groups if on_disk else groups is not None
         facts = self._facts(has_groups)  # all before anything is asked of X
         rows = self._rows(X, groups, facts)
-        self._remember(run(facts.fit(rows.n_features), rows, ledger))
-        if self.release_.looks_empty:
-            warnings.warn(FAINT, FewRowsWarning, stacklevel=2)
-        return self
+        return facts.fit(rows.n_features), rows
 
     def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
         """Return where the rows are; the schema is remembered."""
@@ -172,8 +181,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ParameterError("Only fit takes a table on disk.\nHint: fit it, then predict(rows) for rows in memory.")
         if is_spark_frame(X):
             raise ParameterError(
-                "Only fit takes a Spark DataFrame.\n"
-                "Hint: spinney.estimators.spark has a model whose transform adds a column of predictions."
+                "Only fit takes a Spark DataFrame.\nHint: spinney.spark has a model whose transform adds a column of predictions."
             )
 
     def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:

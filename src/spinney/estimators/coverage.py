@@ -90,7 +90,7 @@ def max_coverage(
 
     Examples
     --------
-    >>> from spinney.estimators.coverage import max_coverage
+    >>> from spinney import max_coverage
     >>> release = max_coverage([0] * 500 + [3] * 400 + [2] * 3, [[0, 1], [1, 2], [2, 3]], 2, epsilon=1.0, delta=1e-6)
     >>> release.chosen.shape
     (2,)

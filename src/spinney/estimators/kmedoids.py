@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
 from spinney.curators.demand import DemandRows
+from spinney.curators.rows import Rows
 from spinney.estimators.display import Discreet
 from spinney.exceptions import FewRowsWarning, ParameterError
 from spinney.fits.fit import Fit
@@ -160,13 +161,21 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        fit = self._fit(groups is not None)  # before anything is asked of the rows
-        places = place_column(demand, self._names)
-        check_groups(groups, len(places))
-        self._store(run(fit, DemandRows(places, groups), ledger))
+        fit, rows = self.prepare(demand, groups)
+        self._store(run(fit, rows, ledger))
         if self.release_.looks_empty:
             warnings.warn(FAINT_SITES, FewRowsWarning, stacklevel=2)
         return self
+
+    def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
+        """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
+
+        Parameters are those of `fit`.
+        """
+        fit = self._fit(groups is not None)  # before anything is asked of the rows
+        places = place_column(demand, self._names)
+        check_groups(groups, len(places))
+        return fit, DemandRows(places, groups)
 
     def _store(self, release: SiteRelease) -> None:
         self.release_ = release

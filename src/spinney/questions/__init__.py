@@ -1,1 +1,72 @@
 """What may be asked about private rows: a closed list, one file per question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spinney._lazy import lazily
+
+if TYPE_CHECKING:
+    from spinney.questions.choose import Choose, Choosing, Sets, Swaps
+    from spinney.questions.cost import Cost, Costing
+    from spinney.questions.counts import Counting, Counts
+    from spinney.questions.cover import Balls, Cover, Covering, Family
+    from spinney.questions.grow import Grow, Splitting
+    from spinney.questions.levels import LevelCounting, Levels
+    from spinney.questions.partitions import ColumnBins, Labels, Rings, TreeCells, Whole
+    from spinney.questions.sums import Summing, Sums
+
+__all__ = [
+    "Balls",
+    "Choose",
+    "Choosing",
+    "ColumnBins",
+    "Cost",
+    "Costing",
+    "Counting",
+    "Counts",
+    "Cover",
+    "Covering",
+    "Family",
+    "Grow",
+    "Labels",
+    "LevelCounting",
+    "Levels",
+    "Rings",
+    "Sets",
+    "Splitting",
+    "Summing",
+    "Sums",
+    "Swaps",
+    "TreeCells",
+    "Whole",
+]
+
+__getattr__, __dir__ = lazily(
+    "spinney.questions",
+    {
+        "Balls": "spinney.questions.cover",
+        "Choose": "spinney.questions.choose",
+        "Choosing": "spinney.questions.choose",
+        "ColumnBins": "spinney.questions.partitions",
+        "Cost": "spinney.questions.cost",
+        "Costing": "spinney.questions.cost",
+        "Counting": "spinney.questions.counts",
+        "Counts": "spinney.questions.counts",
+        "Cover": "spinney.questions.cover",
+        "Covering": "spinney.questions.cover",
+        "Family": "spinney.questions.cover",
+        "Grow": "spinney.questions.grow",
+        "Labels": "spinney.questions.partitions",
+        "LevelCounting": "spinney.questions.levels",
+        "Levels": "spinney.questions.levels",
+        "Rings": "spinney.questions.partitions",
+        "Sets": "spinney.questions.choose",
+        "Splitting": "spinney.questions.grow",
+        "Summing": "spinney.questions.sums",
+        "Sums": "spinney.questions.sums",
+        "Swaps": "spinney.questions.choose",
+        "TreeCells": "spinney.questions.partitions",
+        "Whole": "spinney.questions.partitions",
+    },
+)

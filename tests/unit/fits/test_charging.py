@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import max_coverage
-from spinney.questions.sums import Sums
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 2))
 
@@ -62,7 +62,7 @@ def test_a_fit_that_fails_half_way_stays_charged_and_says_so(ledger, monkeypatch
     def fail(*_, **__):
         raise RuntimeError("half-way")
 
-    monkeypatch.setattr(Sums, "answer", fail)
+    monkeypatch.setattr(Curator, "ask", fail)
     with pytest.raises(RuntimeError, match="half-way") as caught:
         PrivateKMeans(2, epsilon=0.5, bounds=(0, 1)).fit(ROWS, ledger=ledger)
     assert caught.value.__notes__ == ["The ledger was charged for this release and keeps the charge."]

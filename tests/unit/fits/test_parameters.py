@@ -11,7 +11,7 @@ from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.tighten import Tightened
 from spinney.algorithms.tree import Tree
-from spinney.fits import run as fitting
+from spinney.curators import memory
 from spinney.fits.parameters import check_number, check_points
 from spinney.fits.run import generator as public_generator
 from spinney.privacy.adjacency import Adjacency
@@ -92,7 +92,7 @@ def formula(name, owner):
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 @pytest.mark.parametrize(("changes", "name"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_parameter_says_what_to_type(monkeypatch, estimator, changes, name):
-    monkeypatch.setattr(fitting, "MemoryBackend", Untouchable._touched)
+    monkeypatch.setattr(memory, "MemoryBackend", Untouchable._touched)
     with pytest.raises(ParameterError) as caught:
         make(estimator, **changes).fit(ROWS)
     assert formula(name, estimator.__name__).fullmatch(str(caught.value))
@@ -132,7 +132,7 @@ def test_groups_without_a_cap_are_refused(estimator):
 @pytest.mark.parametrize("bounds", [([0, 0, 0], [1, 1, 1]), Box([0, 0, 0], 1), Ball(1, [0, 0, 0])])
 @pytest.mark.parametrize("table", [ROWS, ROWS.tolist(), pd.DataFrame(ROWS)], ids=["array", "lists", "frame"])
 def test_bounds_for_other_columns_are_refused_before_a_curator_is_made(monkeypatch, bounds, table):
-    monkeypatch.setattr(fitting, "MemoryBackend", Untouchable._touched)
+    monkeypatch.setattr(memory, "MemoryBackend", Untouchable._touched)
     with pytest.raises(ParameterError) as caught:
         make(PrivateKMeans, bounds=bounds).fit(table)
     assert formula("bounds", "PrivateKMeans").fullmatch(str(caught.value))

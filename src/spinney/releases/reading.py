@@ -1,0 +1,31 @@
+"""Reading a release of any kind from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spinney.exceptions import ReleaseError
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.promise import read_json
+from spinney.releases.sites import SiteRelease
+
+__all__ = ["read_release"]
+
+KINDS: tuple[type[Release] | type[SiteRelease] | type[CoverRelease], ...] = (Release, SiteRelease, CoverRelease)
+
+
+def read_release(path: str | Path) -> Release | SiteRelease | CoverRelease:
+    """Return the release in a file, of the kind that its format says.
+
+    Parameters
+    ----------
+    path : str or Path
+        What ``release.to_json(path)`` wrote, with this version or an earlier one.
+    """
+    record = read_json(path)
+    for kind in KINDS:
+        if record.get("format") == kind.format:
+            return kind.from_dict(record)
+    known = ", ".join(kind.format for kind in KINDS)
+    raise ReleaseError(f"{path} is not a release of a known format: {known}.\nHint: write it with release.to_json(path).")
