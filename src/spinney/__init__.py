@@ -84,4 +84,5 @@ __getattr__, __dir__ = lazily(
         "read_release": "spinney.releases.reading",
         "scan": "spinney.tables.batches",
     },
+    "__version__",
 )

@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["lazily"]
 
 
-def lazily(package: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazily(package: str, homes: dict[str, str], *others: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package.
 
     Parameters
@@ -17,6 +17,8 @@ def lazily(package: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], C
     package : str
     homes : dict
         The module that each public name lives in.
+    others : str
+        Public names that are there already.
     """
 
     def find(name: str) -> Any:
@@ -24,4 +26,4 @@ def lazily(package: str, homes: dict[str, str]) -> tuple[Callable[[str], Any], C
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes[name]), name)
 
-    return find, lambda: sorted(homes)
+    return find, lambda: sorted((*homes, *others))

@@ -28,8 +28,8 @@ HOUSE = (
 )
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}
 #: The package's own front doors stand above every room, its version below.
-ROOF = {"__init__", "__main__"}
-CELLAR = {"_version"}
+ROOF = {"__init__", "__main__", "spark"}
+CELLAR = {"_lazy", "_version"}
 #: Draws from continuous or integer noise distributions.
 NOISE = {
     "exponential",

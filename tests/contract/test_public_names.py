@@ -1,3 +1,5 @@
+import importlib
+
 import pytest
 
 import spinney
@@ -44,6 +46,15 @@ def test_every_public_name_is_importable(name):
 
 def test_dir_lists_the_public_names():
     assert dir(spinney) == sorted(spinney.__all__)
+
+
+@pytest.mark.parametrize("room", ["algorithms", "audit", "questions", "report"])
+def test_rooms_that_users_import_from_give_their_names(room):
+    package = importlib.import_module(f"spinney.{room}")
+    assert sorted(package.__all__) == dir(package)
+    assert {name for name in package.__all__ if getattr(package, name).__name__ != name} == set()
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = package.nothing
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -8,8 +8,8 @@ from spinney._lazy import lazily
 
 if TYPE_CHECKING:
     from spinney.audit.epsilon import epsilon_lower_bound
-    from spinney.audit.outlier import outlier
-    from spinney.audit.replay import replay
+    from spinney.audit.outliers import outlier
+    from spinney.audit.transcripts import replay
 
 __all__ = [
     "epsilon_lower_bound",
@@ -21,7 +21,7 @@ __getattr__, __dir__ = lazily(
     "spinney.audit",
     {
         "epsilon_lower_bound": "spinney.audit.epsilon",
-        "outlier": "spinney.audit.outlier",
-        "replay": "spinney.audit.replay",
+        "outlier": "spinney.audit.outliers",
+        "replay": "spinney.audit.transcripts",
     },
 )

@@ -16,8 +16,7 @@ from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
-from spinney.releases.promise import read_json
-from spinney.releases.sites import SiteRelease
+from spinney.releases.reading import read_release
 from spinney.tables.files import open_table, read_bounds, read_table
 
 __all__ = ["OWNER", "check_cap", "fit_table", "label_table", "plan_text"]
@@ -99,12 +98,11 @@ def fit_table(
 
 def label_table(release: Path, table: Path) -> NDArray[Any]:
     """Return the nearest center of each row of a table: as private as the rows."""
-    record = read_json(release)
-    if record.get("format") == SiteRelease.format:
+    loaded = read_release(release)
+    if not isinstance(loaded, Release):
         raise ReleaseError(
-            f"{release} is a release of sites.\nHint: in Python, PrivateKMedoids.from_release(file, space).predict(points)."
+            f"{release} is no release of centers.\nHint: for sites, PrivateKMedoids.from_release(file, space).predict(points) in Python."
         )
-    loaded = Release.from_dict(record)
     rows = read_table(table, None if loaded.feature_names is None else list(loaded.feature_names)).nonprivate_rows
     d = loaded.centers.shape[1]
     if rows.shape[1] != d:

@@ -14,7 +14,7 @@ from spinney.cli.ledgers import ledger
 from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
-from spinney.exceptions import ParameterError
+from spinney.exceptions import ParameterError, ReleaseError
 
 __all__ = ["main"]
 
@@ -134,16 +134,21 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
     """
     with one_line_errors():
         from spinney.cli.showing import show_clusters, show_sites
-        from spinney.releases.promise import read_json
+        from spinney.releases.centers import Release
+        from spinney.releases.reading import read_release
         from spinney.releases.sites import SiteRelease
 
-        record = read_json(release)
-        if record.get("format") == SiteRelease.format:
-            show_sites(SiteRelease.from_dict(record), curve, picture, public)
+        loaded = read_release(release)
+        if isinstance(loaded, SiteRelease):
+            show_sites(loaded, curve, picture, public)
         elif any(public.values()):
             raise ParameterError("This is no release of sites.\nHint: only they are drawn with --graph or --points.")
+        elif isinstance(loaded, Release):
+            show_clusters(loaded, curve, max_k, picture)
         else:
-            show_clusters(record, curve, max_k, picture)
+            raise ReleaseError(
+                f"{release} is a release of maximum coverage.\nHint: read it in Python: read_release(path).chosen."
+            )
 
 
 main.add_command(sites)

@@ -13,6 +13,7 @@ from spinney.exceptions import DataError, ParameterError, ReleaseError
 
 if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
+    from spinney.releases.centers import Release
     from spinney.releases.sites import SiteRelease
     from spinney.spaces.metric import FiniteMetric
 
@@ -63,14 +64,14 @@ def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: 
     public : dict
         The options that name the public files.
     """
-    from spinney.report.site_page import site_page
+    from spinney.report.pages import page
 
     if curve:
         raise ReleaseError("A release of sites has no cost curve.\nHint: leave --curve out.")
     files = _public_files(public)
     if files is not None and picture is None:
         raise ParameterError("Public files are for the picture alone.\nHint: --picture FILE.")
-    click.echo(site_page(release))
+    click.echo(page(release))
     if picture is not None:
         from spinney.report.map import draw_map
 
@@ -80,12 +81,10 @@ def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: 
         click.echo(f"Wrote {picture}." if space is not None else f"Wrote {picture}. {ALONE}")
 
 
-def show_clusters(record: dict[str, Any], curve: bool, max_k: int, picture: Path | None) -> None:
+def show_clusters(loaded: Release, curve: bool, max_k: int, picture: Path | None) -> None:
     """Print a release of centers, and draw it or its cost curve if a picture is asked for."""
-    from spinney.releases.centers import Release
-    from spinney.report.page import page
+    from spinney.report.pages import page
 
-    loaded = Release.from_dict(record)
     click.echo(page(loaded))
     if curve:
         from spinney.report.curve import cost_curve, draw_curve

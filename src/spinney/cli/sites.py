@@ -64,7 +64,7 @@ def sites(
         from spinney.fits.charging import charge_stays
         from spinney.ledgers.ledger import Ledger
         from spinney.releases.sites import FAINT_SITES
-        from spinney.report.site_page import site_rows
+        from spinney.report.site_table import site_rows
 
     with one_line_errors(), ExitStack() as stack:
         files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})

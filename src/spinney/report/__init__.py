@@ -9,9 +9,9 @@ from spinney._lazy import lazily
 if TYPE_CHECKING:
     from spinney.report.curve import CostCurve, cost_curve, draw_curve
     from spinney.report.map import draw_map
-    from spinney.report.page import page
+    from spinney.report.pages import page
     from spinney.report.picture import draw
-    from spinney.report.site_page import site_rows
+    from spinney.report.site_table import site_rows
 
 __all__ = [
     "CostCurve",
@@ -31,7 +31,7 @@ __getattr__, __dir__ = lazily(
         "draw": "spinney.report.picture",
         "draw_curve": "spinney.report.curve",
         "draw_map": "spinney.report.map",
-        "page": "spinney.report.page",
-        "site_rows": "spinney.report.site_page",
+        "page": "spinney.report.pages",
+        "site_rows": "spinney.report.site_table",
     },
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.releases.sites import SiteRelease
 from spinney.report.canvas import new_figure, place_labels, save, title_text
-from spinney.report.site_page import site_names
+from spinney.report.site_table import site_names
 from spinney.spaces.metric import FiniteMetric, Network
 
 __all__ = ["draw_map", "look_like_degrees"]

@@ -179,7 +179,7 @@ def release_file(tmp_path_factory):
 
 
 def test_show_prints_the_page(release_file):
-    from spinney.report.page import page
+    from spinney.report.pages import page
 
     assert run("show", str(release_file)).output == f"{page(Release.from_json(release_file))}\n"
 

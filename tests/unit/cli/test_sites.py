@@ -17,7 +17,7 @@ from spinney.exceptions import DataError
 from spinney.fits import run as fits_run
 from spinney.mechanisms.source import SeededSource
 from spinney.releases.sites import FAINT_SITES, SiteRelease
-from spinney.report.site_page import site_page
+from spinney.report.pages import page
 
 SIDE = 8
 NAMES = [f"{'ABCDEFGH'[i]}{j}" for i in range(SIDE) for j in range(SIDE)]
@@ -203,7 +203,7 @@ def test_a_map_and_a_table_are_written_too(folder):
 def test_show_prints_a_release_of_sites_and_draws_it(folder):
     pytest.importorskip("matplotlib")
     assert sites("--points", "places.csv").exit_code == 0
-    assert run("show", "release.json").output == f"{site_page(read())}\n"
+    assert run("show", "release.json").output == f"{page(read())}\n"
     assert "Wrote map.png. It has the sites alone" in run("show", "release.json", "--picture", "map.png").output
     assert (folder / "map.png").read_bytes()[:4] == b"\x89PNG"
     result = run("show", "release.json", "--curve")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from spinney.privacy.charges import Charge
 from spinney.releases.centers import FAINT, Release
 from spinney.releases.promise import Promise
-from spinney.releases.sites import SiteRelease
+from spinney.releases.sites import FAINT_SITES, SiteRelease
+from spinney.report.site_table import site_names
 
 __all__ = [
     "aligned",
@@ -97,13 +98,8 @@ def spent_lines(release: Promise) -> list[str]:
     return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *shortened(charges, "charges")]
 
 
-def page(release: Release) -> str:
-    """Return what was promised, the centers with their sizes, and what was spent on what.
-
-    Privacy
-    -------
-    Post-processing of a release: free.
-    """
+def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
+    """Return what was clustered, the centers by their sizes, and the private box, if there is one."""
     k, d = release.centers.shape
     names = list(release.feature_names or (f"column {i}" for i in range(d)))
     shown = names[:SHOWN_COLUMNS]
@@ -111,17 +107,44 @@ def page(release: Release) -> str:
     centers = [["size", *shown]] + [
         [f"{release.sizes[i]:.0f}", *(f"{value:.5g}" for value in release.centers[i, : len(shown)])] for i in order
     ]
+    head = f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}"
+    table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers")]
+    more = [f"... and {d - len(shown)} more columns"] if d > len(shown) else []
+    return [head], [*table, *more, *([FAINT] if release.looks_empty else [])], _tightened(release, shown)
+
+
+def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:
+    """Return what was chosen, and the sites by their sizes."""
+    space, names = release.space, site_names(release)
+    costs = "squared travel costs" if release.power == 2 else "travel costs"
+    existing = f", {len(release.existing_sites)} existing" if len(release.existing_sites) else ""
+    rows = [["size", "site", "kind"]]
+    for i in release.sizes.argsort(kind="stable")[::-1]:
+        rows.append([f"{release.sizes[i]:.0f}", names[i], "new" if i < len(release.medoids) else "existing"])
+    head = [
+        f"sites: {len(release.medoids)} new{existing}, {costs}, algorithm {release.algorithm!r}, spinney {release.version}",
+        f"Space: {space['kind']} of {space['n_points']} points, {space['n_candidates']} of them candidates.",
+    ]
+    table = [f"Sites by {sizes_words(release, ', the rows each serves')}:", *shortened(aligned(rows), "sites")]
+    return head, [*table, *([FAINT_SITES] if release.looks_empty else [])], []
+
+
+def page(release: Release | SiteRelease) -> str:
+    """Return what was promised, the centers or sites with their sizes, and what was spent on what.
+
+    Privacy
+    -------
+    Post-processing of a release: free.
+    """
+    head, table, box = _sites(release) if isinstance(release, SiteRelease) else _centers(release)
     lines = [
-        f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}",
+        *head,
         *promise_lines(release),
         "",
-        f"Centers by {sizes_words(release, each='each size ')}:",
-        *shortened(aligned(centers), "centers"),
-        *([f"... and {d - len(shown)} more columns"] if d > len(shown) else []),
-        *([FAINT] if release.looks_empty else []),
+        *table,
         "",
         *spent_lines(release),
-        *_tightened(release, names[:SHOWN_COLUMNS]),
+        *box,
         "",
         f"Summary: {len(release.summary_points)} weighted points.",
         *before_lines(release),

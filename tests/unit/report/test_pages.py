@@ -8,7 +8,7 @@ import pytest
 from spinney import Ledger, PrivateKMeans
 from spinney.algorithms.hst import HST
 from spinney.privacy.charges import Charge, Measure
-from spinney.report.page import SHOWN_COLUMNS, page
+from spinney.report.pages import SHOWN_COLUMNS, page
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 12))
 

@@ -5,7 +5,8 @@ import pytest
 
 from spinney import FiniteMetric, PrivateKMedoids
 from spinney.releases.sites import FAINT_SITES
-from spinney.report.site_page import site_page, site_rows
+from spinney.report.pages import page
+from spinney.report.site_table import site_rows
 
 GRID = [[x, y] for x in range(6) for y in range(6)]
 DEMAND = np.random.default_rng(0).integers(0, 36, 3000)
@@ -20,7 +21,7 @@ def release(demand=DEMAND, space=None, **changes):
 @pytest.mark.parametrize("algorithm", ["hst", "coverage"])
 def test_a_page_shows_the_promise_the_sites_and_every_charge(algorithm):
     made = release(existing_sites=[0, 35], algorithm=algorithm, delta=1e-6)
-    text = site_page(made)
+    text = page(made)
     assert f"sites: 3 new, 2 existing, travel costs, algorithm {algorithm!r}" in text
     assert "Space: points of 36 points, 36 of them candidates." in text
     assert f"Promise: {made.statement}." in text
@@ -34,22 +35,22 @@ def test_a_page_shows_the_promise_the_sites_and_every_charge(algorithm):
 def test_larger_sites_come_first_with_their_names():
     made = release(existing_sites=[7], power=2)
     named = replace(made, names=("North", "South", "East", "Old"))
-    lines = site_page(named).splitlines()
+    lines = page(named).splitlines()
     start = next(i for i, line in enumerate(lines) if line.split() == ["size", "site", "kind"])
     rows = [line.split() for line in lines[start + 1 : start + 5]]
     assert [float(row[0]) for row in rows] == sorted(made.sizes, reverse=True)
     assert {row[1]: row[2] for row in rows} == {"North": "new", "South": "new", "East": "new", "Old": "existing"}
     assert "squared travel costs" in lines[0]
-    without = site_page(made).splitlines()[start + 1 : start + 5]
+    without = page(made).splitlines()[start + 1 : start + 5]
     assert {line.split()[1] for line in without} == {str(site) for site in made.sites}
 
 
 def test_a_page_says_if_the_sizes_may_all_be_noise():
-    assert FAINT_SITES in site_page(release(np.full(3000, -1)))
+    assert FAINT_SITES in page(release(np.full(3000, -1)))
 
 
 def test_without_existing_sites_none_are_mentioned():
-    assert "existing" not in site_page(release())
+    assert "existing" not in page(release())
 
 
 def test_rows_are_a_table():
