@@ -101,7 +101,8 @@ def label_table(release: Path, table: Path) -> NDArray[Any]:
     loaded = read_release(release)
     if not isinstance(loaded, Release):
         raise ReleaseError(
-            f"{release} is no release of centers.\nHint: for sites, PrivateKMedoids.from_release(file, space).predict(points) in Python."
+            f"{release} is no release of centers.\n"
+            "Hint: of sites, in Python, PrivateKMedoids.from_release(file, space).predict(points)."
         )
     rows = read_table(table, None if loaded.feature_names is None else list(loaded.feature_names)).nonprivate_rows
     d = loaded.centers.shape[1]

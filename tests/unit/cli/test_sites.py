@@ -229,7 +229,7 @@ def test_predict_says_what_to_do_with_a_release_of_sites(folder):
     assert sites("--points", "places.csv").exit_code == 0
     result = run("predict", "release.json", "demand.csv", "--out", "labels.csv")
     assert result.exit_code == 3
-    assert result.stderr.startswith("error: release.json is a release of sites. Hint: in Python, ")
+    assert result.stderr.startswith("error: release.json is no release of centers. Hint: of sites, in Python, ")
     assert not (folder / "labels.csv").exists()
 
 
