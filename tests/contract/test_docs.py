@@ -9,6 +9,7 @@ in what the block before it printed.
 import io
 import re
 import shlex
+import tomllib
 from contextlib import redirect_stdout
 from dataclasses import fields
 from pathlib import Path
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 LONGEST_LINE = 150
-KINDS = {"python", "console", "output", "example"}
+KINDS = {"python", "console", "output", "example", "toml"}
 
 
 def read(page):
@@ -90,6 +91,8 @@ def run_page(text, title):
             printed = out.getvalue()
         elif kind == "console":
             printed = run_console(block)
+        elif kind == "toml":
+            tomllib.loads(block)
         elif kind == "output":
             assert lines_of(printed) == lines_of(block), place
         else:
