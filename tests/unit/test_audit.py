@@ -1,0 +1,88 @@
+"""Replay and the lonely outlier, as an author of an algorithm runs them: sound algorithms pass, and faults show."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
+from spinney.algorithms import Algorithm, Result
+from spinney.algorithms.registry import HOMES
+from spinney.audit import outlier, replay
+from spinney.questions import Counting, Counts, Rings, Whole
+
+ROWS = np.random.default_rng(0).uniform(0, 1, (60, 2))
+SPACE = FiniteMetric.from_points(np.random.default_rng(1).random((30, 2)))
+
+
+class Sized(Algorithm):
+    """Two fixed centers and their sizes, by default as it should be."""
+
+    name = "sized"
+
+    def __init__(self, fault=None):
+        self.fault = fault
+
+    def parts(self, problem):
+        return Counting().part("rows", Fraction(1, 2)), Counting().part("sizes", Fraction(1, 2))
+
+    def run(self, curator, problem, charges, rng):
+        exact = len(curator._rows._rows)
+        curator.ask(Counts(Whole()), charges["rows"])
+        centers = np.array([[0.2, 0.2], [0.8, 0.8]])
+        if self.fault == "asks by n" and exact % 2:
+            centers = centers[::-1]
+        if self.fault == "stops by n" and exact % 2:
+            return Result(
+                centers, np.zeros(2, np.int64), Counting().noise(charges["sizes"], problem.unit), centers[:0], np.empty(0)
+            )
+        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        counts = sizes.private_counts + (exact if self.fault == "adds n" else 0)
+        return Result(centers, np.maximum(counts, 0), sizes.noise, centers[:0], np.empty(0))
+
+
+def model(algorithm, **more):
+    return PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, **more)
+
+
+@pytest.mark.parametrize("algorithm", [*sorted(HOMES["points"]), Sized()], ids=str)
+@pytest.mark.parametrize(
+    "more", [{}, {"tighten": True}, {"delta": 1e-6, "adjacency": "replace"}], ids=["plain", "tight", "delta"]
+)
+def test_sound_algorithms_ask_the_same_about_a_neighbor(algorithm, more):
+    second = ROWS[1:] if "adjacency" not in more else np.vstack([ROWS[1:], [[0.5, 0.5]]])
+    assert replay(model(algorithm, **more), ROWS, second) >= 2
+
+
+@pytest.mark.parametrize("algorithm", sorted(HOMES["sites"]))
+def test_algorithms_for_sites_are_replayed_too(algorithm):
+    demand = np.random.default_rng(2).integers(0, 30, 80)
+    assert replay(PrivateKMedoids(3, epsilon=1.0, space=SPACE, algorithm=algorithm), demand, demand[1:]) >= 2
+
+
+@pytest.mark.parametrize("fault", ["asks by n", "stops by n", "adds n"])
+def test_replay_sees_what_rows_decide_beside_the_answers(fault):
+    with pytest.raises(AssertionError, match="rows"):
+        replay(model(Sized(fault)), ROWS, ROWS[1:])
+
+
+def test_the_lonely_outlier_stays_below_what_a_sound_algorithm_promises():
+    assert outlier(model(Sized()), n_features=2, runs=60) <= 1.0
+    with pytest.raises(ParameterError, match="'runs' parameter of outlier"):
+        outlier(model(Sized()), n_features=2, runs=0)
+
+
+def test_an_algorithm_of_another_package_is_found_by_its_name(monkeypatch):
+    import importlib.metadata
+
+    class Point:
+        def load(self):
+            return Sized
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group, name: [Point()] if name == "sized" else [])
+    fitted = model("sized").fit(ROWS)
+    assert fitted.release_.algorithm == "sized"
+    with pytest.raises(ParameterError, match="'algorithm' parameter"):
+        model("resized").fit(ROWS)
+    with pytest.raises(ParameterError, match="'algorithm' parameter"):
+        PrivateKMedoids(3, epsilon=1.0, space=SPACE, algorithm="sized").fit([0, 1])
