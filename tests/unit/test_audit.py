@@ -45,7 +45,7 @@ def model(algorithm, **more):
     return PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, **more)
 
 
-@pytest.mark.parametrize("algorithm", [*sorted(HOMES["points"]), Sized()], ids=str)
+@pytest.mark.parametrize("algorithm", [*sorted(HOMES["points"]), Sized()], ids=lambda one: getattr(one, "name", one))
 @pytest.mark.parametrize(
     "more", [{}, {"tighten": True}, {"delta": 1e-6, "adjacency": "replace"}], ids=["plain", "tight", "delta"]
 )
