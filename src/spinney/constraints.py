@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from spinney.exceptions import ParameterError
 
 __all__ = ["Constraint", "boolean", "check", "integer", "one_of", "real"]
@@ -66,7 +68,7 @@ def one_of(names: Iterable[str], hint: str) -> Constraint:
 
 def boolean(hint: str) -> Constraint:
     """Return the constraint of a truth value."""
-    return Constraint(lambda value: isinstance(value, bool) or type(value).__name__ == "bool_", "True or False", hint)
+    return Constraint(lambda value: isinstance(value, bool | np.bool_), "True or False", hint)
 
 
 def check(owner: str, values: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES, find
-from spinney.curators import files as parquet
+from spinney.tables import streams
 from spinney.tables.files import scan
 
 
@@ -19,7 +19,7 @@ def fit_memory(model, frame, groups, folder, monkeypatch):
 
 
 def fit_parquet(model, frame, groups, folder, monkeypatch, batch=1000):
-    monkeypatch.setattr(parquet, "MOST_ROWS", batch)
+    monkeypatch.setattr(streams, "MOST_ROWS", batch)
     frame = frame.sample(fraction=1, shuffle=True, seed=batch)  # the order of rows is no one's business
     frame.write_parquet(folder / "rows.parquet", row_group_size=170)
     return model.fit(scan(folder / "rows.parquet", groups=groups))

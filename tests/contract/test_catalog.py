@@ -270,7 +270,9 @@ class Lookalike:
         raise AssertionError("rows were read")
 
 
-@pytest.mark.parametrize("thing", [Lookalike(), Whole(), None, "counts", Counts, SPLITS, Rings(np.zeros((1, 2)))], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "thing", [Lookalike(), Whole(), None, "counts", Counts, SPLITS, Rings(np.zeros((1, 2)))], ids=lambda one: type(one).__name__
+)
 def test_the_gate_refuses_what_is_no_question(thing):
     curator, charge = curator_for(Counts(Whole()), "counts")
     with pytest.raises(TypeError, match="Only the questions"):

@@ -252,7 +252,8 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Labels of the private training rows are themselves private data; treat them so. A point with a missing or infinite value
         is read as the middle of the domain.
         """
-        return assign(self.release_, self._points(X))
+        points = self._points(X)
+        return assign(self.release_, points)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each point to each center; private if the points are. Missing values as in `predict`."""
