@@ -51,7 +51,7 @@ def test_missing_parameters_are_refused(frame_of):
 
     with pytest.raises(ParameterError, match="epsilon"):
         SparkPrivateKMeans(bounds=(-1, 1)).fit(frame_of(rows_of(2, 20), 1))
-    with pytest.raises(TypeError, match="bounds"):
+    with pytest.raises(ParameterError, match="bounds"):
         SparkPrivateKMeans(bounds=3)
 
 

@@ -68,15 +68,14 @@ def test_numbers_of_all_types_are_read_alike(spark):
         "single": rng.normal(0, 1, n).astype(np.float32),
         "money": [decimal.Decimal(int(i)).scaleb(-3) for i in rng.integers(-(10**17), 10**17, n)],
         "flag": rng.integers(0, 2, n).astype(bool),
-        "text": [("0.25", " 1e-1 ", "no number", None, "nan", "1_0", "1d")[i % 7] for i in range(n)],
     })  # fmt: skip
     table.loc[::5, "whole"] = pd.NA
-    types = "whole long, short short, single float, money decimal(38,3), flag boolean, text string"
+    types = "whole long, short short, single float, money decimal(38,3), flag boolean"
     rows = [
         [None if cell is pd.NA else cell.item() if isinstance(cell, np.generic) else cell for cell in row]
         for row in table.itertuples(index=False)
     ]
-    bounds = ([-(2.0**62), -4, -4, -1e14, 0, -1], [2.0**62, 4, 4, 1e14, 1, 20])
+    bounds = ([-(2.0**62), -4, -4, -1e14, 0], [2.0**62, 4, 4, 1e14, 1])
     same(PrivateKMeans(3, **(SETTINGS | {"bounds": bounds})), table, spark.createDataFrame(rows, types).repartition(3))
 
 

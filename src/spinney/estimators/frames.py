@@ -108,11 +108,9 @@ class Packer:
 def ignore_pandas_warning() -> None:
     """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here.
 
-    The filter is set once and stays: to put it back would change what other threads are told meanwhile.
+    The filter stays: to put it back would change what other threads are told meanwhile.
     """
-    known = ("ignore", FutureWarning, "PySpark does not yet fully support pandas")
-    if not any((f[0], f[2], getattr(f[1], "pattern", f[1])) == known for f in warnings.filters):
-        warnings.filterwarnings("ignore", known[2], FutureWarning)
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 
 def _storage(session: Any) -> Any:
@@ -193,8 +191,8 @@ def fit_frame(facts: Facts, frame: Any, account: Ledger | None = None, groups: A
     dtype = "<f4" if SMALL.issuperset(kinds) else "<f8"
     columns = names if len(set(names)) == len(names) else None
     storage = _storage(frame.sparkSession)
-    check_workers(frame.sparkSession.sparkContext)
     ignore_pandas_warning()
+    check_workers(frame.sparkSession.sparkContext)
     with ExitStack() as stack:
         if owner is None:
             packed = frame.select(numbers).mapInArrow(Packer(dtype, len(names)), "block binary")

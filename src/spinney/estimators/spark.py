@@ -7,7 +7,6 @@ predictions. Both can be saved and loaded. The model holds a release and nothing
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,12 @@ def _param(name: str, text: str, convert: Any) -> Any:
     """Return a parameter of Spark ML whose messages do not repeat what was passed, as Spark's own would."""
 
     def read(value: Any) -> Any:
-        with suppress(Exception):
+        try:
             return convert(value)
+        except ParameterError:
+            raise  # it names types
+        except Exception:
+            pass  # not raised from here, where what Spark says would become the context
         raise ParameterError.wrong(name, "a Spark estimator", f"what it means: {text}", value, "see its documentation.")
 
     return Param(Params._dummy(), name, text, typeConverter=read)

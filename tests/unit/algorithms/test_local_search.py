@@ -45,7 +45,7 @@ def test_without_noise_an_hst_start_is_at_least_as_good_as_the_tree_alone():
 @pytest.mark.parametrize("stay", [False, True])
 def test_shares_sum_to_one_and_the_best_visited_set_is_kept(start, stay):
     algorithm = LocalSearch(start, 5, stay, levels=3)
-    parts = algorithm.parts(None)
+    parts = algorithm.parts(PrivateKMedoids(4, epsilon=1.0, space=SPACE).plan().problem)
     assert sum(part.share for part in parts) == 1
     assert [part.name for part in parts][-2:] == ["best", "sizes"]
     assert sum(part.question == "choose" for part in parts) == 6
