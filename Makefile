@@ -2,13 +2,14 @@
 # make demo    clusters a public data set at several epsilons; writes demo-output/
 # make test    all tests, slow statistical ones too; those of Spark where Java is found
 # make lint    ruff and mypy
+# make check   lint, and the tests that find most mistakes: after each edit
 # make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test lint bench experiments clean
+.PHONY: setup demo test lint check bench experiments clean
 
 setup: .venv/.done
 
@@ -27,6 +28,9 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+check: lint
+	$(BIN)/python -m pytest -n 2 -q tests/contract/test_layers.py tests/contract/test_catalog.py tests/contract/test_public_names.py tests/contract/test_stored.py tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/fits tests/unit/ledgers/test_filter.py tests/unit/releases tests/privacy/test_brute_force.py
 
 bench: setup
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
