@@ -21,7 +21,7 @@ HOUSE = (
     ("solvers",),
     ("trees", "mechanisms"),
     ("spaces", "privacy"),
-    ("exceptions",),
+    ("exceptions", "compilation"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}
 #: The package's own front doors stand above every room, its version below.

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.compilation import compiled
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
@@ -113,7 +113,7 @@ class Service:
         return distances if self.power == 1 else distances**2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_two(costs):  # type: ignore[no-untyped-def]
     """Return the nearest center of each demand point, its cost and the second nearest one's cost; ties go to the first.
 
