@@ -18,29 +18,21 @@ from typing import Any
 from numba import njit
 from numba.core import caching
 
-__all__ = ["KERNELS", "compiled"]
+__all__ = ["KERNELS", "cache_folders", "compiled"]
 
 #: All kernels of the modules imported so far, by their full names.
 KERNELS: dict[str, Any] = {}
 
 
-#: numba's locator of the place beside a module; its name once began with an underscore.
-_InTree: Any = getattr(caching, "InTreeCacheLocator", None) or caching._InTreeCacheLocator
+def _reading_cache(locator: str) -> Any:
+    """Return a kind of numba's cache that reads from one of numba's places and needs no leave to write to it."""
+    place: Any = getattr(caching, locator, None) or getattr(caching, f"_{locator}")  # the names once began with an underscore
+    quiet = type(locator, (place,), {"ensure_cache_path": lambda self: None})
+    files = type("Files", (caching.CompileResultCacheImpl,), {"_locator_classes": [quiet]})
+    return type("ReadingCache", (caching.FunctionCache,), {"_impl_class": files})
 
 
-class _Beside(_InTree):
-    """The place beside the package, to read from only."""
-
-    def ensure_cache_path(self) -> None:
-        """Make nothing."""
-
-
-class _ReadingImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_Beside]  # noqa: RUF012  (a list in numba, too)
-
-
-class _ReadingCache(caching.FunctionCache):
-    _impl_class = _ReadingImpl
+_READING = [_reading_cache(locator) for locator in ("UserProvidedCacheLocator", "InTreeCacheLocator")]
 
 
 class KernelCache:
@@ -54,10 +46,11 @@ class KernelCache:
         with suppress(RuntimeError):  # numba knows no place
             self._writes = [caching.FunctionCache(function)]
         self._reads = [*self._writes]
-        with suppress(RuntimeError, OSError):
-            beside = _ReadingCache(function)
-            if beside.cache_path not in [cache.cache_path for cache in self._writes]:
-                self._reads.append(beside)
+        for kind in _READING:
+            with suppress(RuntimeError, OSError):  # there is no such place
+                cache = kind(function)
+                if cache.cache_path not in [other.cache_path for other in self._reads]:
+                    self._reads.append(cache)
 
     @property
     def cache_path(self) -> str | None:
@@ -76,8 +69,14 @@ class KernelCache:
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep what was compiled, if there is a place."""
         for cache in self._writes:
-            with suppress(OSError):
+            try:
                 cache.save_overload(signature, result)
+            except OSError:  # no longer a place, or a full one
+                continue
+            except Exception:  # what is there is broken
+                with suppress(OSError):
+                    cache.flush()
+                    cache.save_overload(signature, result)
 
     def enable(self) -> None:
         """Use the caches; they always are."""
@@ -100,3 +99,8 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     kernel._cache = KernelCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = kernel
     return kernel
+
+
+def cache_folders() -> list[str]:
+    """Return the folders that machine code is written to."""
+    return sorted({kernel._cache.cache_path for kernel in KERNELS.values()} - {None})

@@ -100,12 +100,13 @@ def _fences(door: Door, form: int) -> FloatArray:
     Its rows are the lower and upper bounds, the inverses of the grid steps, the steps, the domain's center, the number of the
     last grid step, and what becomes of the center.
     """
-    last = np.minimum(np.floor((door.upper - door.lower) * door.inverse), _LAST)
-    center = np.clip(door.center, door.lower, door.upper)
-    if form >= STEPS:
-        center = np.minimum(np.floor((center - door.lower) * door.inverse), last)
-    if form == PLACES:
-        center = door.lower + (center + 0.5) * door.step
+    with np.errstate(all="ignore"):  # as in compiled loops
+        last = np.minimum(np.floor((door.upper - door.lower) * door.inverse), _LAST)
+        center = np.clip(door.center, door.lower, door.upper)
+        if form >= STEPS:
+            center = np.minimum(np.floor((center - door.lower) * door.inverse), last)
+        if form == PLACES:
+            center = door.lower + (center + 0.5) * door.step
     return np.array([door.lower, door.upper, door.inverse, door.step, door.center, last, center])
 
 
