@@ -1,4 +1,4 @@
-# make setup   builds .venv
+# make setup   builds .venv and compiles the kernels
 # make demo    clusters a public data set at several epsilons; writes demo-output/
 # make test    all tests, slow statistical ones too; those of Spark where Java is found
 # make lint    ruff and mypy
@@ -16,6 +16,8 @@ setup: .venv/.done
 .venv/.done: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python tests/conftest.py
+	$(BIN)/python -m spinney warm
 	touch $@
 
 demo: setup
@@ -38,6 +40,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.columns
 	$(BIN)/python -m benchmarks.loose
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.tables_csv
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.pmedian

@@ -1,6 +1,7 @@
 """Compiled kernels are cached beside their modules, but numba looks only at a kernel's own file, not at the kernels it calls.
 
-So the cache is dropped whenever any source file has changed since it was filled.
+So the cache is dropped whenever any source file has changed since it was filled: before tests, and when this file is run, as
+``make setup`` does before it fills the cache.
 """
 
 import hashlib
@@ -13,8 +14,11 @@ STAMP = SOURCE / "__pycache__" / "kernels.stamp"
 
 
 def pytest_configure(config):
-    if hasattr(config, "workerinput"):  # a worker of pytest-xdist: its controller has looked already
-        return
+    if not hasattr(config, "workerinput"):  # a worker of pytest-xdist: its controller has looked already
+        drop_stale_kernels()
+
+
+def drop_stale_kernels():
     digest = hashlib.blake2b()
     for path in sorted(SOURCE.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -34,3 +38,7 @@ def real_today():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(charging, "today", lambda: "2026-01-31")
         yield real
+
+
+if __name__ == "__main__":
+    drop_stale_kernels()

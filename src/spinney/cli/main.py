@@ -40,6 +40,15 @@ def demo(out: Path) -> None:
         run_demo(out)
 
 
+@main.command()
+def warm() -> None:
+    """Compile all kernels now and keep them, so that no later process has to: for images and test machines."""
+    with one_line_errors():
+        from spinney.cli.warming import warm_up
+
+        click.echo(warm_up())
+
+
 _clustering = add_options(
     promise_options("clusters", "auto, tree, moments, hst or lloyd"),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),

@@ -138,7 +138,7 @@ class FileBackend(LookAhead):
         waiting: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(self._workers) as pool:
             for batch in self._batches.read():
-                rows = as_floats(batch, by_column=True)
+                rows = as_floats(batch)
                 if self._batches.has_groups and start + len(rows) > self._mask.size:  # an empty mask would mean that all count
                     hint = "Hint: fit again when nothing writes to it any more."
                     raise DataError(f"The table has changed while it was in use.\n{hint}")

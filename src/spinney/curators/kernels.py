@@ -1,21 +1,28 @@
-"""The compiled loops over rows. Each maps one batch of raw rows to exact integers.
+"""The loops over rows. Each maps one batch of raw rows to exact integers.
 
-Every kernel starts at the same door: a row with a value that is not finite is dropped or sent to the middle of the domain,
-values are clipped, and coordinates are floored to the public grid. The search for nearest centers leaves the flooring out: 32
-bits would not see it. Nothing else ever reads a row.
+Every kernel takes rows through the same door (`entrance.py`), slab by slab. The loops that are worth it are compiled; NumPy
+does the others.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.compilation import compiled
+from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
+from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
+from spinney.mechanisms.source import IntArray
 from spinney.questions.sums import RADIUS_STEPS
-from spinney.solvers.nearest import BLOCK, load_block, nearest_block, scratch, squared_distance
-from spinney.spaces.grid import GRID_BITS
-from spinney.trees.quadtree import BIN_BITS
+from spinney.solvers.nearest import BLOCK, Lens, find_labels, squared_distances
+from spinney.spaces.box import FloatArray
+from spinney.spaces.grid import GRID_BITS, Door
+from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
 
 __all__ = [
+    "count_below",
     "count_between",
     "count_cells",
     "count_columns",
@@ -27,273 +34,204 @@ __all__ = [
     "sum_offsets",
 ]
 
-_LAST = 2.0**GRID_BITS - 1.0
+Rows = NDArray[Any]
+Mask = NDArray[np.uint8]
+Labels = NDArray[np.int32]
+
 #: Squares of coordinates are cut off here, so that their own squares stay finite.
 _FAR = 1e100
 _BIN_SHIFT = GRID_BITS - BIN_BITS
 
 
-@njit(cache=True, nogil=True)
-def _admit(rows, start, count, mask, door, block, alive):  # type: ignore[no-untyped-def]
-    """Load rows start .. start+count into the columns of a block, and decide which of them count."""
-    d = rows.shape[1]
-    load_block(rows, start, count, block)
-    checks = np.zeros(count)
-    for t in range(d):
-        for i in range(count):
-            checks[i] += block[t, i] * 0.0  # NaN if the value is NaN or infinite
-    for i in range(count):
-        alive[i] = checks[i] == 0.0
-        if not alive[i]:
-            alive[i] = door.nan_to_center
-            for t in range(d):
-                block[t, i] = door.center[t]
-        if mask.size and mask[start + i] == 0:
-            alive[i] = False
-
-
-@njit(cache=True, nogil=True)
-def _clip(block, count, door):  # type: ignore[no-untyped-def]
-    """Move points into the domain."""
-    d = block.shape[0]
-    for t in range(d):
-        lower, upper = door.lower[t], door.upper[t]
-        for i in range(count):
-            block[t, i] = min(max(block[t, i], lower), upper)
-    if door.radius < np.inf:
-        for i in range(count):
-            square = 0.0
-            for t in range(d):
-                gap = block[t, i] - door.center[t]
-                square += gap * gap
-            shrink = min(1.0, door.radius / np.sqrt(max(square, 1e-300)))
-            for t in range(d):
-                block[t, i] = door.center[t] + (block[t, i] - door.center[t]) * shrink
-
-
-@njit(cache=True, nogil=True)
-def _enter(rows, start, count, mask, door, block, alive, as_places):  # type: ignore[no-untyped-def]
-    """Write grid coordinates of rows start .. start+count, or the middles of their grid steps, into the columns of a block."""
-    _admit(rows, start, count, mask, door, block, alive)
-    if door.radius < np.inf:
-        _clip(block, count, door)
-    for t in range(rows.shape[1]):
-        lower, upper, inverse, step = door.lower[t], door.upper[t], door.inverse[t], door.step[t]
-        if as_places:
-            for i in range(count):
-                value = min(max(block[t, i], lower), upper)
-                block[t, i] = lower + (min(np.floor((value - lower) * inverse), _LAST) + 0.5) * step
-        else:
-            for i in range(count):
-                value = min(max(block[t, i], lower), upper)
-                block[t, i] = min(np.floor((value - lower) * inverse), _LAST)
-
-
-@njit(cache=True, nogil=True)
-def count_rows(rows, mask, door):  # type: ignore[no-untyped-def]
+def count_rows(rows: Rows, mask: Mask, door: Door) -> IntArray:
     """Count the rows that enter."""
-    total = np.zeros(1, dtype=np.int64)
-    n, d = rows.shape
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _admit(rows, start, count, mask, door, block, alive)
-        for i in range(count):
-            total[0] += alive[i]
-    return total
+    return np.array([sum(int(np.count_nonzero(e.alive)) for e in enter(rows, mask, door, RAW))], dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
-def count_columns(rows, mask, door):  # type: ignore[no-untyped-def]
+@compiled
+def _add_bins(slab, alive, counts):  # type: ignore[no-untyped-def]
+    for b in range(slab.shape[0]):
+        size = min(BLOCK, alive.size - b * BLOCK)
+        for t in range(slab.shape[1]):
+            for i in range(size):
+                if alive[b * BLOCK + i]:
+                    counts[t, np.int64(slab[b, t, i]) >> _BIN_SHIFT] += 1
+
+
+def count_columns(rows: Rows, mask: Mask, door: Door) -> IntArray:
     """Count rows in 2**BIN_BITS equal bins of each column: a row counts once in every column."""
-    n, d = rows.shape
-    counts = np.zeros((d, 2**BIN_BITS), dtype=np.int64)
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive, False)
-        for t in range(d):
-            for i in range(count):
-                if alive[i]:
-                    counts[t, np.int64(block[t, i]) >> _BIN_SHIFT] += 1
+    counts = np.zeros((rows.shape[1], 2**BIN_BITS), dtype=np.int64)
+    for entered in enter(rows, mask, door, STEPS):
+        _add_bins(entered.slab, entered.alive, counts)
     return counts
 
 
-@njit(cache=True, nogil=True)
-def _walk(route, d):  # type: ignore[no-untyped-def]
-    """Return scratch for `_encode`: the lower ends and widths of the sides of a block's cells, in grid steps."""
-    shape = (0 if route.shifts.size else d, BLOCK)
-    return np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
-
-
-@njit(cache=True, nogil=True)
-def _encode(block, count, route, word, ends, widths, codes):  # type: ignore[no-untyped-def]
-    """Write one word of the path codes of a block of grid coordinates; words are asked for in their order."""
-    first = 64 * word
-    last = min(first + 64, route.axes.size)
-    if first == 0:
-        ends[:], widths[:] = 0, np.int64(1) << GRID_BITS
-    for i in range(count):
-        codes[i] = np.uint64(0)
-    for level in range(first, last):
-        axis = route.axes[level]
-        if route.shifts.size:
-            shift = route.shifts[level]
-            for i in range(count):
-                bit = (np.uint64(block[axis, i]) >> shift) & np.uint64(1)
-                codes[i] = (codes[i] << np.uint64(1)) | bit
-        else:
-            fraction = route.fractions[level]
-            for i in range(count):
-                side = widths[axis, i]
-                part = (side * fraction) >> GRID_BITS
-                above = np.int64(np.int64(block[axis, i]) - ends[axis, i] >= part)
-                ends[axis, i] += above * part
-                widths[axis, i] = part + above * (side - 2 * part)
-                codes[i] = (codes[i] << np.uint64(1)) | np.uint64(above)
-    for i in range(count):
-        codes[i] = codes[i] << np.uint64(63 - (last - first - 1))
-
-
-@njit(cache=True, nogil=True)
-def path_codes(rows, mask, door, route, words, codes):  # type: ignore[no-untyped-def]
+def path_codes(rows: Rows, mask: Mask, door: Door, route: Route, words: int, codes: CodeArray) -> int:
     """Write the first words of the codes of the rows that count; return how many there are."""
-    n, d = rows.shape
-    block, alive, column = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_), np.empty(BLOCK, dtype=np.uint64)
-    ends, widths = _walk(route, d)
     kept = 0
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive, False)
-        for word in range(words):
-            _encode(block, count, route, word, ends, widths, column)
-            place = kept
-            for i in range(count):
-                if alive[i]:
-                    codes[place, word] = column[i]
-                    place += 1
-        kept = place
+    for entered in enter(rows, mask, door, STEPS):
+        found = encode(entered, route, words)
+        if not entered.alive.all():
+            found = found[:, entered.alive]
+        codes[kept : kept + found.shape[1]] = found.T
+        kept += found.shape[1]
     return kept
 
 
-@njit(cache=True, nogil=True)
-def _bound(codes, target, or_equal):  # type: ignore[no-untyped-def]
-    """Return how many of the sorted codes are below the target, or equal to it, comparing word by word."""
-    low, high = 0, codes.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        below = or_equal
-        for word in range(target.size):
-            if codes[middle, word] != target[word]:
-                below = codes[middle, word] < target[word]
-                break
-        if below:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(cache=True, nogil=True)
-def count_between(codes, first, last):  # type: ignore[no-untyped-def]
+def count_between(codes: CodeArray, first: CodeArray, last: CodeArray) -> IntArray:
     """Count the sorted codes from each first to each last code, both included."""
-    counts = np.empty(len(first), dtype=np.int64)
-    for i in range(len(first)):
-        counts[i] = _bound(codes, last[i], True) - _bound(codes, first[i], False)
-    return counts
+    return code_bounds(codes, last, True) - code_bounds(codes, first, False)
 
 
-@njit(cache=True, nogil=True)
-def _is_inside(code, cell, depth):  # type: ignore[no-untyped-def]
-    """Whether a full code lies in a cell of this depth."""
-    word = 0
-    while depth >= 64:
-        if code[word] != cell[word]:
-            return False
-        word += 1
-        depth -= 64
-    return depth == 0 or ((code[word] ^ cell[word]) >> np.uint64(64 - depth)) == np.uint64(0)
-
-
-@njit(cache=True, nogil=True)
-def count_cells(rows, mask, door, route, cells, depths):  # type: ignore[no-untyped-def]
+def count_cells(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArray, depths: IntArray) -> IntArray:
     """Count rows in disjoint cells sorted by code; a row may lie in none."""
-    counts = np.zeros(depths.size, dtype=np.int64)
-    words = cells.shape[1]
-    n, d = rows.shape
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    columns, code = np.empty((words, BLOCK), dtype=np.uint64), np.empty(words, dtype=np.uint64)
-    ends, widths = _walk(route, d)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive, False)
-        for word in range(words):
-            _encode(block, count, route, word, ends, widths, columns[word])
-        for i in range(count):
-            if not alive[i]:
-                continue
-            code[:] = columns[:, i]
-            # A cell's code is the smallest code inside it, so only the last cell that does not start later can hold the row.
-            place = _bound(cells, code, True) - 1
-            if place >= 0 and _is_inside(code, cells[place], depths[place]):
-                counts[place] += 1
+    counts, starts = np.zeros(depths.size, dtype=np.int64), masks(depths, cells.shape[1])
+    for entered in enter(rows, mask, door, STEPS):
+        codes = encode(entered, route, cells.shape[1]).T[entered.alive]
+        # A cell's code is the smallest code inside it, so only the last cell that does not start later can hold the row.
+        places = code_bounds(cells, codes, True) - 1
+        codes, places = codes[places >= 0], places[places >= 0]
+        inside = (((codes ^ cells[places]) & starts[places]) == 0).all(axis=1)
+        counts += np.bincount(places[inside], minlength=depths.size)
     return counts
 
 
-@njit(cache=True, nogil=True)
-def find_nearest(rows, mask, door, glass):  # type: ignore[no-untyped-def]
+@compiled
+def _add_ones(places, totals):  # type: ignore[no-untyped-def]
+    for i in range(places.size):
+        if places[i] >= 0:
+            totals[places[i]] += 1
+
+
+def count_below(
+    rows: Rows,
+    mask: Mask,
+    door: Door,
+    totals: IntArray,
+    route: Route,
+    cells: CodeArray,
+    table: IntArray,
+    depth: int,
+    levels: int,
+) -> None:
+    """Count rows in all cells so many levels below disjoint cells of one level; a row may lie in none.
+
+    ``route`` ends at the last of these levels, and ``table`` is the hash table of the cells. The counts of the descendants of
+    cell j, in the order of their codes, stand in ``totals`` from place ``j << levels`` on.
+    """
+    for entered in enter(rows, mask, door, STEPS):
+        codes = encode(entered, route, cells.shape[1])
+        places = find_cells(codes, cells, depth, table)
+        lives = entered.alive & (places >= 0)
+        places <<= levels
+        places += offsets(codes, depth, levels)
+        places[~lives] = -1
+        _add_ones(places, totals)
+
+
+def find_nearest(rows: Rows, mask: Mask, door: Door, glass: Lens) -> Labels:
     """Return the index of each row's nearest center, or -1 for a row that does not count."""
-    n, d = rows.shape
-    found = np.empty(n, dtype=np.int32)
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    view, labels, best, work = scratch(glass)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _admit(rows, start, count, mask, door, block, alive)
-        _clip(block, count, door)
-        nearest_block(block, count, glass, view, labels, best, work)
-        for i in range(count):
-            found[start + i] = labels[i] if alive[i] else -1
+    found, is_box = np.empty(len(rows), dtype=np.int32), door.radius == np.inf
+    bounds = np.array([door.lower, door.upper]) if is_box else None
+    for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
+        labels = find_labels(entered.slab, entered.size, glass, bounds)
+        labels[~entered.alive] = -1
+        found[entered.here] = labels
     return found
 
 
-@njit(cache=True, nogil=True)
-def count_rings(rows, mask, door, labels, centers, squared_edges):  # type: ignore[no-untyped-def]
+@compiled
+def _add_rings(slab, labels, centers, squared_edges, counts):  # type: ignore[no-untyped-def]
+    for b in range(slab.shape[0]):
+        for i in range(min(BLOCK, labels.size - b * BLOCK)):
+            j = labels[b * BLOCK + i]
+            if j < 0:
+                continue
+            square = 0.0
+            for t in range(slab.shape[1]):
+                gap = slab[b, t, i] - centers[j, t]
+                square += gap * gap
+            low, high = 0, squared_edges.size
+            while low < high:
+                middle = (low + high) >> 1
+                if squared_edges[middle] < square:
+                    low = middle + 1
+                else:
+                    high = middle
+            counts[j, low] += 1
+
+
+def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labels, centers: FloatArray, squared_edges: FloatArray) -> IntArray:
     """Count rows by nearest center and by ring: ring r lies between edges r-1 and r; no edges make one ring."""
-    counts = np.zeros((centers.shape[0], squared_edges.size + 1), dtype=np.int64)
-    n, d = rows.shape
+    counts = np.zeros((len(centers), squared_edges.size + 1), dtype=np.int64)
     if not squared_edges.size:
-        for i in range(n):
-            if labels[i] >= 0:
-                counts[labels[i], 0] += 1
+        _add_ones(labels.astype(np.int64), counts[:, 0])
         return counts
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive, True)
-        for i in range(count):
-            j = labels[start + i]
-            if j >= 0:
-                counts[j, np.searchsorted(squared_edges, squared_distance(block, i, centers, j))] += 1
+    for entered in enter(rows, mask, door, PLACES):
+        _add_rings(entered.slab, labels[entered.here], centers, squared_edges, counts)
     return counts
 
 
-@njit(cache=True, nogil=True)
-def _shorten(block, i):  # type: ignore[no-untyped-def]
-    """Make sure, in integers, that the squared length of whole-number vector i is at most RADIUS_STEPS^2."""
-    limit = np.int64(RADIUS_STEPS) * np.int64(RADIUS_STEPS)
-    while True:
-        square = np.int64(0)
-        for t in range(block.shape[0]):
-            square += np.int64(block[t, i]) * np.int64(block[t, i])
-        if square <= limit:
-            return
-        for t in range(block.shape[0]):  # one step nearer to zero
-            block[t, i] -= np.sign(block[t, i])
+@compiled
+def _add_offsets(slab, labels, anchors, radii, is_median, is_square, scratch, vectors, weights):  # type: ignore[no-untyped-def]
+    """Add the clipped offsets of rows, in whole steps, and their weights; the rows of a slab are overwritten.
+
+    ``scratch`` has rows for squared lengths, factors and shares of the rows of a block.
+    """
+    d = slab.shape[1]
+    squares, factors, shares = 0, 1, 2
+    most = np.int64(RADIUS_STEPS) * np.int64(RADIUS_STEPS)
+    for b in range(slab.shape[0]):
+        size = min(BLOCK, labels.size - b * BLOCK)
+        for i in range(size):
+            j = max(labels[b * BLOCK + i], 0)
+            square = 0.0
+            for t in range(d):
+                gap = slab[b, t, i] - anchors[j, t]
+                if is_square:
+                    ratio = gap / radii[j]
+                    gap = min(ratio * ratio, _FAR)
+                slab[b, t, i] = gap
+                square += gap * gap
+            scratch[squares, i] = square
+            scratch[shares, i] = 1.0 if is_square else radii[j]
+        for i in range(size):
+            radius, length = scratch[shares, i], np.sqrt(scratch[squares, i])
+            longest = length if length > radius else radius
+            # Only long vectors can have been rounded to more than the radius.
+            scratch[squares, i] = scratch[squares, i] >= 0.999 * radius * radius
+            scratch[factors, i] = RADIUS_STEPS / longest
+            scratch[shares, i] = radius / longest
+        for t in range(d):
+            for i in range(size):
+                slab[b, t, i] = np.trunc(slab[b, t, i] * scratch[factors, i])
+        for i in range(size):
+            j = labels[b * BLOCK + i]
+            if j < 0:
+                continue
+            while scratch[squares, i] > 0.0:  # make sure, in integers, that the vector is no longer than the radius
+                square_steps = np.int64(0)
+                for t in range(d):
+                    square_steps += np.int64(slab[b, t, i]) * np.int64(slab[b, t, i])
+                if square_steps <= most:
+                    break
+                for t in range(d):  # one step nearer to zero
+                    slab[b, t, i] -= np.sign(slab[b, t, i])
+            for t in range(d):
+                vectors[j, t] += slab[b, t, i]
+            weights[j] += np.trunc(scratch[shares, i] * RADIUS_STEPS) if is_median else 1.0
 
 
-@njit(cache=True, nogil=True)
-def sum_offsets(rows, mask, door, labels, anchors, radii, is_median, is_square):  # type: ignore[no-untyped-def]
+def sum_offsets(
+    rows: Rows,
+    mask: Mask,
+    door: Door,
+    labels: Labels,
+    anchors: FloatArray,
+    radii: FloatArray,
+    is_median: bool,
+    is_square: bool,
+) -> tuple[IntArray, IntArray]:
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 
     The mean kernel clips the offset to the radius and weighs each row 1. The second-moment kernel squares the coordinates of
@@ -301,67 +239,36 @@ def sum_offsets(rows, mask, door, labels, anchors, radii, is_median, is_square):
     max(length, radius) and weighs the row radius / max(length, radius), in the same steps. All truncate toward zero.
     Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.
     """
-    k, d = anchors.shape
-    vectors, weights = np.zeros((k, d)), np.zeros(k)
-    n = rows.shape[0]
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    squares, factors, shares, limits = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive, True)
-        for i in range(count):
-            j = max(labels[start + i], 0)
-            square = 0.0
-            for t in range(d):
-                gap = block[t, i] - anchors[j, t]
-                if is_square:
-                    ratio = gap / radii[j]
-                    gap = min(ratio * ratio, _FAR)
-                block[t, i] = gap
-                square += gap * gap
-            squares[i] = square
-            shares[i] = 1.0 if is_square else radii[j]
-        for i in range(count):
-            radius, length = shares[i], np.sqrt(squares[i])
-            limits[i] = 0.999 * radius * radius
-            longest = length if length > radius else radius
-            factors[i] = RADIUS_STEPS / longest
-            shares[i] = radius / longest
-        for t in range(d):
-            for i in range(count):
-                block[t, i] = np.trunc(block[t, i] * factors[i])
-        for i in range(count):
-            j = labels[start + i]
-            if j < 0:
-                continue
-            if squares[i] >= limits[i]:
-                _shorten(block, i)
-            for t in range(d):
-                vectors[j, t] += block[t, i]
-            weights[j] += np.trunc(shares[i] * RADIUS_STEPS) if is_median else 1.0
+    vectors, weights, scratch = np.zeros(anchors.shape), np.zeros(len(anchors)), np.empty((3, BLOCK))
+    for entered in enter(rows, mask, door, PLACES):
+        own = labels[entered.here]
+        _add_offsets(entered.slab, own, anchors, radii, is_median, is_square, scratch, vectors, weights)
     return vectors.astype(np.int64), weights.astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
-def sum_costs(rows, mask, door, labels, first, second, glass, is_median, inverse_step, bound):  # type: ignore[no-untyped-def]
+def sum_costs(
+    rows: Rows,
+    mask: Mask,
+    door: Door,
+    labels: Labels,
+    first: FloatArray,
+    second: FloatArray,
+    glass: Lens,
+    is_median: bool,
+    inverse_step: float,
+    bound: int,
+) -> IntArray:
     """Sum cost differences d(x, first)^p - d(x, second)^p in integer steps, each clipped to the bound.
 
     ``labels`` are the nearest of the first set and ``glass`` looks at the second; no second set means the cost of the first.
     """
     total = np.zeros(1, dtype=np.int64)
-    n, d = rows.shape
-    block, alive = np.empty((d, BLOCK)), np.empty(BLOCK, dtype=np.bool_)
-    view, others, best, work = scratch(glass)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        _enter(rows, start, count, mask, door, block, alive, True)
-        if second.shape[0]:
-            nearest_block(block, count, glass, view, others, best, work)
-        for i in range(count):
-            j = labels[start + i]
-            if j >= 0:
-                ours = squared_distance(block, i, first, j)
-                theirs = squared_distance(block, i, second, others[i]) if second.shape[0] else 0.0
-                gap = np.sqrt(ours) - np.sqrt(theirs) if is_median else ours - theirs
-                total[0] += np.int64(min(max(gap * inverse_step, -np.float64(bound)), np.float64(bound)))
+    for entered in enter(rows, mask, door, PLACES):
+        own = labels[entered.here]
+        ours, theirs = squared_distances(entered.slab, first, own), np.zeros(entered.size)
+        if len(second):
+            theirs = squared_distances(entered.slab, second, find_labels(entered.slab, entered.size, glass))
+        with np.errstate(all="ignore"):
+            gaps = (np.sqrt(ours) - np.sqrt(theirs) if is_median else ours - theirs) * inverse_step
+            total += np.clip(gaps, -float(bound), float(bound)).astype(np.int64)[own >= 0].sum()
     return total

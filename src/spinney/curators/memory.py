@@ -81,7 +81,7 @@ class MemoryBackend(NumberBackend):
         self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
 
     def _chunk(self, start: int) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
-        """Return a chunk of rows as C-ordered floats, its mask and its start."""
+        """Return a chunk of rows as floats, its mask and its start."""
         return as_floats(self._rows[start : start + CHUNK]), self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:

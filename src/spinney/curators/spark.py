@@ -163,7 +163,7 @@ class Mapper:
     def __call__(self, index: int, blocks: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
         """Yield the partition's index and its message."""
         task: Task = self.task.value
-        rows = (as_floats(np.frombuffer(block, self.dtype).reshape(task.n_features, -1).T, by_column=True) for (block,) in blocks)
+        rows = (as_floats(np.frombuffer(block, self.dtype).reshape(task.n_features, -1).T) for (block,) in blocks)
         yield index, write_message(task.total(rows), self.is_last)
 
 

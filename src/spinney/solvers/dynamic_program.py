@@ -9,15 +9,15 @@ no longer than the number of leaves below a cell, and the whole program takes O(
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
 __all__ = ["place_centers"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _leaves_below(first_child, k):  # type: ignore[no-untyped-def]
     """Return how many leaves lie below each cell, or k if that is less."""
     leaves = np.ones(first_child.size, dtype=np.int64)
@@ -27,7 +27,7 @@ def _leaves_below(first_child, k):  # type: ignore[no-untyped-def]
     return leaves
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _divide(left, right, k):  # type: ignore[no-untyped-def]
     """Return the least cost of k centers in two cells with these tables, and how many go left; ties go to the fewest."""
     best, share = np.inf, 0
@@ -38,7 +38,7 @@ def _divide(left, right, k):  # type: ignore[no-untyped-def]
     return best, share
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _place(first_child, costs, k):  # type: ignore[no-untyped-def]
     """Return the number of centers of each cell, 0 if it is not a leaf, and the least cost."""
     n = first_child.size

@@ -1,25 +1,29 @@
-"""Nearest centers, block by block.
+"""Nearest centers, slab by slab.
 
 Points are kept column by column, so that the inner loop runs over points and vectorizes. The nearest center minimizes
 |c|^2 / 2 - <x, c>; per point the order of additions is fixed and ties go to the first center, so results do not depend on
-blocks or threads. Scores are 32-bit, in units of the centers' own spread around their mean: a center is chosen over another
+slabs or threads. Scores are 32-bit, in units of the centers' own spread around their mean: a center is chosen over another
 that is nearer by less than about one ten-millionth of that. Distances are then computed in 64 bits.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = ["BLOCK", "Lens", "lens", "nearest", "nearest_block"]
+__all__ = ["BLOCK", "Lens", "as_slab", "find_labels", "lens", "load", "nearest", "squared_distances", "stretches"]
 
 #: Points per block: a block of ten columns fits the first-level cache.
 BLOCK = 256
+#: Numbers left free between the columns of a block: columns a power of two apart would compete for the same lines of the cache.
+GAP = 8
+#: A slab has at most so many points, and so many numbers if that leaves it a block: it fits the second-level cache.
+SLAB_POINTS, SLAB_NUMBERS = 2**13, 2**16
 #: Columns are added up four at a time, and the rest two at a time; blocks are padded with a zero column if need be.
 UNROLL = 2
 
@@ -49,92 +53,130 @@ def lens(centers: FloatArray) -> Lens:
     return Lens(shift, zoom, padded, halves)
 
 
-@njit(cache=True, nogil=True)
-def nearest_block(block, count, glass, view, labels, best, work):  # type: ignore[no-untyped-def]
-    """Write the indices of the nearest centers of the first `count` points of a block.
+def stretches(n: int, d: int) -> tuple[list[slice], FloatArray]:
+    """Cut n points into stretches, and return an empty slab with room for each of them in turn.
 
-    ``view`` (padded columns x BLOCK, 32-bit, zero in the padding), ``best`` and ``work`` (BLOCK, 32-bit) are scratch.
+    A slab has the axes block, column, point: a point's index within its block is one that the compiler knows to be in range.
     """
-    d = block.shape[0]
-    k, columns = glass.centers.shape
-    for t in range(d):
-        shift = glass.shift[t]
-        for i in range(count):
-            view[t, i] = np.float32(min(max((block[t, i] - shift) * glass.zoom, -FARTHEST), FARTHEST))
-    for i in range(count):
-        best[i] = np.float32(np.inf)
-        labels[i] = 0
-    for j in range(k):
-        half = glass.halves[j]
-        for i in range(count):
-            work[i] = half
-        fours = columns - columns % 4
-        if fours < columns:
-            c0, c1 = glass.centers[j, fours], glass.centers[j, fours + 1]
-            for i in range(count):
-                work[i] -= view[fours, i] * c0 + view[fours + 1, i] * c1
-        for t in range(0, fours, 4):
-            c0, c1, c2, c3 = glass.centers[j, t], glass.centers[j, t + 1], glass.centers[j, t + 2], glass.centers[j, t + 3]
-            for i in range(count):
-                first = view[t, i] * c0 + view[t + 1, i] * c1
-                second = view[t + 2, i] * c2 + view[t + 3, i] * c3
-                work[i] -= first + second
-        label = np.int32(j)
-        for i in range(count):  # written so that the compiler vectorizes it
-            score, least, held = work[i], best[i], labels[i]
-            closer = score < least
-            best[i] = min(score, least)
-            labels[i] = label if closer else held
+    blocks = min(max(min(SLAB_POINTS, SLAB_NUMBERS // max(d, 1)) // BLOCK, 1), -(-n // BLOCK))
+    size = max(blocks, 1) * BLOCK
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)], np.empty((blocks, d, BLOCK + GAP))
 
 
-@njit(cache=True, nogil=True)
-def scratch(glass):  # type: ignore[no-untyped-def]
-    """Return the scratch arrays of `nearest_block`: view, labels, best, work."""
-    view = np.zeros((glass.centers.shape[1], BLOCK), dtype=np.float32)
-    return view, np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK, dtype=np.float32), np.empty(BLOCK, dtype=np.float32)
+def load(points: NDArray[Any], slab: FloatArray) -> None:
+    """Copy points of any real type and layout to the start of a slab: one kind of array, for which kernels are compiled once."""
+    whole, rest = divmod(len(points), BLOCK)
+    with np.errstate(all="ignore"):  # a value must not be heard of, not even as a warning
+        if whole:
+            slab[:whole, :, :BLOCK] = points[: whole * BLOCK].reshape(whole, BLOCK, -1).transpose(0, 2, 1)
+        if rest:
+            slab[whole, :, :rest] = points[whole * BLOCK :].T
 
 
-@njit(cache=True, nogil=True)
-def squared_distance(block, i, centers, j):  # type: ignore[no-untyped-def]
-    """Return the squared distance from point i of a block to center j, in 64 bits and fixed order."""
-    square = 0.0
-    for t in range(block.shape[0]):
-        gap = block[t, i] - centers[j, t]
-        square += gap * gap
-    return square
+def as_slab(points: NDArray[Any]) -> FloatArray:
+    """Return all points as one slab."""
+    slab = np.empty((-(-len(points) // BLOCK), points.shape[1], BLOCK + GAP))
+    load(points, slab)
+    return slab
 
 
-@njit(cache=True, nogil=True)
-def load_block(points, start, count, block):  # type: ignore[no-untyped-def]
-    """Copy points given as rows into the columns of a block; points may be kept column by column, too."""
-    if points.strides[0] < points.strides[1]:
-        for t in range(points.shape[1]):
-            for i in range(count):
-                block[t, i] = points[start + i, t]
-        return
-    for i in range(count):
-        for t in range(points.shape[1]):
-            block[t, i] = points[start + i, t]
+@compiled
+def _label(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  # type: ignore[no-untyped-def]
+    """Write the indices of the nearest centers of the first `count` points of a slab, block by block.
+
+    Shifted and scaled points are clipped to ``ends``, a row of lower and one of upper ones. ``scratch`` (padded columns + 2 x
+    BLOCK, 32-bit, zero in the padding) has a row for the best scores and one for a center's.
+    """
+    k, columns = centers.shape
+    best, work = columns, columns + 1
+    last = columns - columns % 4 - 4  # where the last four columns start; what remains is two columns, or none
+    for b in range(labels.shape[0]):
+        size = min(BLOCK, count - b * BLOCK)
+        for t in range(slab.shape[1]):
+            lower, upper, middle = ends[0, t], ends[1, t], shift[t]
+            for i in range(size):
+                scratch[t, i] = np.float32(min(max((slab[b, t, i] - middle) * zoom, lower), upper))
+        for i in range(size):
+            scratch[best, i] = np.float32(np.inf)
+            labels[b, i] = 0
+        for j in range(k):
+            half, label = halves[j], np.int32(j)
+            if columns % 4:
+                c0, c1 = centers[j, columns - 2], centers[j, columns - 1]
+                for i in range(size):
+                    scratch[work, i] = half - (scratch[columns - 2, i] * c0 + scratch[columns - 1, i] * c1)
+            else:
+                for i in range(size):
+                    scratch[work, i] = half
+            for t in range(0, last, 4):
+                c0, c1, c2, c3 = centers[j, t], centers[j, t + 1], centers[j, t + 2], centers[j, t + 3]
+                for i in range(size):
+                    first = scratch[t, i] * c0 + scratch[t + 1, i] * c1
+                    second = scratch[t + 2, i] * c2 + scratch[t + 3, i] * c3
+                    scratch[work, i] -= first + second
+            if last >= 0:
+                c0, c1, c2, c3 = centers[j, last], centers[j, last + 1], centers[j, last + 2], centers[j, last + 3]
+                for i in range(size):  # written so that the compiler vectorizes it
+                    first = scratch[last, i] * c0 + scratch[last + 1, i] * c1
+                    second = scratch[last + 2, i] * c2 + scratch[last + 3, i] * c3
+                    score, least, held = scratch[work, i] - (first + second), scratch[best, i], labels[b, i]
+                    closer = score < least
+                    scratch[best, i] = min(score, least)
+                    labels[b, i] = label if closer else held
+            else:
+                for i in range(size):
+                    score, least, held = scratch[work, i], scratch[best, i], labels[b, i]
+                    closer = score < least
+                    scratch[best, i] = min(score, least)
+                    labels[b, i] = label if closer else held
 
 
-@njit(cache=True, nogil=True)
-def _nearest(points, centers, glass):  # type: ignore[no-untyped-def]
-    n, d = points.shape
-    squares, found = np.empty(n), np.empty(n, dtype=np.int32)
-    block = np.empty((d, BLOCK))
-    view, labels, best, work = scratch(glass)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        load_block(points, start, count, block)
-        nearest_block(block, count, glass, view, labels, best, work)
-        for i in range(count):
-            found[start + i] = labels[i]
-            squares[start + i] = squared_distance(block, i, centers, labels[i])
-    return squares, found
+def find_labels(slab: FloatArray, count: int, glass: Lens, bounds: FloatArray | None = None) -> NDArray[np.int32]:
+    """Return the indices of the nearest centers of the first `count` points of a slab, clipped to bounds if there are any.
+
+    Rounding keeps the order of numbers, so points may as well be clipped after they are shifted and scaled.
+    """
+    labels = np.empty((-(-count // BLOCK), BLOCK), dtype=np.int32)
+    ends = np.full((2, slab.shape[1]), FARTHEST)
+    ends[0] = -FARTHEST
+    if bounds is not None:
+        with np.errstate(over="ignore"):
+            ends = np.clip((bounds - glass.shift) * glass.zoom, -FARTHEST, FARTHEST)
+    scratch = np.zeros((glass.centers.shape[1] + 2, BLOCK), dtype=np.float32)
+    _label(slab, count, ends, glass.shift, glass.zoom, glass.centers, glass.halves, scratch, labels)
+    return labels.reshape(-1)[:count]
 
 
-def nearest(points: FloatArray, centers: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
+@compiled
+def _measure(slab, centers, labels, squares):  # type: ignore[no-untyped-def]
+    for b in range(slab.shape[0]):
+        for i in range(min(BLOCK, squares.size - b * BLOCK)):
+            j = max(labels[b * BLOCK + i], 0)
+            square = 0.0
+            for t in range(slab.shape[1]):
+                gap = slab[b, t, i] - centers[j, t]
+                square += gap * gap
+            squares[b * BLOCK + i] = square
+
+
+def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.int32]) -> FloatArray:
+    """Return the squared distances of the first points of a slab to their centers, in 64 bits and fixed order.
+
+    A point without a center, with label -1, gets its distance to the first one.
+    """
+    squares = np.empty(labels.size)
+    _measure(slab, centers, labels, squares)
+    return squares
+
+
+def nearest(points: NDArray[Any], centers: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
     """Return squared distances to, and indices of, the nearest centers of points given as rows."""
     centers = np.ascontiguousarray(centers, dtype=np.float64)
-    squares, labels = _nearest(np.ascontiguousarray(points), centers, lens(centers))
+    glass = lens(centers)
+    squares, labels = np.empty(len(points)), np.empty(len(points), dtype=np.int32)
+    parts, slab = stretches(*points.shape)
+    for here in parts:
+        load(points[here], slab)
+        labels[here] = find_labels(slab, here.stop - here.start, glass)
+        squares[here] = squared_distances(slab, centers, labels[here])
     return squares, labels

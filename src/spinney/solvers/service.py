@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.compilation import compiled
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
@@ -113,22 +113,24 @@ class Service:
         return distances if self.power == 1 else distances**2
 
 
-@njit(cache=True, nogil=True)
-def nearest_two(costs):  # type: ignore[no-untyped-def]
+@compiled
+def _nearest_two(costs, label, first, second):  # type: ignore[no-untyped-def]
+    for j in range(costs.shape[0]):
+        for i in range(costs.shape[1]):
+            cost = costs[j, i]
+            second[i] = min(second[i], max(first[i], cost))
+            label[i] = j if cost < first[i] else label[i]
+            first[i] = min(first[i], cost)
+
+
+def nearest_two(costs: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the nearest center of each demand point, its cost and the second nearest one's cost; ties go to the first.
 
     ``costs`` has a row per center. The second cost is infinite if there is one center only.
     """
-    k, m = costs.shape
-    label = np.zeros(m, dtype=np.int64)
-    first, second = np.full(m, np.inf), np.full(m, np.inf)
-    for j in range(k):
-        row = costs[j]
-        for i in range(m):
-            cost = row[i]
-            second[i] = min(second[i], max(first[i], cost))
-            label[i] = j if cost < first[i] else label[i]
-            first[i] = min(first[i], cost)
+    m = costs.shape[1]
+    label, first, second = np.zeros(m, dtype=np.int64), np.full(m, np.inf), np.full(m, np.inf)
+    _nearest_two(np.ascontiguousarray(costs), label, first, second)
     return label, first, second
 
 

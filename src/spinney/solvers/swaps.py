@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.compilation import compiled
 from spinney.exceptions import ParameterError
 from spinney.solvers.service import Service, nearest_two
 from spinney.spaces.box import FloatArray
@@ -44,7 +44,7 @@ class Medoids:
     swaps: int = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_changes(table, members, bounds, weights, first, second, start, stop, gains, changes):  # type: ignore[no-untyped-def]
     """Add the two sums of the candidates from `start` to `stop` for the demand in these rows of the table, of any number type.
 

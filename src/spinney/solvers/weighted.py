@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from spinney.solvers.nearest import BLOCK, lens, load_block, nearest, nearest_block, scratch, squared_distance
+from spinney.compilation import compiled
+from spinney.solvers.nearest import BLOCK, as_slab, find_labels, lens, nearest
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
@@ -35,8 +35,68 @@ class Solution:
     cost: float
 
 
-@njit(cache=True, nogil=True)
-def seed(points, weights, k, power, uniforms, fillers):  # type: ignore[no-untyped-def]
+@compiled
+def _seed(columns, weights, power, uniforms, shares, closest, best, trials, costs, found, picks):  # type: ignore[no-untyped-def]
+    """Write the indices of the points drawn as centers, one for each pick, -1 once no weighted point lies apart from them.
+
+    ``shares``, ``closest`` (infinite at first) and ``best``, one number a point, are scratch, and so are ``trials``, ``costs``
+    and ``found`` of four attempts: four sums are added up in the time that one would take, each in its own order.
+    """
+    d, n = columns.shape
+    for i in range(n):
+        shares[i] = weights[i]
+    for j in range(picks.size):
+        picks[j] = -1
+        total = 0.0
+        for i in range(n):
+            total += shares[i]
+            shares[i] = total  # cumulative from here on
+        if not total > 0.0:
+            continue
+        attempts, best_cost = uniforms.shape[1] if j else 1, np.inf
+        for start in range(0, attempts, 4):
+            for a in range(4):
+                drawn = uniforms[j, min(start + a, attempts - 1)] * total
+                low, high = 0, n - 1
+                while low < high:  # the first point whose cumulative share exceeds what was drawn, or the last
+                    middle = (low + high) >> 1
+                    if shares[middle] <= drawn:
+                        low = middle + 1
+                    else:
+                        high = middle
+                found[a] = low
+                for i in range(n):
+                    trials[a, i] = 0.0
+                for t in range(d):
+                    coordinate = columns[t, low]
+                    for i in range(n):
+                        gap = columns[t, i] - coordinate
+                        trials[a, i] += gap * gap
+                for i in range(n):
+                    trials[a, i] = min(trials[a, i], closest[i])
+            c0 = c1 = c2 = c3 = 0.0
+            if power == 2:
+                for i in range(n):
+                    weight = weights[i]
+                    c0, c1 = c0 + weight * trials[0, i], c1 + weight * trials[1, i]
+                    c2, c3 = c2 + weight * trials[2, i], c3 + weight * trials[3, i]
+            else:
+                for i in range(n):
+                    weight = weights[i]
+                    c0, c1 = c0 + weight * np.sqrt(trials[0, i]), c1 + weight * np.sqrt(trials[1, i])
+                    c2, c3 = c2 + weight * np.sqrt(trials[2, i]), c3 + weight * np.sqrt(trials[3, i])
+            costs[0], costs[1], costs[2], costs[3] = c0, c1, c2, c3
+            for a in range(4):
+                if costs[a] < best_cost:
+                    best_cost, picks[j] = costs[a], found[a]
+                    for i in range(n):
+                        best[i] = trials[a, i]
+        for i in range(n):
+            closest[i] = best[i]
+            shares[i] = weights[i] * (closest[i] if power == 2 else np.sqrt(closest[i]))
+
+
+def seed(points: FloatArray, weights: FloatArray, k: int, power: int, uniforms: FloatArray, fillers: FloatArray) -> FloatArray:
     """Draw k centers by greedy D^power seeding.
 
     Parameters
@@ -48,62 +108,31 @@ def seed(points, weights, k, power, uniforms, fillers):  # type: ignore[no-untyp
     fillers : array of shape (k, d)
         Centers used once no weighted point lies apart from the centers drawn so far.
     """
-    n, d = points.shape
-    columns = np.ascontiguousarray(points.T)
-    centers = np.empty((k, d))
-    shares = weights.copy()
-    closest = np.full(n, np.inf)
-    trial, best = np.empty(n), np.empty(n)
-    for j in range(k):
-        cumulative = np.cumsum(shares)
-        total = cumulative[-1] if n else 0.0
-        if not total > 0.0:
-            centers[j] = fillers[j]
-            continue
-        best_cost = np.inf
-        for attempt in range(uniforms.shape[1] if j else 1):
-            pick = min(np.searchsorted(cumulative, uniforms[j, attempt] * total, side="right"), n - 1)
-            trial[:] = 0.0
-            for t in range(d):
-                coordinate = points[pick, t]
-                for i in range(n):
-                    gap = columns[t, i] - coordinate
-                    trial[i] += gap * gap
-            cost = 0.0
-            for i in range(n):
-                trial[i] = min(trial[i], closest[i])
-                cost += weights[i] * (trial[i] if power == 2 else np.sqrt(trial[i]))
-            if cost < best_cost:
-                best_cost = cost
-                best[:] = trial
-                centers[j] = points[pick]
-        closest[:] = best
-        for i in range(n):
-            shares[i] = weights[i] * (closest[i] if power == 2 else np.sqrt(closest[i]))
-    return centers
+    columns, weights = np.ascontiguousarray(points.T, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)
+    n, picks = len(points), np.empty(k, dtype=np.int64)
+    uniforms = np.ascontiguousarray(uniforms)
+    shares, closest, best = np.empty(n), np.full(n, np.inf), np.empty(n)
+    trials, costs, found = np.empty((4, n)), np.empty(4), np.empty(4, dtype=np.int64)
+    _seed(columns, weights, power, uniforms, shares, closest, best, trials, costs, found, picks)
+    return np.where(picks[:, None] >= 0, columns.T[picks] if n else np.nan, fillers)
 
 
-@njit(cache=True, nogil=True)
-def _step(points, weights, centers, glass, power, floor):  # type: ignore[no-untyped-def]
-    """One Lloyd (power 2) or Weiszfeld (power 1) step; return the new centers and the cost of the old ones.
+@compiled
+def _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved):  # type: ignore[no-untyped-def]
+    """Write the centers after a Lloyd (power 2) or Weiszfeld (power 1) step; return the cost before it.
 
-    A Weiszfeld step that starts on a point would never leave it: points closer than `floor` hold their center back only by
-    their weight against the pull of the others (Vardi and Zhang 2000).
+    ``labels`` tell the nearest centers; ``sums``, ``mass`` and ``held`` are zero at first. A Weiszfeld step that starts on a
+    point would never leave it: points closer than `floor` hold their center back only by their weight against the pull of the
+    others (Vardi and Zhang 2000).
     """
-    n, d = points.shape
-    k = centers.shape[0]
-    sums, mass, held = np.zeros((k, d)), np.zeros(k), np.zeros(k)
-    block = np.empty((d, BLOCK))
-    view, labels, best, work = scratch(glass)
-    cost = 0.0
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        load_block(points, start, count, block)
-        nearest_block(block, count, glass, view, labels, best, work)
-        for i in range(count):
-            j = labels[i]
-            weight = weights[start + i]
-            square = squared_distance(block, i, centers, j)
+    d, cost = slab.shape[1], 0.0
+    for b in range(slab.shape[0]):
+        for i in range(min(BLOCK, weights.size - b * BLOCK)):
+            at = b * BLOCK + i
+            j, weight, square = labels[at], weights[at], 0.0
+            for t in range(d):
+                gap = slab[b, t, i] - centers[j, t]
+                square += gap * gap
             if power == 1:
                 length = np.sqrt(square)
                 cost += weight * length
@@ -115,9 +144,8 @@ def _step(points, weights, centers, glass, power, floor):  # type: ignore[no-unt
                 cost += weight * square
             mass[j] += weight
             for t in range(d):
-                sums[j, t] += weight * block[t, i]
-    moved = centers.copy()
-    for j in range(k):
+                sums[j, t] += weight * slab[b, t, i]
+    for j in range(centers.shape[0]):
         if mass[j] > 0.0:
             pull = 0.0
             for t in range(d):
@@ -125,6 +153,15 @@ def _step(points, weights, centers, glass, power, floor):  # type: ignore[no-unt
             stay = min(1.0, held[j] / max(np.sqrt(pull), 1e-300))
             for t in range(d):
                 moved[j, t] = (1.0 - stay) * sums[j, t] / mass[j] + stay * centers[j, t]
+    return cost
+
+
+def _step(slab: FloatArray, weights: FloatArray, centers: FloatArray, power: int, floor: float) -> tuple[FloatArray, float]:
+    """Take one step; return the new centers and the cost of the old ones."""
+    k = len(centers)
+    labels = find_labels(slab, len(weights), lens(centers))
+    sums, mass, held, moved = np.zeros(centers.shape), np.zeros(k), np.zeros(k), centers.copy()
+    cost = _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved)
     return moved, cost
 
 
@@ -132,13 +169,14 @@ def improve(
     points: FloatArray, weights: FloatArray, centers: FloatArray, power: int, steps: int, tolerance: float, floor: float
 ) -> Solution:
     """Run up to `steps` steps, until the cost falls by less than `tolerance` of itself."""
-    cost = np.inf
+    slab, cost = as_slab(points), np.inf
+    centers, weights = np.array(centers, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)
     for _ in range(steps):
-        moved, new_cost = _step(points, weights, centers, lens(centers), power, floor)
+        moved, new_cost = _step(slab, weights, centers, power, floor)
         if cost - new_cost <= tolerance * new_cost:
             return Solution(centers, new_cost)
         centers, cost = moved, new_cost
-    return Solution(centers, _step(points, weights, centers, lens(centers), power, floor)[1])
+    return Solution(centers, _step(slab, weights, centers, power, floor)[1])
 
 
 def solve(

@@ -35,13 +35,11 @@ def door(domain: Domain, nan_to_center: bool) -> Door:
     return Door(domain.lower.copy(), domain.upper.copy(), inverse, step, domain.center, float(domain.radius), nan_to_center)
 
 
-def as_floats(rows: NDArray[Any], *, by_column: bool = False) -> NDArray[Any]:
-    """Return a batch of rows as the kernels take it: C- or F-ordered 32- or 64-bit floats that cannot be written to."""
-    is_ordered = rows.flags.f_contiguous if by_column else rows.flags.c_contiguous
-    if rows.dtype not in (np.float32, np.float64) or not is_ordered:
+def as_floats(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return a batch of rows as 32- or 64-bit floats that cannot be written to."""
+    if rows.dtype not in (np.float32, np.float64):
         with np.errstate(all="ignore"):  # a value too large for a float becomes infinite, and so missing, in silence
-            dtype = np.float32 if rows.dtype == np.float32 and by_column else np.float64
-            rows = np.asarray(rows, dtype=dtype, order="F" if by_column else "C")
+            rows = np.asarray(rows, dtype=np.float64)
     rows = rows.view()
-    rows.setflags(write=False)  # one kind of array, so that each kernel is compiled once a number type
+    rows.setflags(write=False)
     return rows

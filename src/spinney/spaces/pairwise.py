@@ -7,8 +7,8 @@ in both directions and in every tile.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
 __all__ = ["distance_below", "in_strides", "pairwise", "triangle_slack"]
@@ -19,7 +19,7 @@ TILE = 32
 STRIDE = 16
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@compiled(fastmath={"reassoc", "nsz"})
 def _squared(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for t in range(a.size):
@@ -28,7 +28,7 @@ def _squared(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@compiled(fastmath={"reassoc", "nsz"})
 def _manhattan(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for t in range(a.size):
@@ -45,7 +45,7 @@ def in_strides(points: FloatArray) -> FloatArray:
     return padded.reshape(n, -1, width)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@compiled(fastmath={"reassoc", "nsz"})
 def distance_below(strides, i, j, manhattan, limit):  # type: ignore[no-untyped-def]
     """Return the distance between two points, or infinity as soon as it is seen to be `limit` or more."""
     bound = limit if manhattan else limit * limit
@@ -65,7 +65,7 @@ def distance_below(strides, i, j, manhattan, limit):  # type: ignore[no-untyped-
     return total if manhattan else np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pairwise(points, sources, targets, manhattan, out):  # type: ignore[no-untyped-def]
     """Write the distances from `sources` to `targets`, indices of points, into the rows of `out`."""
     for start in range(0, targets.size, TILE):
@@ -80,7 +80,7 @@ def pairwise(points, sources, targets, manhattan, out):  # type: ignore[no-untyp
                     out[i, j] = np.sqrt(_squared(a, points[targets[j]]))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def triangle_slack(matrix):  # type: ignore[no-untyped-def]
     """Return the least d(i, j) + d(j, l) - d(i, l) over all triples."""
     n = matrix.shape[0]

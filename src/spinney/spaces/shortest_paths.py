@@ -6,12 +6,13 @@ A network is ``starts, ends, lengths``: the edges of node u lead to ``ends[start
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from spinney.compilation import compiled
 
 __all__ = ["pop", "push", "shortest_paths"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def push(keys, nodes, size, key, node):  # type: ignore[no-untyped-def]
     """Add an entry to a heap of `size` entries."""
     at = size
@@ -24,7 +25,7 @@ def push(keys, nodes, size, key, node):  # type: ignore[no-untyped-def]
     keys[at], nodes[at] = key, node
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pop(keys, nodes, size):  # type: ignore[no-untyped-def]
     """Remove the first entry of a heap of `size` entries, which the caller has read."""
     key, node = keys[size - 1], nodes[size - 1]
@@ -43,7 +44,7 @@ def pop(keys, nodes, size):  # type: ignore[no-untyped-def]
     keys[at], nodes[at] = key, node
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shortest_paths(starts, ends, lengths, sources, targets, out):  # type: ignore[no-untyped-def]
     """Write the distances from `sources` to `targets` into the rows of `out`; infinity where there is no path."""
     n = starts.size - 1

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import Coordinates, FiniteMetric, IntArray, Network
 from spinney.spaces.pairwise import distance_below, in_strides, pairwise
@@ -36,7 +36,7 @@ class LeastElements(NamedTuple):
     distances: FloatArray
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _room(entries, needed):  # type: ignore[no-untyped-def]
     """Return the columns (points, ranks, distances) with room for one entry more."""
     points, ranks, distances = entries
@@ -48,7 +48,7 @@ def _room(entries, needed):  # type: ignore[no-untyped-def]
     return more
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _in_network(starts, ends, lengths, order, floor):  # type: ignore[no-untyped-def]
     n = order.size
     entries = (np.empty(4 * n, dtype=np.int64), np.empty(4 * n, dtype=np.int64), np.empty(4 * n))
@@ -80,7 +80,7 @@ def _in_network(starts, ends, lengths, order, floor):  # type: ignore[no-untyped
     return entries[0][:count], entries[1][:count], entries[2][:count]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _in_coordinates(points, strides, manhattan, order, floor):  # type: ignore[no-untyped-def]
     """Compare batches of the order with the points; those of a group, which share a close center, are skipped together.
 
@@ -133,7 +133,7 @@ def _in_coordinates(points, strides, manhattan, order, floor):  # type: ignore[n
     return entries[0][:count], entries[1][:count], entries[2][:count]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _in_matrix(values, order, floor):  # type: ignore[no-untyped-def]
     n = order.size
     entries = (np.empty(4 * n, dtype=np.int64), np.empty(4 * n, dtype=np.int64), np.empty(4 * n))

@@ -25,7 +25,7 @@ def test_version_is_the_packages():
     assert result.output.strip() == f"spinney, version {__version__}"
 
 
-@pytest.mark.parametrize("command", ["demo", "fit", "plan", "predict", "show", "sites"])
+@pytest.mark.parametrize("command", ["demo", "fit", "plan", "predict", "show", "sites", "warm"])
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_every_command_has_help(command, flag):
     result = run(command, flag)

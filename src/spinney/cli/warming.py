@@ -1,0 +1,88 @@
+"""Compiling all kernels ahead of time, by small fits of made-up rows: every kind of table, space and algorithm once."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+
+import click
+import numpy as np
+
+from spinney.compilation import KERNELS, cache_folders
+from spinney.exceptions import DataError
+
+__all__ = ["warm_up"]
+
+ROWS = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+#: Points on a ring of streets.
+PLACES = 40
+
+
+def _tables() -> None:
+    """Fit rows in memory, in both objectives."""
+    from spinney.estimators.kmeans import PrivateKMeans
+    from spinney.estimators.kmedian import PrivateKMedian
+
+    for kind in (PrivateKMeans, PrivateKMedian):
+        kind(3, epsilon=1.0, bounds=(-1, 1)).fit(ROWS).predict(ROWS)
+    PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), algorithm="hst").fit(ROWS)
+
+
+def _tables_on_disk() -> None:
+    """Fit rows that are read anew in every pass, and count cells below the first word of their codes."""
+    from spinney.curators.kernels import count_between
+    from spinney.estimators.kmeans import PrivateKMeans
+    from spinney.io.tables import scan
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, ROWS)
+        PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1)).fit(scan(path))
+    codes = np.zeros((1, 2), dtype=np.uint64)
+    count_between(codes, codes, codes)
+
+
+def _sites() -> None:
+    """Fit demand in every kind of space, by every algorithm."""
+    from spinney.estimators.kmedoids import PrivateKMedoids
+    from spinney.solvers.swaps import add_changes
+    from spinney.spaces.metric import FiniteMetric
+
+    angles = np.arange(PLACES) * (2 * np.pi / PLACES)
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    matrix = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
+    streets = [(place, (place + 1) % PLACES, 1.0) for place in range(PLACES)]
+    demand = np.random.default_rng(0).integers(0, PLACES, 300)
+    for space in (
+        FiniteMetric.from_points(places),
+        FiniteMetric.from_matrix(matrix),
+        FiniteMetric.from_matrix(matrix.astype(np.float32)),
+        FiniteMetric.from_graph(streets),
+    ):
+        space.is_metric()
+        for algorithm in ("cells", "hst", "local-search", "coverage"):
+            PrivateKMedoids(3, epsilon=1.0, space=space, algorithm=algorithm).fit(demand)
+    # Tables of costs are 32-bit only where they are large.
+    none, one = np.zeros(0, dtype=np.int64), np.zeros(1)
+    add_changes(np.zeros((1, 1), np.float32), none, np.zeros(2, np.int64), one[:0], one[:0], one[:0], 0, 1, one, one[:, None])
+
+
+#: What is compiled, one after the other; what one step has compiled the next ones find.
+STEPS = {"tables in memory": _tables, "tables on disk": _tables_on_disk, "sites": _sites}
+
+
+def warm_up() -> str:
+    """Compile all kernels that are not in a cache yet; return where they are kept."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what made-up rows are worth is of no interest
+        for label, step in STEPS.items():
+            click.echo(f"Compiling kernels for {label} ...", err=True)
+            step()
+    folders = cache_folders()
+    if not folders:
+        raise DataError(
+            "No folder may be written to that could keep compiled kernels.\n"
+            "Hint: run this as a user who may write beside the package, or set NUMBA_CACHE_DIR to a folder of your own."
+        )
+    return "\n".join([f"{len(KERNELS)} kernels are compiled, for this kind of processor. They are kept in", *folders])

@@ -1,0 +1,106 @@
+"""Loops compiled by numba, and where their machine code is kept.
+
+Kernels take 64-bit columns, public arrays and scratch that the caller allocates: one kind of array each, so each is compiled
+once, whatever the type and layout of the rows. Those that allocate, slice or raise would take several times as long to compile.
+
+Machine code is cached by numba: beside the package or, where that may not be written to, in the user's own cache folder. Code
+beside the package is read even where it may not be written to: an image whose maker ran ``spinney warm`` is quick for every
+user. Where nothing may be written, kernels are compiled once in each process. No folder that others may write to is ever
+used: cache files are code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from numba import njit
+from numba.core import caching
+
+__all__ = ["KERNELS", "cache_folders", "compiled"]
+
+#: All kernels of the modules imported so far, by their full names.
+KERNELS: dict[str, Any] = {}
+
+
+def _reading_cache(locator: str) -> Any:
+    """Return a kind of numba's cache that reads from one of numba's places and needs no leave to write to it."""
+    place: Any = getattr(caching, locator, None) or getattr(caching, f"_{locator}")  # the names once began with an underscore
+    quiet = type(locator, (place,), {"ensure_cache_path": lambda self: None})
+    files = type("Files", (caching.CompileResultCacheImpl,), {"_locator_classes": [quiet]})
+    return type("ReadingCache", (caching.FunctionCache,), {"_impl_class": files})
+
+
+_READING = [_reading_cache(locator) for locator in ("UserProvidedCacheLocator", "InTreeCacheLocator")]
+
+
+class KernelCache:
+    """What numba's dispatcher asks for machine code: several caches to read from, of which the first may be written to.
+
+    A cache that cannot be read or written, now or any more, is as good as none: a full disk does not end a fit.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._writes: list[Any] = []
+        with suppress(RuntimeError):  # numba knows no place
+            self._writes = [caching.FunctionCache(function)]
+        self._reads = [*self._writes]
+        for kind in _READING:
+            with suppress(RuntimeError, OSError):  # there is no such place
+                cache = kind(function)
+                if cache.cache_path not in [other.cache_path for other in self._reads]:
+                    self._reads.append(cache)
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder that is written to, if there is one."""
+        return self._writes[0].cache_path if self._writes else None
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return what was compiled for a signature on this kind of machine, or None."""
+        for cache in self._reads:
+            with suppress(Exception):  # whatever is wrong with a file, the kernel can be compiled again
+                found = cache.load_overload(signature, target)
+                if found is not None:
+                    return found
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled, if there is a place."""
+        for cache in self._writes:
+            try:
+                cache.save_overload(signature, result)
+            except OSError:  # no longer a place, or a full one
+                continue
+            except Exception:  # what is there is broken
+                with suppress(OSError):
+                    cache.flush()
+                    cache.save_overload(signature, result)
+
+    def enable(self) -> None:
+        """Use the caches; they always are."""
+
+    def disable(self) -> None:
+        """Use no cache any more."""
+        self._reads, self._writes = [], []
+
+    def flush(self) -> None:
+        """Forget what is kept."""
+        for cache in self._writes:
+            cache.flush()
+
+
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function at its first call, and keep the machine code; options are those of numba's ``njit``."""
+    if function is None:
+        return lambda late: compiled(late, **options)
+    kernel = njit(nogil=True, **options)(function)
+    kernel._cache = KernelCache(function)
+    KERNELS[f"{function.__module__}.{function.__qualname__}"] = kernel
+    return kernel
+
+
+def cache_folders() -> list[str]:
+    """Return the folders that machine code is written to."""
+    return sorted({kernel._cache.cache_path for kernel in KERNELS.values()} - {None})

@@ -1,0 +1,125 @@
+"""The one door for rows: nothing else ever reads a raw value.
+
+A row with a value that is not finite is dropped or sent to the middle of the domain, values are clipped, and coordinates are
+floored to the public grid. The search for nearest centers leaves the flooring out: 32 bits would not see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.compilation import compiled
+from spinney.solvers.nearest import BLOCK, load, stretches
+from spinney.spaces.box import FloatArray
+from spinney.spaces.grid import GRID_BITS, Door, as_floats
+
+__all__ = ["CLIPPED", "PLACES", "RAW", "STEPS", "Entered", "enter"]
+
+#: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes the number of its grid step; or the
+#: middle of its grid step.
+RAW, CLIPPED, STEPS, PLACES = 0, 1, 2, 3
+_LAST = 2.0**GRID_BITS - 1.0
+_NONE = as_floats(np.empty((0, 0)))
+
+
+class Entered(NamedTuple):
+    """Rows that have come in: the first `size` of a slab, which is used again for the rows that follow."""
+
+    here: slice
+    size: int
+    slab: FloatArray
+    alive: NDArray[np.bool_]
+
+
+@compiled
+def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, checks, alive):  # type: ignore[no-untyped-def]
+    """Change the raw values of the first `count` rows of a slab, and decide which of the rows count.
+
+    ``rows`` are copied to the slab first; if there are none, it has been filled.
+    ``fences`` is that of `_fences`; ``checks``, for a block, is scratch. Rounding keeps the order of numbers, so a value may as
+    well be clipped after it has become the number of its grid step.
+    """
+    d = slab.shape[1]
+    for b in range(-(-count // BLOCK)):
+        size = min(BLOCK, count - b * BLOCK)
+        if rows.size:
+            for i in range(size):
+                for t in range(d):
+                    slab[b, t, i] = rows[b * BLOCK + i, t]
+        for i in range(size):
+            checks[i] = 0.0
+        for t in range(d):
+            for i in range(size):
+                checks[i] += slab[b, t, i] * 0.0  # NaN if the value is NaN or infinite
+        missing = False
+        for i in range(size):
+            alive[b, i] = checks[i] == 0.0
+            missing |= checks[i] != 0.0
+        if form == CLIPPED or (form != RAW and radius < np.inf):
+            for t in range(d):
+                lower, upper = fences[0, t], fences[1, t]
+                for i in range(size):
+                    slab[b, t, i] = min(max(slab[b, t, i], lower), upper)
+        if form != RAW and radius < np.inf:
+            for i in range(size):
+                square = 0.0
+                for t in range(d):
+                    gap = slab[b, t, i] - fences[4, t]
+                    square += gap * gap
+                shrink = min(1.0, radius / np.sqrt(max(square, 1e-300)))
+                for t in range(d):
+                    slab[b, t, i] = fences[4, t] + (slab[b, t, i] - fences[4, t]) * shrink
+        if form >= STEPS:
+            for t in range(d):
+                lower, inverse, step, last = fences[0, t], fences[2, t], fences[3, t], fences[5, t]
+                if form == STEPS:
+                    for i in range(size):
+                        slab[b, t, i] = min(max(np.floor((slab[b, t, i] - lower) * inverse), 0.0), last)
+                else:
+                    for i in range(size):
+                        place = min(max(np.floor((slab[b, t, i] - lower) * inverse), 0.0), last)
+                        slab[b, t, i] = lower + (place + 0.5) * step
+        if missing:
+            for i in range(size):
+                if not alive[b, i]:
+                    alive[b, i] = nan_to_center
+                    for t in range(d):
+                        slab[b, t, i] = fences[6, t]
+        if mask.size:
+            for i in range(size):
+                alive[b, i] &= mask[b * BLOCK + i] != 0
+
+
+def _fences(door: Door, form: int) -> FloatArray:
+    """Return what `_enter` needs to know of a door, as one array: kernels are called often, and each array costs time.
+
+    Its rows are the lower and upper bounds, the inverses of the grid steps, the steps, the domain's center, the number of the
+    last grid step, and what becomes of the center.
+    """
+    with np.errstate(all="ignore"):  # as in compiled loops
+        last = np.minimum(np.floor((door.upper - door.lower) * door.inverse), _LAST)
+        center = np.clip(door.center, door.lower, door.upper)
+        if form >= STEPS:
+            center = np.minimum(np.floor((center - door.lower) * door.inverse), last)
+        if form == PLACES:
+            center = door.lower + (center + 0.5) * door.step
+    return np.array([door.lower, door.upper, door.inverse, door.step, door.center, last, center])
+
+
+def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
+    """Yield all rows as they come in; an empty mask means that all rows count that the door lets in."""
+    checks, fences = np.empty(BLOCK), _fences(door, form)
+    rows = as_floats(rows)
+    is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab
+    parts, slab = stretches(*rows.shape)
+    for here in parts:
+        count, alive = here.stop - here.start, np.empty((len(slab), BLOCK), dtype=np.bool_)
+        if not is_ready:
+            load(rows[here], slab)
+        ready = rows[here] if is_ready else _NONE
+        _enter(ready, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, checks, alive)
+        yield Entered(here, count, slab, alive.reshape(-1)[:count])
