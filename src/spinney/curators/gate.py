@@ -13,6 +13,7 @@ import logging
 from typing import Any, overload
 
 from spinney.curators.backend import Backend
+from spinney.exceptions import DataError
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
@@ -99,8 +100,13 @@ class Curator:
         question.check(self.ground)
         self.ledger.spend(charge, name)
         logger.info("asking %s: %s", name, charge.name)
-        with sealed():
-            return question.answer(self._rows, self.ground, charge, self.unit, self._source)
+        try:
+            with sealed():
+                return question.answer(self._rows, self.ground, charge, self.unit, self._source)
+        except DataError as error:
+            spent, budget = float(self.ledger.epsilon), float(self.ledger.budget.epsilon)
+            error.add_note(f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent:.6g} of {budget:g}.")
+            raise
 
     def preview(self, kind: Kind, charge: Charge) -> Any:
         """Return the noise that a charge buys for a question of this kind; nothing is asked or spent."""
