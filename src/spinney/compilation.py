@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from numba import njit
 from numba.core import caching
+from numba.core.runtime.nrt import rtsys
 
 __all__ = ["KERNELS", "cache_folders", "compiled"]
 
@@ -42,15 +44,23 @@ class KernelCache:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._writes: list[Any] = []
+        self._function = function
+
+    @cached_property
+    def _writes(self) -> list[Any]:
         with suppress(RuntimeError):  # numba knows no place
-            self._writes = [caching.FunctionCache(function)]
-        self._reads = [*self._writes]
+            return [caching.FunctionCache(self._function)]
+        return []
+
+    @cached_property
+    def _reads(self) -> list[Any]:
+        caches = [*self._writes]
         for kind in _READING:
             with suppress(RuntimeError, OSError):  # there is no such place
-                cache = kind(function)
-                if cache.cache_path not in [other.cache_path for other in self._reads]:
-                    self._reads.append(cache)
+                cache = kind(self._function)
+                if cache.cache_path not in [other.cache_path for other in caches]:
+                    caches.append(cache)
+        return caches
 
     @property
     def cache_path(self) -> str | None:
@@ -58,10 +68,15 @@ class KernelCache:
         return self._writes[0].cache_path if self._writes else None
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return what was compiled for a signature on this kind of machine, or None."""
+        """Return what was compiled for a signature on this kind of machine, or None.
+
+        numba's own function first loads all that a compilation might need, which takes longer than all kernels together;
+        machine code needs no more than numba's runtime.
+        """
         for cache in self._reads:
             with suppress(Exception):  # whatever is wrong with a file, the kernel can be compiled again
-                found = cache.load_overload(signature, target)
+                rtsys.initialize(target)
+                found = cache._load_overload(signature, target)
                 if found is not None:
                     return found
         return None

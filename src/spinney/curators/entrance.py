@@ -75,7 +75,8 @@ def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, checks,
                     slab[b, t, i] = fences[4, t] + (slab[b, t, i] - fences[4, t]) * shrink
         if form >= STEPS:
             for t in range(d):
-                lower, inverse, step, last = fences[0, t], fences[2, t], fences[3, t], fences[5, t]
+                lower, inverse = fences[0, t], fences[2, t]
+                step, last = fences[3, t], fences[5, t]
                 if form == STEPS:
                     for i in range(size):
                         slab[b, t, i] = min(max(np.floor((slab[b, t, i] - lower) * inverse), 0.0), last)

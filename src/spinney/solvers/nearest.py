@@ -109,13 +109,15 @@ def _label(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  #
                 for i in range(size):
                     scratch[work, i] = half
             for t in range(0, last, 4):
-                c0, c1, c2, c3 = centers[j, t], centers[j, t + 1], centers[j, t + 2], centers[j, t + 3]
+                c0, c1 = centers[j, t], centers[j, t + 1]
+                c2, c3 = centers[j, t + 2], centers[j, t + 3]
                 for i in range(size):
                     first = scratch[t, i] * c0 + scratch[t + 1, i] * c1
                     second = scratch[t + 2, i] * c2 + scratch[t + 3, i] * c3
                     scratch[work, i] -= first + second
             if last >= 0:
-                c0, c1, c2, c3 = centers[j, last], centers[j, last + 1], centers[j, last + 2], centers[j, last + 3]
+                c0, c1 = centers[j, last], centers[j, last + 1]
+                c2, c3 = centers[j, last + 2], centers[j, last + 3]
                 for i in range(size):  # written so that the compiler vectorizes it
                     first = scratch[last, i] * c0 + scratch[last + 1, i] * c1
                     second = scratch[last + 2, i] * c2 + scratch[last + 3, i] * c3

@@ -85,7 +85,8 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
                     weight = weights[i]
                     c0, c1 = c0 + weight * np.sqrt(trials[0, i]), c1 + weight * np.sqrt(trials[1, i])
                     c2, c3 = c2 + weight * np.sqrt(trials[2, i]), c3 + weight * np.sqrt(trials[3, i])
-            costs[0], costs[1], costs[2], costs[3] = c0, c1, c2, c3
+            costs[0], costs[1] = c0, c1
+            costs[2], costs[3] = c2, c3
             for a in range(4):
                 if costs[a] < best_cost:
                     best_cost, picks[j] = costs[a], found[a]

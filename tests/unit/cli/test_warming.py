@@ -22,9 +22,13 @@ from spinney.compilation import KERNELS
 def signatures():
     return {(name, str(signature)) for name, kernel in KERNELS.items() for signature in kernel.signatures}
 
+def is_kept(name, kernel):
+    module, function = name.split(".")[-2:]
+    return any(Path(kernel._cache.cache_path).glob(f"{module}.{function}-*.nbi"))
+
 warm_up()
 warm = signatures()
-print(*(name for name, kernel in KERNELS.items() if not kernel.signatures))
+print(*(name for name, kernel in KERNELS.items() if not is_kept(name, kernel)))
 with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
     warnings.simplefilter("ignore")
     for name, fit in [*point_cases(Path(folder), None), *site_cases(), *cover_cases()][::61]:
