@@ -33,7 +33,7 @@ def _tables_on_disk() -> None:
     """Fit rows that are read anew in every pass, and count cells below the first word of their codes."""
     from spinney.curators.kernels import count_between
     from spinney.estimators.kmeans import PrivateKMeans
-    from spinney.io.tables import scan
+    from spinney.tables.batches import scan
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npy"
