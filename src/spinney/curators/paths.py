@@ -86,10 +86,17 @@ def _bounds(codes, targets, or_equal, places):  # type: ignore[no-untyped-def]
         places[i] = low
 
 
+def _closed(codes: CodeArray) -> CodeArray:
+    """Return the same codes closed for writing, as those of questions are: kernels are compiled for one type."""
+    closed = np.ascontiguousarray(codes).view()
+    closed.setflags(write=False)
+    return closed
+
+
 def code_bounds(codes: CodeArray, targets: CodeArray, or_equal: bool) -> IntArray:
     """Return how many sorted codes are below each target, or equal to it, comparing word by word; both cell by cell."""
     places = np.empty(len(targets), dtype=np.int64)
-    _bounds(np.ascontiguousarray(codes), np.ascontiguousarray(targets), or_equal, places)
+    _bounds(_closed(codes), _closed(targets), or_equal, places)
     return places
 
 

@@ -6,7 +6,7 @@ from spinney.curators.kernels import count_cells, find_nearest
 from spinney.solvers.nearest import BLOCK, SLAB_POINTS, lens, nearest
 from spinney.spaces.box import Ball, Box
 from spinney.spaces.grid import GRID_BITS, door
-from spinney.trees.quadtree import Cells, Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 NO_MASK = np.empty(0, np.uint8)
 DOMAINS = [Box((-1, 0), (1, 3)).domain(2), Ball(1.5, (0.5, 1)).domain(2)]
@@ -108,7 +108,7 @@ def test_cells_of_several_depths_are_counted():
     rows[:200] = [0.25, 1.0] + 1e-7 * rng.random((200, 2))  # deep cells with rows
     splits = Splits.of(domain)
     values, alive = entered(rows, NO_MASK, domain, False, PLACES)
-    cells = Cells.grid(splits, 2)
+    cells = TreeCells.grid(splits, 2)
     while cells.depths.max() < splits.depth:
         lower, upper = cells.boxes()
         deepest = cells.depths == cells.depths.max()
@@ -116,7 +116,7 @@ def test_cells_of_several_depths_are_counted():
         below = cells.children(holds)
         codes, depths = np.concatenate([cells.codes[~holds], below.codes]), np.concatenate([cells.depths[~holds], below.depths])
         order = np.lexsort(codes.T[::-1])
-        cells = Cells(splits, codes[order], depths[order])
+        cells = TreeCells(splits, codes[order], depths[order])
     assert cells.depths.max() > 60
     kept = cells.take(np.flatnonzero(np.arange(len(cells)) % 3 > 0))  # rows may lie in none
     counts = count_cells(rows, NO_MASK, door(domain, False), splits.route, kept.codes, kept.depths)
