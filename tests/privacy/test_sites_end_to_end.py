@@ -39,7 +39,7 @@ from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover
 from spinney.questions.partitions import Labels
-from spinney.releases.sites import FAINT_SITES, SiteRelease
+from spinney.releases.sites import SiteRelease
 
 RNG = np.random.default_rng(0)
 SPACE = FiniteMetric.from_points(RNG.random((60, 2)), candidates=np.arange(0, 60, 2))
@@ -315,7 +315,7 @@ def test_any_demand_gives_k_sites_without_a_word(table, adjacency, caplog):
         model = model_of(algorithm, adjacency=adjacency).fit(TABLES[table])
         model.predict(TABLES[table])
     # The one warning follows from the release.
-    assert [str(w.message) for w in said] == ([FAINT_SITES] if model.release_.looks_empty else [])
+    assert [str(w.message) for w in said] == ([SiteRelease.faint] if model.release_.looks_empty else [])
     assert [record.getMessage() for record in caplog.records] == [
         f"asking {charge.question}: {charge.name}" for charge in model.release_.charges
     ]

@@ -94,7 +94,6 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         from spinney.cli.fitting import fit_table
         from spinney.fits.charging import charge_stays
         from spinney.ledgers.ledger import Ledger
-        from spinney.releases.centers import FAINT
 
     with one_line_errors():
         account = None if ledger is None else Ledger(ledger)
@@ -106,7 +105,7 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         if account is not None:
             click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
         if release.looks_empty:
-            click.echo(FAINT, err=True)
+            click.echo(release.faint, err=True)
 
 
 @main.command()

@@ -63,7 +63,6 @@ def sites(
         from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
         from spinney.fits.charging import charge_stays
         from spinney.ledgers.ledger import Ledger
-        from spinney.releases.sites import FAINT_SITES
         from spinney.report.site_table import site_rows
 
     with one_line_errors(), ExitStack() as stack:
@@ -101,4 +100,4 @@ def sites(
         if account is not None:
             click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
         if release.looks_empty:
-            click.echo(FAINT_SITES, err=True)
+            click.echo(release.faint, err=True)

@@ -6,8 +6,6 @@ Proofs: ``proofs/sites.md`` and ``proofs/coverage.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
 from spinney.curators.groups import kept_rows
-from spinney.curators.rows import Rows
+from spinney.curators.rows import HeldRows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
@@ -63,22 +61,6 @@ def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask:
     return np.bincount(places if unit.replaces else places[known], minlength=n_points).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class DemandRows(Rows):
-    """The point of each row, by its index, and whom each row belongs to."""
-
-    nonprivate_places: NDArray[Any]
-    nonprivate_groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
-
-    @contextmanager
-    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[DemandBackend]:
-        """Open a backend that holds one count per point."""
-        yield DemandBackend(self.nonprivate_places, ground, unit, key, self.nonprivate_groups)
-
-
 class DemandBackend(Backend):
     """Private demand at public points.
 
@@ -88,11 +70,8 @@ class DemandBackend(Backend):
         The point of each row, by its index; see `count_points`.
     ground : Ground
         The points, and their distances if there are any.
-    unit : Unit
-    key : callable
-        Draws the secret that decides which rows of a group count.
-    groups : sequence of length n, optional
-        The person each row belongs to; a row without a name does not count.
+    unit, key, groups
+        As for rows of numbers in memory.
     """
 
     def __init__(
@@ -181,6 +160,12 @@ class DemandBackend(Backend):
             low, high = np.minimum(low, steps), np.maximum(high, steps)
             costs.append(int(steps @ self._counts))
         return np.array(costs, dtype=np.int64), int((high - low).max())
+
+
+class DemandRows(HeldRows):
+    """The point of each row, by its index; a backend holds one count per point."""
+
+    backend = DemandBackend
 
 
 class _Uncovered:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import count_between, find_nearest, path_codes
 from spinney.curators.numbers import NumberBackend
-from spinney.curators.rows import Rows
+from spinney.curators.rows import HeldRows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
@@ -31,24 +30,6 @@ __all__ = ["ArrayRows", "MemoryBackend"]
 
 #: Rows per chunk.
 CHUNK = 2**16
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayRows(Rows):
-    """Rows of numbers in an array, the names of their columns, and whom each row belongs to."""
-
-    nonprivate_array: NDArray[Any]
-    nonprivate_groups: Any = None
-    columns: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
-        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
-
-    @contextmanager
-    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:
-        """Open a backend over the array."""
-        yield MemoryBackend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups)
 
 
 class MemoryBackend(NumberBackend):
@@ -166,3 +147,16 @@ class MemoryBackend(NumberBackend):
             after[:, word] |= np.where(free < WORD, np.uint64(2**WORD - 1) >> np.minimum(free, WORD - 1).astype(np.uint64), 0)
         counts: IntArray = count_between(codes, cells.codes, after)
         return counts
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows(HeldRows):
+    """Rows of numbers, and the names of their columns."""
+
+    columns: tuple[str, ...] | None = None
+
+    backend = MemoryBackend
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])

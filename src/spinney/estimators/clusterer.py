@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,16 +17,15 @@ from spinney.curators.files import FileRows, table_rows
 from spinney.curators.frames import is_spark_frame, spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
-from spinney.estimators.display import Discreet
-from spinney.exceptions import FewRowsWarning, ParameterError
+from spinney.estimators.estimator import PrivateEstimator
+from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import POWERS, PointFacts, check_number, check_points
+from spinney.fits.parameters import POWERS, PointFacts, check_points
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import assign, finite_points
-from spinney.releases.centers import FAINT, Release
+from spinney.releases.centers import Release
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
@@ -41,7 +39,7 @@ __all__ = ["PrivateClusterer"]
 OUTPUTS = ("default", "pandas", "polars")
 
 
-class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
@@ -50,9 +48,9 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self,
         n_clusters: int = 8,
         *,
+        bounds: tuple[ArrayLike, ArrayLike] | dict[str, tuple[float, float]] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
-        bounds: tuple[ArrayLike, ArrayLike] | dict[str, tuple[float, float]] | Box | Ball | None = None,
         algorithm: str | Algorithm = "auto",
         adjacency: str = "add-remove",
         tighten: bool = False,
@@ -60,10 +58,10 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
     ) -> None:
+        self.bounds = bounds
         self.n_clusters = n_clusters
         self.epsilon = epsilon
         self.delta = delta
-        self.bounds = bounds
         self.algorithm = algorithm
         self.adjacency = adjacency
         self.tighten = tighten
@@ -98,10 +96,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Plan
             Prints as a table.
         """
-        fit = self._facts(self.max_rows_per_group is not None).planned(n_features)
-        if n_guess is not None:
-            check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
-        return fit.plan(n_guess)
+        return self._planned(self._facts(self.max_rows_per_group is not None).planned(n_features), n_guess)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
         """Cluster private rows.
@@ -131,11 +126,7 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         self
         """
-        fit, rows = self.prepare(X, groups)
-        self._remember(run(fit, rows, ledger))
-        if self.release_.looks_empty:
-            warnings.warn(FAINT, FewRowsWarning, stacklevel=2)
-        return self
+        return self._run(X, groups, ledger)
 
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
@@ -166,14 +157,16 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         names = getattr(self, "feature_names_in_", None)
         return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
 
-    def _remember(self, release: Release) -> None:
-        """Store a release of rows that were never here, with the columns it names."""
+    def _store(self, release: Release) -> None:
+        self.release_ = release
+        self.cluster_centers_ = release.centers.copy()
+        self.cluster_sizes_ = release.sizes.copy()
+        self._n_features_out = len(release.centers)
         self.n_features_in_ = release.centers.shape[1]
         if release.feature_names is not None:
             self.feature_names_in_ = np.array(release.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._store(release)
 
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
@@ -191,12 +184,6 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
         )
         validate_data(self, array if source.header is None else source.header, skip_check_array=True, reset=reset)
         return np.asarray(array)
-
-    def _store(self, release: Release) -> None:
-        self.release_ = release
-        self.cluster_centers_ = release.centers.copy()
-        self.cluster_sizes_ = release.sizes.copy()
-        self._n_features_out = len(release.centers)
 
     @classmethod
     def from_release(cls, release: Release | str | Path) -> Self:
@@ -232,9 +219,6 @@ class PrivateClusterer(Discreet, ClassNamePrefixFeaturesOutMixin, TransformerMix
             max_rows_per_group=release.max_rows_per_group,
             random_state=release.random_state if isinstance(release.random_state, int) else None,
         )
-        estimator.n_features_in_ = release.centers.shape[1]
-        if release.feature_names is not None:
-            estimator.feature_names_in_ = np.array(release.feature_names, dtype=object)
         estimator._store(release)
         return estimator
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,15 +14,14 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
-from spinney.estimators.display import Discreet
-from spinney.exceptions import FewRowsWarning, ParameterError
+from spinney.estimators.estimator import PrivateEstimator
+from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_number, check_sites
+from spinney.fits.parameters import check_sites
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign_sites
-from spinney.releases.sites import FAINT_SITES, SiteRelease
+from spinney.releases.sites import SiteRelease
 from spinney.spaces.metric import FiniteMetric
 from spinney.tables.cells import check_groups
 from spinney.tables.places import place_column
@@ -31,7 +29,7 @@ from spinney.tables.places import place_column
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
+class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
@@ -91,9 +89,9 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
+        space: FiniteMetric | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
-        space: FiniteMetric | None = None,
         algorithm: str | Algorithm = "auto",
         power: int = 1,
         existing_sites: ArrayLike = (),
@@ -102,10 +100,10 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
     ) -> None:
+        self.space = space
         self.n_clusters = n_clusters
         self.epsilon = epsilon
         self.delta = delta
-        self.space = space
         self.algorithm = algorithm
         self.power = power
         self.existing_sites = existing_sites
@@ -130,10 +128,7 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         n_guess : int, optional
             A public guess of the number of rows: adds the expected noise of sizes.
         """
-        fit = self._fit(self.max_rows_per_group is not None)
-        if n_guess is not None:
-            check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
-        return fit.plan(n_guess)
+        return self._planned(self._fit(self.max_rows_per_group is not None), n_guess)
 
     def fit(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
         """Choose sites for private demand.
@@ -161,11 +156,7 @@ class PrivateKMedoids(Discreet, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        fit, rows = self.prepare(demand, groups)
-        self._store(run(fit, rows, ledger))
-        if self.release_.looks_empty:
-            warnings.warn(FAINT_SITES, FewRowsWarning, stacklevel=2)
-        return self
+        return self._run(demand, groups, ledger)
 
     def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.

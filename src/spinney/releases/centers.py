@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ParameterError
-from spinney.releases.promise import Promise
+from spinney.releases.clusters import ClusterRelease, frozen_array
 
-__all__ = ["FAINT", "Release", "frozen_array", "look_empty"]
-
-#: What to tell if the sizes are no larger than noise.
-FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
-
-
-def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
-    """Return an array that cannot be written to."""
-    array: NDArray[Any] | None = None
-    with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
-        array = np.array(values, dtype=kind)
-    if array is None:
-        raise ParameterError.wrong("fields", "a release", "arrays of numbers", values, "as a fit makes them.")
-    array.setflags(write=False)
-    return array
-
-
-def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
-    """Whether noisy sizes together could be those of no rows at all.
-
-    The sizes of no rows, noise cut off at zero, stay below this with a probability of about 0.999, for both kinds of noise.
-    """
-    return bool(sizes.sum() <= margin * (len(sizes) / 5 + len(sizes) ** 0.5 + 0.8))
+__all__ = ["Release"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release(Promise):
+class Release(ClusterRelease):
     """The published result of one fit.
 
     Privacy
@@ -66,13 +42,10 @@ class Release(Promise):
         As for `Promise`.
     """
 
+    faint = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
+
     objective: str
-    algorithm: str
     centers: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    sizes_margin: float
-    summary_points: NDArray[np.float64]
-    summary_weights: NDArray[np.float64]
     domain: dict[str, Any]
     feature_names: tuple[str, ...] | None
     tightened: dict[str, Any] | None = None
@@ -86,15 +59,9 @@ class Release(Promise):
         k, d = self.centers.shape
         return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
 
-    @property
-    def looks_empty(self) -> bool:
-        """Whether the noisy sizes together look like no rows at all."""
-        return look_empty(self.sizes, self.sizes_margin)
-
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         fields = super()._read_fields(record)
-        fields["sizes_margin"] = float(fields["sizes_margin"])
         d = len(fields["domain"]["lower"])
         fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)
         if fields["feature_names"] is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.releases.centers import frozen_array
+from spinney.releases.clusters import frozen_array
 from spinney.releases.promise import Promise
 
 __all__ = ["CoverRelease"]

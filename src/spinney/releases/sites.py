@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.releases.centers import frozen_array, look_empty
-from spinney.releases.promise import Promise
+from spinney.releases.clusters import ClusterRelease, frozen_array
 
-__all__ = ["FAINT_SITES", "SiteRelease"]
-
-#: What to tell if the sizes are no larger than noise.
-FAINT_SITES = "These sizes may all be noise. Are the points named as in the public files, or is there no demand?"
+__all__ = ["SiteRelease"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SiteRelease(Promise):
+class SiteRelease(ClusterRelease):
     """The published result of one fit of k-medoids.
 
     Privacy
@@ -51,14 +47,11 @@ class SiteRelease(Promise):
         As for `Promise`.
     """
 
-    algorithm: str
+    faint = "These sizes may all be noise. Are the points named as in the public files, or is there no demand?"
+
     power: int
     medoids: NDArray[np.int64]
     existing_sites: NDArray[np.int64]
-    sizes: NDArray[np.float64]
-    sizes_margin: float
-    summary_points: NDArray[np.int64]
-    summary_weights: NDArray[np.float64]
     space: dict[str, Any]
     coordinates: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
@@ -80,15 +73,9 @@ class SiteRelease(Promise):
         """The chosen sites and then the existing ones."""
         return np.concatenate([self.medoids, self.existing_sites])
 
-    @property
-    def looks_empty(self) -> bool:
-        """Whether the noisy sizes together look like no rows at all."""
-        return look_empty(self.sizes, self.sizes_margin)
-
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         fields = super()._read_fields(record)
-        fields["sizes_margin"] = float(fields["sizes_margin"])
         for name in ("medoids", "existing_sites", "summary_points"):
             if not all(type(index) is int for index in fields[name]):
                 raise ValueError("an index is not one")

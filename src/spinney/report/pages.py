@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spinney.privacy.charges import Charge
-from spinney.releases.centers import FAINT, Release
+from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
-from spinney.releases.sites import FAINT_SITES, SiteRelease
+from spinney.releases.sites import SiteRelease
 from spinney.report.site_table import site_names
 
 __all__ = [
@@ -64,8 +64,8 @@ def made_lines(release: Promise) -> list[str]:
         charged = f", charged to {made['ledger']} as entry {made['entry']}" if made.get("ledger") else ""
         lines.append(f"Made on {made['date']}{charged}.")
     given = {**release.parameters, "random_state": release.random_state, "noise_seed": release.noise_seed}
-    told = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
-    return [*lines, *([f"To repeat it: {told}."] if told else [])]
+    listed = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+    return [*lines, *([f"To repeat it: {listed}."] if listed else [])]
 
 
 def shortened(lines: list[str], what: str) -> list[str]:
@@ -110,7 +110,7 @@ def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
     head = f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}"
     table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers")]
     more = [f"... and {d - len(shown)} more columns"] if d > len(shown) else []
-    return [head], [*table, *more, *([FAINT] if release.looks_empty else [])], _tightened(release, shown)
+    return [head], [*table, *more, *([release.faint] if release.looks_empty else [])], _tightened(release, shown)
 
 
 def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:
@@ -126,7 +126,7 @@ def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:
         f"Space: {space['kind']} of {space['n_points']} points, {space['n_candidates']} of them candidates.",
     ]
     table = [f"Sites by {sizes_words(release, ', the rows each serves')}:", *shortened(aligned(rows), "sites")]
-    return head, [*table, *([FAINT_SITES] if release.looks_empty else [])], []
+    return head, [*table, *([release.faint] if release.looks_empty else [])], []
 
 
 def page(release: Release | SiteRelease) -> str:

@@ -16,7 +16,7 @@ from spinney.cli.main import main
 from spinney.exceptions import DataError
 from spinney.fits import run as fits_run
 from spinney.mechanisms.source import SeededSource
-from spinney.releases.sites import FAINT_SITES, SiteRelease
+from spinney.releases.sites import SiteRelease
 from spinney.report.pages import page
 
 SIDE = 8
@@ -389,7 +389,7 @@ def test_demand_that_is_lost_is_told_from_the_release_alone(folder, content):
     (folder / "d.csv").write_bytes(content)
     result = sites("--points", "places.csv", demand="d.csv")
     assert result.exit_code == 0
-    assert result.stderr == f"{FAINT_SITES}\n"
+    assert result.stderr == f"{SiteRelease.faint}\n"
     assert result.stdout == f"Wrote release.json: {read().statement}.\n"
 
 

@@ -11,14 +11,15 @@ import pytest
 
 from spinney import FewRowsWarning, FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.mechanisms.additive import Noise
-from spinney.releases.centers import FAINT, look_empty
-from spinney.releases.sites import FAINT_SITES
+from spinney.releases.centers import Release
+from spinney.releases.clusters import look_empty
+from spinney.releases.sites import SiteRelease
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).uniform(size=(30, 2)))
 MODELS = {
-    "kmeans": (PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)), FAINT),
-    "kmedian": (PrivateKMedian(3, epsilon=1.0, bounds=(0, 1)), FAINT),
-    "kmedoids": (PrivateKMedoids(3, epsilon=1.0, space=SPACE), FAINT_SITES),
+    "kmeans": (PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)), Release.faint),
+    "kmedian": (PrivateKMedian(3, epsilon=1.0, bounds=(0, 1)), Release.faint),
+    "kmedoids": (PrivateKMedoids(3, epsilon=1.0, space=SPACE), SiteRelease.faint),
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import FiniteMetric, PrivateKMedoids
-from spinney.releases.sites import FAINT_SITES
+from spinney.releases.sites import SiteRelease
 from spinney.report.pages import page
 from spinney.report.site_table import site_rows
 
@@ -29,7 +29,7 @@ def test_a_page_shows_the_promise_the_sites_and_every_charge(algorithm):
     for charge in made.charges:
         assert f"{charge.measure.value} {float(charge.amount):.6g}" in text
         assert charge.name in text
-    assert FAINT_SITES not in text
+    assert SiteRelease.faint not in text
 
 
 def test_larger_sites_come_first_with_their_names():
@@ -46,7 +46,7 @@ def test_larger_sites_come_first_with_their_names():
 
 
 def test_a_page_says_if_the_sizes_may_all_be_noise():
-    assert FAINT_SITES in page(release(np.full(3000, -1)))
+    assert SiteRelease.faint in page(release(np.full(3000, -1)))
 
 
 def test_without_existing_sites_none_are_mentioned():
