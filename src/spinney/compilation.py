@@ -29,8 +29,8 @@ KERNELS: dict[str, Any] = {}
 def _reading_cache(locator: str) -> Any:
     """Return a kind of numba's cache that reads from one of numba's places and needs no leave to write to it."""
     place: Any = getattr(caching, locator, None) or getattr(caching, f"_{locator}")  # the names once began with an underscore
-    quiet = type(locator, (place,), {"ensure_cache_path": lambda self: None})
-    files = type("Files", (caching.CompileResultCacheImpl,), {"_locator_classes": [quiet]})
+    reading = type(locator, (place,), {"ensure_cache_path": lambda self: None})
+    files = type("Files", (caching.CompileResultCacheImpl,), {"_locator_classes": [reading]})
     return type("ReadingCache", (caching.FunctionCache,), {"_impl_class": files})
 
 

@@ -1,7 +1,6 @@
 import ast
 import re
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -224,12 +223,6 @@ def test_only_the_command_line_prints():
 def test_modules_are_nouns_of_the_papers():
     names = {part.removesuffix(".py") for path in MODULES for part in path.relative_to(SRC).parts}
     assert names.isdisjoint({"utils", "util", "core", "common", "helpers", "helper", "misc"})
-
-
-def test_modules_are_short():
-    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
-    assert median(lines for name, lines in lengths.items() if not name.endswith("__init__.py")) < 150
 
 
 def test_every_module_has_a_docstring():

@@ -58,8 +58,8 @@ FITS = [
 #: Where exact numbers are computed, or rows read.
 WORKSHOPS = {
     "curators.numbers": ("count_cells", "count_columns", "count_rings", "count_rows", "sum_offsets"),
-    "curators.memory": ("find_nearest", "path_codes", "kept_rows", "as_floats", "lens"),
-    "curators.files": ("find_nearest", "kept_rows", "as_floats", "lens"),
+    "curators.memory": ("find_nearest", "path_codes", "kept_rows", "as_floats", "scale_centers"),
+    "curators.files": ("find_nearest", "kept_rows", "as_floats", "scale_centers"),
     "curators.lookahead": ("count_below",),
     "curators.demand": ("kept_rows", "count_points", "nearest_two", "add_changes", "cost_steps"),
     "questions.counts": ("privatize",),

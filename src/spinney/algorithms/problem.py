@@ -18,6 +18,7 @@ from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.releases.centers import Release
+from spinney.releases.objectives import objective_of, title_of
 from spinney.releases.preparation import prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
@@ -106,12 +107,12 @@ class PointProblem(Problem):
     @property
     def objective(self) -> str:
         """Squared distances, or distances."""
-        return "kmeans" if self.power == 2 else "kmedian"
+        return objective_of(self.power)
 
     @property
     def title(self) -> str:
         """Squared distances, or distances."""
-        return "k-means" if self.power == 2 else "k-median"
+        return title_of(self.objective)
 
     @property
     def size(self) -> str:

@@ -1,6 +1,6 @@
 """Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 130 interrupted, 143 terminated, 1 anything else.
 
-Errors are one line that says what to type. What nobody expected is told without its own words, for they could hold a row's.
+Errors are one line that says what to type. What nobody expected is reported without its own words, for they could hold a row's.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class _Terminated(SystemExit):
 
 
 def _stop(error: BaseException, code: int, text: str | None = None) -> NoReturn:
-    told = " ".join([in_options(str(error)) if text is None else text, *getattr(error, "__notes__", ())])
-    click.echo("error: " + " ".join(told.split()), err=True)
+    line = " ".join([in_options(str(error)) if text is None else text, *getattr(error, "__notes__", ())])
+    click.echo("error: " + " ".join(line.split()), err=True)
     sys.exit(code)
 
 

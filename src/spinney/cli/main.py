@@ -96,14 +96,14 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         from spinney.ledgers.ledger import Ledger
 
     with one_line_errors():
-        account = None if ledger is None else Ledger(ledger)
+        opened = None if ledger is None else Ledger(ledger)
         with written_whole(out) as part:
-            release = fit_table(ledger=account, **options)
-            with charge_stays(account):
+            release = fit_table(ledger=opened, **options)
+            with charge_stays(opened):
                 release.to_json(part)
         click.echo(f"Wrote {out}: {release.statement}.")
-        if account is not None:
-            click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
+        if opened is not None:
+            click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
         if release.looks_empty:
             click.echo(release.faint, err=True)
 

@@ -38,8 +38,8 @@ def _public_files(public: dict[str, Any]) -> PublicFiles | None:
 def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
     """Return the space in public files, after a check that the release could be about it."""
     space, _ = files.read()
-    told, sites = release.space, release.sites
-    same = (space.described["kind"], space.n_points) == (told["kind"], told["n_points"])
+    stated, sites = release.space, release.sites
+    same = (space.described["kind"], space.n_points) == (stated["kind"], stated["n_points"])
     if same and release.names is not None and space.names is not None:
         same = release.names == tuple(space.names[site] for site in sites)
     elif same and release.coordinates is not None:

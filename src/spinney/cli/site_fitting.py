@@ -71,8 +71,8 @@ class PublicFiles:
     @property
     def degrees(self) -> bool | None:
         """Whether coordinates are longitudes and latitudes by their names; None if these do not tell."""
-        told = [name.lower()[:3] for name in self.axes]
-        return True if told in (["lon", "lat"], ["lng", "lat"]) else None
+        starts = [name.lower()[:3] for name in self.axes]
+        return True if starts in (["lon", "lat"], ["lng", "lat"]) else None
 
     def read(self) -> tuple[FiniteMetric, NDArray[np.int64]]:
         """Return the space, with the names of its points, and the existing sites."""

@@ -84,9 +84,9 @@ def sites(
         if len({path.resolve() for path in written}) < len(written):
             raise ParameterError("Two outputs have one name.\nHint: give --out, --picture and --csv a file each.")
         parts = {path: stack.enter_context(written_whole(path)) for path in written}
-        account = None if ledger is None else Ledger(ledger)
-        release, space = choose_sites(files, demand, demand_column, groups, account, **options)
-        with charge_stays(account):
+        opened = None if ledger is None else Ledger(ledger)
+        release, space = choose_sites(files, demand, demand_column, groups, opened, **options)
+        with charge_stays(opened):
             release.to_json(parts[out])
             if csv_file is not None:
                 with parts[csv_file].open("w", encoding="utf-8", newline="") as file:
@@ -97,7 +97,7 @@ def sites(
                 draw_map(release, parts[picture], space, files.degrees)
             stack.close()
         click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
-        if account is not None:
-            click.echo(f"Charged to {ledger}: epsilon {account.spent:.6g} is spent and {account.remaining:.6g} left.")
+        if opened is not None:
+            click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
         if release.looks_empty:
             click.echo(release.faint, err=True)

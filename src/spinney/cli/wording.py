@@ -36,6 +36,14 @@ HINTS = (
     ("Ledger(path, epsilon=...) or 'spinney ledger open' makes one", "'spinney ledger open' makes one"),
     ("give a finite epsilon, and leave noise_seed out", "give a finite --epsilon"),
     ("write it with release.to_json(path)", "name a file that 'spinney fit' or 'spinney sites' wrote"),
+    ("largest_part=True", "--largest-part"),
+    ("columns=['age', ...] or bounds={'age': (0, 110), ...} names the others", "--columns names the others"),
+    ("its first line must name its columns", "its first line must name its columns; see --demand-column and --groups"),
+    (
+        "give bounds=(low, high) for all columns, and no names of columns or groups",
+        "give --bounds LO HI alone, without --bounds-file, --columns or --groups",
+    ),
+    ("choose the sites in a space with coordinates", "choose the sites with --coordinates, or from --points"),
     ("write it again with to_json", "name a file that 'spinney fit' or 'spinney sites' wrote"),
 )
 _FORMULA = re.compile(r"^The '(\w+)' parameter of [\w.]+ must be (.*)$", re.DOTALL)

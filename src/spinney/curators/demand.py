@@ -100,7 +100,7 @@ class DemandBackend(Backend):
         if isinstance(aggregate, Sets):
             return self._set_costs(aggregate)
         if isinstance(aggregate, Balls | Family):
-            return _Uncovered(aggregate, self._points, self._counts[self._points])
+            return _UncoveredPoints(aggregate, self._points, self._counts[self._points])
         raise TypeError("rows at points have no such aggregate")
 
     @property
@@ -168,7 +168,7 @@ class DemandRows(HeldRows):
     backend = DemandBackend
 
 
-class _Uncovered:
+class _UncoveredPoints:
     """Points and their rows that are not covered yet; first stages are kept if they fit and else computed again by blocks."""
 
     def __init__(self, sets: Balls | Family, points: IntArray, weights: IntArray) -> None:

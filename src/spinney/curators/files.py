@@ -26,7 +26,7 @@ from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import lens
+from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import as_floats
 from spinney.tables.files import Table
@@ -87,10 +87,10 @@ class FileBackend(LookAhead):
         return self._reduce(lambda rows, mask: kernel(rows, mask, self._door, *arguments))
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        glass = lens(centers)
+        scaled = scale_centers(centers)
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8]) -> Any:
-            return kernel(rows, mask, self._door, find_nearest(rows, mask, self._door, glass), *arguments)
+            return kernel(rows, mask, self._door, find_nearest(rows, mask, self._door, scaled), *arguments)
 
         return self._reduce(once)
 

@@ -133,11 +133,11 @@ def _kept(blocks: Any, storage: Any) -> Iterator[Any]:
 
 def _computed(plan: Callable[[], Any], message: str) -> Any:
     """Return an RDD, which computes what comes before a shuffle, or raise an error that tells nothing about rows."""
-    from spinney.curators.spark import quiet
+    from spinney.curators.spark import muted_loggers
 
     rows = None
     try:
-        with quiet():
+        with muted_loggers():
             rows = plan()
     except Exception:
         pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log

@@ -16,7 +16,7 @@ from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
 from spinney.mechanisms.source import IntArray
 from spinney.questions.sums import RADIUS_STEPS
-from spinney.solvers.nearest import BLOCK, Lens, find_labels, squared_distances
+from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door
 from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
@@ -129,12 +129,12 @@ def count_below(
         _add_ones(places, totals)
 
 
-def find_nearest(rows: Rows, mask: Mask, door: Door, glass: Lens) -> Labels:
+def find_nearest(rows: Rows, mask: Mask, door: Door, scaled: ScaledCenters) -> Labels:
     """Return the index of each row's nearest center, or -1 for a row that does not count."""
     found, is_box = np.empty(len(rows), dtype=np.int32), door.radius == np.inf
     bounds = np.array([door.lower, door.upper]) if is_box else None
     for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
-        labels = find_labels(entered.slab, entered.size, glass, bounds)
+        labels = find_labels(entered.slab, entered.size, scaled, bounds)
         labels[~entered.alive] = -1
         found[entered.here] = labels
     return found
@@ -253,21 +253,21 @@ def sum_costs(
     labels: Labels,
     first: FloatArray,
     second: FloatArray,
-    glass: Lens,
+    scaled: ScaledCenters,
     is_median: bool,
     inverse_step: float,
     bound: int,
 ) -> IntArray:
     """Sum cost differences d(x, first)^p - d(x, second)^p in integer steps, each clipped to the bound.
 
-    ``labels`` are the nearest of the first set and ``glass`` looks at the second; no second set means the cost of the first.
+    ``labels`` are the nearest of the first set and ``scaled`` looks at the second; no second set means the cost of the first.
     """
     total = np.zeros(1, dtype=np.int64)
     for entered in enter(rows, mask, door, PLACES):
         own = labels[entered.here]
         ours, theirs = squared_distances(entered.slab, first, own), np.zeros(entered.size)
         if len(second):
-            theirs = squared_distances(entered.slab, second, find_labels(entered.slab, entered.size, glass))
+            theirs = squared_distances(entered.slab, second, find_labels(entered.slab, entered.size, scaled))
         with np.errstate(all="ignore"):
             gaps = (np.sqrt(ours) - np.sqrt(theirs) if is_median else ours - theirs) * inverse_step
             total += np.clip(gaps, -float(bound), float(bound)).astype(np.int64)[own >= 0].sum()

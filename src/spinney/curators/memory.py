@@ -21,7 +21,7 @@ from spinney.curators.rows import HeldRows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import Lens, lens
+from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import as_floats
 from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
@@ -74,17 +74,17 @@ class MemoryBackend(NumberBackend):
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         if self._labels is None or not np.array_equal(self._labels[0], centers):
-            self._labels = centers.copy(), self._nearest(lens(centers))
+            self._labels = centers.copy(), self._nearest(scale_centers(centers))
         labels = self._labels[1]
         return self._reduce(
             lambda rows, mask, start: kernel(rows, mask, self._door, labels[start : start + len(rows)], *arguments)
         )
 
-    def _nearest(self, glass: Lens) -> NDArray[np.int32]:
+    def _nearest(self, scaled: ScaledCenters) -> NDArray[np.int32]:
         labels = np.empty(len(self._rows), dtype=np.int32)
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> None:
-            labels[start : start + len(rows)] = find_nearest(rows, mask, self._door, glass)
+            labels[start : start + len(rows)] = find_nearest(rows, mask, self._door, scaled)
 
         list(self._each_chunk(once))
         return labels

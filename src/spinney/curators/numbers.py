@@ -20,7 +20,7 @@ from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Rings, TreeCells, Whole
 from spinney.questions.sums import Offsets
-from spinney.solvers.nearest import lens
+from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import WORD
@@ -83,9 +83,9 @@ class NumberBackend(Backend):
             return self._map_nearest(aggregate.centers, sum_offsets, aggregate.anchors, aggregate.radii, *kinds)
         if isinstance(aggregate, Costs):
             first, second = aggregate.first, aggregate.second
-            glass = lens(second if len(second) else first)
+            scaled = scale_centers(second if len(second) else first)
             bounds = aggregate.power == 1, 1 / aggregate.step, COST_STEPS
-            return self._map_nearest(first, sum_costs, first, second, glass, *bounds)
+            return self._map_nearest(first, sum_costs, first, second, scaled, *bounds)
         raise TypeError("rows of numbers have no such aggregate")
 
     def _ring_counts(self, rings: Rings) -> IntArray:

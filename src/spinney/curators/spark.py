@@ -28,11 +28,11 @@ from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import Lens, lens
+from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door, as_floats
 
-__all__ = ["SparkBackend", "quiet"]
+__all__ = ["SparkBackend", "muted_loggers"]
 
 #: Messages of so many tasks go straight to the driver; of more, so many at a time are added up on the cluster first.
 FEW_TASKS, FAN_IN = 4, 64
@@ -48,7 +48,7 @@ LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def muted_loggers() -> Iterator[None]:
     """Keep cells that a failed job quotes out of the driver's output: PySpark's loggers say nothing about this thread's jobs."""
     from pyspark.logger import PySparkLogger
 
@@ -78,7 +78,7 @@ class Task:
     kernel: str
     n_features: int
     door: Door
-    glass: Lens | None
+    scaled: ScaledCenters | None
     size: int
     arguments: tuple[Any, ...]
 
@@ -102,7 +102,7 @@ class Task:
 
     def apply(self, rows: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         """Return the kernel's results for one block of rows."""
-        labels = () if self.glass is None else (find_nearest(rows, NO_MASK, self.door, self.glass),)
+        labels = () if self.scaled is None else (find_nearest(rows, NO_MASK, self.door, self.scaled),)
         part = self.find_kernel()(rows, NO_MASK, self.door, *labels, *self.arguments)
         return part if isinstance(part, tuple) else (part,)
 
@@ -205,13 +205,13 @@ class SparkBackend(LookAhead):
         return self._sum(self._task(kernel, arguments))
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._sum(self._task(kernel, arguments, glass=lens(centers)))
+        return self._sum(self._task(kernel, arguments, scaled=scale_centers(centers)))
 
     def _tally(self, size: int, kernel: Callable[..., Any], *arguments: Any) -> IntArray:
         return self._run(self._task(kernel, arguments, size=size))
 
-    def _task(self, kernel: Any, arguments: tuple[Any, ...], glass: Lens | None = None, size: int = 0) -> Task:
-        return Task(kernel.__module__, kernel.__name__, self.domain.n_features, self._door, glass, size, arguments)
+    def _task(self, kernel: Any, arguments: tuple[Any, ...], scaled: ScaledCenters | None = None, size: int = 0) -> Task:
+        return Task(kernel.__module__, kernel.__name__, self.domain.n_features, self._door, scaled, size, arguments)
 
     def _sum(self, task: Task) -> list[NDArray[Any]]:
         """Return the sums of a kernel's results in integers of any size."""
@@ -233,7 +233,7 @@ class SparkBackend(LookAhead):
                 is_last = count == 1
                 merger = Merger(totals.size, not task.size, is_last)
                 messages = messages.partitionBy(count, int).mapPartitionsWithIndex(merger)
-            with quiet():
+            with muted_loggers():
                 found = messages.collect()
             for _, message in found:
                 add_message(totals, message)

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakSet
 
 from spinney._version import __version__
-from spinney.curators.spark import quiet
+from spinney.curators.spark import muted_loggers
 from spinney.exceptions import ParameterError
 
 __all__ = ["check_workers"]
@@ -53,7 +53,7 @@ def check_workers(context: Any) -> None:
     count = max(1, min(context.defaultParallelism, MOST_TASKS))
     found: set[str] | None = None
     try:
-        with quiet():
+        with muted_loggers():
             found = set(context.parallelize(range(count), count).map(_probe()).collect())
     except Exception:
         pass  # Spark's log says why

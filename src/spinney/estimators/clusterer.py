@@ -20,12 +20,13 @@ from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import POWERS, PointFacts, check_points
+from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import assign, finite_points
 from spinney.releases.centers import Release
+from spinney.releases.objectives import POWERS
 from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict

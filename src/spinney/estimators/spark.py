@@ -58,7 +58,7 @@ def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
     return [np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()]
 
 
-class _Columns(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
+class _ColumnParams(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
     """The columns that are read and written."""
 
     inputCols = _param("inputCols", "names of the columns to read", TypeConverters.toListString)  # noqa: N815  (Spark's own name)
@@ -76,7 +76,7 @@ class _Columns(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultPar
         return [name for name in frame.columns if name != groups]
 
 
-class _SparkClusterer(_Columns, Estimator):  # type: ignore[type-arg]
+class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
     """What the two estimators share: parameters, and a fit by the estimator of the same objective."""
 
     _estimator: type[PrivateClusterer]
@@ -163,7 +163,7 @@ class SparkPrivateKMedian(_SparkClusterer):
     _estimator = PrivateKMedian
 
 
-class SparkClusterModel(_Columns, Model):
+class SparkClusterModel(_ColumnParams, Model):
     """A release that adds a column of predictions.
 
     Parameters

@@ -17,14 +17,13 @@ from spinney.fits.fit import Fit
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
+from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.naming import places_of
 
-__all__ = ["POWERS", "PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
+__all__ = ["PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
 
-#: The power of distances that each objective sums.
-POWERS = {"kmeans": 2, "kmedian": 1}
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
 #: More clusters, sites or choices take too long: noise alone is drawn some thirty times a cluster.

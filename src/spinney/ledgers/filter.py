@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 
+from spinney.exceptions import BudgetError
 from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import total_epsilon
 
-__all__ = ["Account", "Lock", "Tally", "Way", "fixed_ways", "overhead"]
+__all__ = ["Filter", "Lock", "Tally", "Way", "fixed_ways", "overhead", "refusal"]
 
 #: Costs are whole numbers of 1 / UNIT, rounded up.
 UNIT = 2**100
@@ -193,7 +194,7 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class Account:
+class Filter:
     """What was charged so far under a ceiling, with the ways in which it may be added up."""
 
     ceiling: Budget
@@ -202,8 +203,8 @@ class Account:
     lock: Lock | None = None
 
     @classmethod
-    def empty(cls, ceiling: Budget, ways: tuple[Way, ...]) -> Account:
-        """Return the account of a ledger that holds nothing."""
+    def empty(cls, ceiling: Budget, ways: tuple[Way, ...]) -> Filter:
+        """Return the filter of a ledger that holds nothing."""
         return cls(ceiling, ways, Tally())
 
     @property
@@ -222,28 +223,44 @@ class Account:
         """Whether the total is within the ceiling."""
         return self.total <= self.ceiling.epsilon
 
-    def plus(self, charges: Iterable[Charge]) -> Account:
-        """Return the account with further charges, whether it fits or not."""
+    def plus(self, charges: Iterable[Charge]) -> Filter:
+        """Return the filter with further charges, whether it fits or not."""
         return replace(self, tally=Tally(charges, self.tally))
 
-    def locked(self, charges: Iterable[Charge], order: Fraction | None) -> Account:
-        """Return the account with its first charges, locked to this order by them."""
+    def locked(self, charges: Iterable[Charge], order: Fraction | None) -> Filter:
+        """Return the filter with its first charges, locked to this order by them."""
         if not self.tally.is_empty:
             raise ValueError("only the first release may lock a ledger")
         tally = Tally(charges)
         return replace(self, tally=tally, lock=Lock(order, self.ceiling.delta if order is None else tally.delta))
 
-    def accept(self, charges: Iterable[Charge]) -> Account:
-        """Return the account with further charges in a way that fits, if there is one; else one that does not fit.
+    def accept(self, charges: Iterable[Charge]) -> Filter:
+        """Return the filter with further charges in a way that fits, if there is one; else one that does not fit.
 
         The first release may take all of delta, if it does not fit otherwise.
         """
         charges = list(charges)
-        open_account = self.plus(charges)
-        if open_account.fits or open_account.tally.is_pure or not self.tally.is_empty:
-            return open_account
-        tally = open_account.tally
+        still_open = self.plus(charges)
+        if still_open.fits or still_open.tally.is_pure or not self.tally.is_empty:
+            return still_open
+        tally = still_open.tally
         left = self.ceiling.delta - tally.delta
         order = tally.best_order(left) if tally.rho > 0 and left > 0 else None
-        locked_account = self.locked(charges, order)
-        return locked_account if locked_account.fits else open_account
+        locked = self.locked(charges, order)
+        return locked if locked.fits else still_open
+
+
+def refusal(before: Filter, after: Filter) -> BudgetError:
+    """Return the error about charges that do not fit; `after` is the filter with them."""
+    ceiling = before.ceiling
+    at = f" at delta {float(ceiling.delta):.6g}" if ceiling.delta else ""
+    if ceiling.delta == 0 and not after.tally.is_pure:
+        return BudgetError(
+            "This release needs a delta, and the ledger has none.\nHint: with delta=0 all noise is pure. Nothing was charged."
+        )
+    total = "beyond its delta" if after.total == math.inf else f"to epsilon {float(after.total):.6g}{at}"
+    left = math.floor(max(float(ceiling.epsilon - before.total), 0.0) * 1e6) / 1e6
+    return BudgetError(
+        f"This release would bring the ledger {total}, and its ceiling is {float(ceiling.epsilon):.6g}.\n"
+        f"Hint: epsilon {left:g} is left for pure noise. Nothing was charged."
+    )

@@ -6,18 +6,16 @@ Proof: ``proofs/ledger.md``.
 from __future__ import annotations
 
 import json
-import math
 import os
 import threading
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from spinney.exceptions import BudgetError, DataError, ParameterError, is_path
+from spinney.exceptions import DataError, ParameterError, is_path
 from spinney.ledgers.entries import (
     Entry,
     check_charges,
@@ -28,32 +26,16 @@ from spinney.ledgers.entries import (
     table_lines,
     unit_text,
 )
-from spinney.ledgers.filter import Account, Lock, Way, fixed_ways
+from spinney.ledgers.filter import Filter, Lock, refusal
+from spinney.ledgers.header import FORMAT, header_of, opened_filter, with_ways, wrong
 from spinney.ledgers.journal import Journal, OpenJournal
-from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge
 
 __all__ = ["Ledger"]
 
-FORMAT = "spinney-ledger/1"
-#: The least delta above 0 of a ledger, and the largest.
-LEAST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 #: Releases that a printed ledger shows.
 SHOWN = 20
-
-
-def _wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
-    return ParameterError.wrong(name, "Ledger", expected, got, hint)
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        return float(value) == value
-    except OverflowError:  # a whole number too large for a float
-        return False
 
 
 class Ledger:
@@ -101,18 +83,18 @@ class Ledger:
         max_rows_per_group: int | None = None,
     ) -> None:
         if not is_path(path):
-            raise _wrong("path", "a path", path, "Ledger('ledger.jsonl', epsilon=3).")
+            raise wrong("path", "a path", path, "Ledger('ledger.jsonl', epsilon=3).")
         asked = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "max_rows_per_group": max_rows_per_group}
-        header = _header(**{**asked, "epsilon": 1.0 if epsilon is None else epsilon})
+        header = header_of(**{**asked, "epsilon": 1.0 if epsilon is None else epsilon})
         self._journal = Journal(Path(path), f'{{"format": "{FORMAT}"')
         self._mutex = threading.RLock()
         self._entries: dict[str, Entry] = {}
         self._head: dict[str, Any] = {}
-        self._account: Account
+        self._filter: Filter
         with self._journal.open(write=epsilon is not None, create=epsilon is not None) as file:
             self._absorb(file)
             if not self._head and epsilon is not None:
-                file.append(json.dumps(_with_ways(header)))
+                file.append(json.dumps(with_ways(header)))
                 self._absorb(file)
         if not self._head:
             raise DataError(
@@ -121,7 +103,7 @@ class Ledger:
         for name, value in asked.items():
             if value is not None and header[name] != self._head[name]:
                 stored = float(Fraction(self._head[name])) if name in ("epsilon", "delta") else self._head[name]
-                raise _wrong(name, f"{stored!r}, as {self.path} was opened with", value, "leave it out, or open another ledger.")
+                raise wrong(name, f"{stored!r}, as {self.path} was opened with", value, "leave it out, or open another ledger.")
 
     def __reduce__(self) -> tuple[type[Ledger], tuple[str]]:
         return Ledger, (str(self.path),)
@@ -138,7 +120,7 @@ class Ledger:
     @property
     def ceiling(self) -> Budget:
         """What all releases together may spend."""
-        return self._account.ceiling
+        return self._filter.ceiling
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -150,14 +132,14 @@ class Ledger:
     def spent(self) -> float:
         """The least epsilon, at the ledger's delta, that can be proved for the releases charged so far."""
         self._refresh()
-        least = min(self._account.tally.epsilon(self.ceiling.delta), self._account.total)
+        least = min(self._filter.tally.epsilon(self.ceiling.delta), self._filter.total)
         return min(round_up(least), float(self.ceiling.epsilon))
 
     @property
     def remaining(self) -> float:
         """The largest epsilon that one more release is sure to get, if all its noise is pure."""
         self._refresh()
-        left = self.ceiling.epsilon - self._account.total
+        left = self.ceiling.epsilon - self._filter.total
         rounded = -round_up(-left)
         return max(0.0, rounded)  # in this order nothing left is 0, not -0
 
@@ -202,24 +184,24 @@ class Ledger:
         self._check_unit(adjacency, max_rows_per_group)
         for name, text in (("objective", objective), ("algorithm", algorithm), ("note", note)):
             if not isinstance(text, str):
-                raise _wrong(name, "a text", text, "it is written into the file.")
+                raise wrong(name, "a text", text, "it is written into the file.")
         if not (promised is None or type(promised) is Budget):
-            raise _wrong("promised", "a Budget or None", promised, "Budget.of(1.0).")
+            raise wrong("promised", "a Budget or None", promised, "Budget.of(1.0).")
         if not (entry_id is None or (isinstance(entry_id, str) and entry_id.strip())):
-            raise _wrong("entry_id", "a text", entry_id, "leave it out for a new one.")
+            raise wrong("entry_id", "a text", entry_id, "leave it out for a new one.")
         with self._mutex, self._journal.open(write=True) as file:
             self._absorb(file)
             if entry_id is not None and entry_id in self._entries:
                 file.sync()  # whoever wrote it may have died before that
-                raise _wrong(
+                raise wrong(
                     "entry_id", "one that is not in the ledger yet", entry_id,
                     "it is charged already, see ledger.entries; a release made now needs a charge and an id of its own.",
                 )  # fmt: skip
-            account = self._account.accept(charges)
-            if not account.fits:
-                raise self._refusal(account)
-            way = "open" if account.lock is self._account.lock else _way_text(account.lock)
-            alone = promised or promise_of(charges, account.ceiling.delta)
+            after = self._filter.accept(charges)
+            if not after.fits:
+                raise refusal(self._filter, after)
+            way = "open" if after.lock is self._filter.lock else _way_text(after.lock)
+            alone = promised or promise_of(charges, after.ceiling.delta)
             entry = Entry(
                 id=entry_id or uuid.uuid4().hex,
                 when=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -243,30 +225,16 @@ class Ledger:
         charges = read_charges(charges)
         self._check_unit(adjacency, max_rows_per_group)
         self._refresh()
-        account = self._account.accept(charges)
-        if not account.fits:
-            raise self._refusal(account)
-        return max(0.0, -round_up(account.total - account.ceiling.epsilon))
-
-    def _refusal(self, account: Account) -> BudgetError:
-        ceiling = self.ceiling
-        at = f" at delta {float(ceiling.delta):.6g}" if ceiling.delta else ""
-        if ceiling.delta == 0 and not account.tally.is_pure:
-            return BudgetError(
-                "This release needs a delta, and the ledger has none.\nHint: with delta=0 all noise is pure. Nothing was charged."
-            )
-        total = "beyond its delta" if account.total == math.inf else f"to epsilon {float(account.total):.6g}{at}"
-        left = math.floor(max(float(ceiling.epsilon - self._account.total), 0.0) * 1e6) / 1e6
-        return BudgetError(
-            f"This release would bring the ledger {total}, and its ceiling is {float(ceiling.epsilon):.6g}.\n"
-            f"Hint: epsilon {left:g} is left for pure noise. Nothing was charged."
-        )
+        after = self._filter.accept(charges)
+        if not after.fits:
+            raise refusal(self._filter, after)
+        return max(0.0, -round_up(after.total - after.ceiling.epsilon))
 
     def _check_unit(self, adjacency: str, cap: int | None) -> None:
         if not is_adjacency(adjacency):
-            raise _wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the release has it.")
+            raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the release has it.")
         if not is_cap(cap):
-            raise _wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None if single rows are protected.")
+            raise wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None if single rows are protected.")
         head = self._head
         own = head["max_rows_per_group"]
         if adjacency != head["adjacency"] or (cap is None) != (own is None) or (cap is not None and cap > own):
@@ -297,18 +265,12 @@ class Ledger:
             raise
 
     def _open_books(self, header: dict[str, Any]) -> None:
-        if header["format"] != FORMAT:
-            raise ValueError("another format")
-        ceiling = Budget(Fraction(header["epsilon"]), Fraction(header["delta"]))
-        ways = tuple(Way(Fraction(float(order)), Fraction(delta)) for order, delta in header["ways"])
-        if 2 * sum((way.delta for way in ways), start=Fraction(0)) > ceiling.delta:
-            raise ValueError("the ways use too much of delta")
-        self._account = Account.empty(ceiling, ways)
+        self._filter = opened_filter(header)
         self._head = header
 
     def _enter(self, entries: list[Entry]) -> None:
         """Add entries that are in the file; those that lock nothing are added up together."""
-        account, known, together = self._account, dict(self._entries), list[Charge]()
+        added, known, together = self._filter, dict(self._entries), list[Charge]()
         for entry in entries:
             check_charges(entry.charges)
             if entry.id in known:
@@ -318,8 +280,8 @@ class Ledger:
                 together.extend(entry.charges)
             else:
                 order = None if entry.way == "pure" else Fraction(float(entry.way))
-                account, together = account.plus(together).locked(entry.charges, order), []
-        self._account, self._entries = account.plus(together) if together else account, known
+                added, together = added.plus(together).locked(entry.charges, order), []
+        self._filter, self._entries = added.plus(together) if together else added, known
 
     def __repr__(self) -> str:
         budget = f"epsilon={float(self.ceiling.epsilon)!r}, delta={float(self.ceiling.delta)!r}"
@@ -338,32 +300,3 @@ class Ledger:
 
 def _way_text(lock: Lock | None) -> str:
     return "pure" if lock is None or lock.order is None else repr(float(lock.order))
-
-
-def _header(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any) -> dict[str, Any]:
-    """Check what a ledger is opened with and return its first line, but for the ways."""
-    delta = 0.0 if delta is None else delta
-    adjacency = Adjacency.ADD_REMOVE.value if adjacency is None else adjacency
-    if not (_is_number(epsilon) and 0 < epsilon < math.inf):
-        raise _wrong("epsilon", "a float in (0, inf)", epsilon, "epsilon=3 lets all releases together spend so much.")
-    if not (_is_number(delta) and (delta == 0 or LEAST_DELTA <= delta <= LARGEST_DELTA)):
-        raise _wrong("delta", f"0 or a float in [{LEAST_DELTA}, {LARGEST_DELTA}]", delta, "delta=1e-5 allows Gaussian noise.")
-    if not is_adjacency(adjacency):
-        raise _wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the releases will have it.")
-    cap = max_rows_per_group
-    if not is_cap(cap):
-        raise _wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None protects single rows.")
-    ceiling = Budget.of(float(epsilon), float(delta))
-    return {
-        "format": FORMAT,
-        "epsilon": str(ceiling.epsilon),
-        "delta": str(ceiling.delta),
-        "adjacency": adjacency,
-        "max_rows_per_group": None if cap is None else int(cap),
-    }
-
-
-def _with_ways(header: dict[str, Any]) -> dict[str, Any]:
-    """Return the whole first line of a new ledger."""
-    ways = fixed_ways(Budget(Fraction(header["epsilon"]), Fraction(header["delta"])))
-    return {**header, "ways": [[repr(float(way.order)), str(way.delta)] for way in ways]}

@@ -17,11 +17,11 @@ from spinney.questions.levels import LevelCounting, Levels
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Summing, Sums
 
-__all__ = ["CATALOG", "Entry"]
+__all__ = ["CATALOG", "Listed"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Listed:
     """One question of the list.
 
     Parameters
@@ -46,31 +46,31 @@ _BRUTE = "tests/privacy/test_brute_force.py"
 _SEARCH = "tests/privacy/test_sensitivity.py"
 _SITES = "tests/privacy/test_site_sensitivity.py"
 
-CATALOG: dict[str, Entry] = {
+CATALOG: dict[str, Listed] = {
     entry.kind.question: entry
     for entry in (
-        Entry(
+        Listed(
             Counts, Counting, "one count by one; for bins of columns, one count of every column",
             ("proofs/questions.md", "proofs/sites.md"), (_BRUTE, _SEARCH, _SITES),
         ),
-        Entry(
+        Listed(
             Grow, Splitting, "one count of every level by one; only decisions leave, and the worst path is summed exactly",
             ("proofs/splitting.md",), ("tests/privacy/test_split_decisions.py",),
         ),
-        Entry(Levels, LevelCounting, "one count of every level by one", ("proofs/questions.md",), (_BRUTE, _SEARCH)),
-        Entry(
+        Listed(Levels, LevelCounting, "one count of every level by one", ("proofs/questions.md",), (_BRUTE, _SEARCH)),
+        Listed(
             Sums, Summing, "one vector of length at most RADIUS_STEPS and one weight of at most one row, in one cell",
             ("proofs/questions.md", "proofs/pricing.md"), (_BRUTE, _SEARCH),
         ),
-        Entry(
+        Listed(
             Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range",
             ("proofs/questions.md",), (_BRUTE, _SEARCH),
         ),
-        Entry(
+        Listed(
             Choose, Choosing, "any two options' costs apart by at most their public range, all in one direction",
             ("proofs/selection.md", "proofs/sites.md"), (_SITES, "tests/privacy/test_exponential_mechanism.py"),
         ),
-        Entry(
+        Listed(
             Cover, Covering, "the count of every set that holds it by one, until it is covered",
             ("proofs/coverage.md",), ("tests/privacy/test_cover_process.py",),
         ),

@@ -11,6 +11,7 @@ import numpy as np
 
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.releases.centers import Release
+from spinney.releases.objectives import POWERS, title_of
 from spinney.report.canvas import new_figure, save, title_text
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
@@ -67,7 +68,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
         raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
     rng = np.random.default_rng(random_state)
     domain = domain_from_dict(release.domain)
-    power = 2 if release.objective == "kmeans" else 1
+    power = POWERS.get(release.objective, 1)
     costs: list[float] = []
     best: FloatArray = np.empty((0, domain.n_features))
     for k in range(1, max_clusters + 1):
@@ -97,8 +98,8 @@ def draw_curve(curve: CostCurve, path: str | Path) -> None:
         FixedLocator(curve.clusters) if len(curve.clusters) <= MOST_TICKS else MaxNLocator(MOST_TICKS, integer=True)
     )
     axis.grid(axis="y", color="0.9")
-    objective = {"kmeans": "k-means", "kmedian": "k-median"}.get(curve.objective, curve.objective)
     figure.suptitle(
-        title_text([f"{objective}: cost estimated from the summary of a release", curve.statement], width, 11), fontsize=11
+        title_text([f"{title_of(curve.objective)}: cost estimated from the summary of a release", curve.statement], width, 11),
+        fontsize=11,
     )
     save(figure, path)

@@ -72,9 +72,7 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
     drawn = None if space is None else space.coordinates
     coordinates = release.coordinates if drawn is None else drawn[release.sites]
     if coordinates is None:
-        raise ReleaseError(
-            "The release has no coordinates to draw.\nHint: choose the sites with --coordinates, or from --points."
-        )
+        raise ReleaseError("The release has no coordinates to draw.\nHint: choose the sites in a space with coordinates.")
     everywhere = coordinates if drawn is None else drawn
     degrees = look_like_degrees(everywhere) if degrees is None else degrees
     places = _plane(coordinates)

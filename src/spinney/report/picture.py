@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
+from spinney.releases.objectives import title_of
 from spinney.report.canvas import new_figure, place_labels, save, title_text
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict
@@ -201,9 +202,8 @@ def _pair(release: Release, columns: tuple[int, ...]) -> Any:
 def _headline(release: Release, columns: tuple[int, ...]) -> str:
     """Return what is drawn, in a line."""
     k, d = release.centers.shape
-    objective = {"kmeans": "k-means", "kmedian": "k-median"}.get(release.objective, release.objective)
     summary = f" and the {_summary_words(release)}" if len(release.summary_points) else ""
-    line = f"{objective}: {k} {'center' if k == 1 else 'centers'}{summary}"
+    line = f"{title_of(release.objective)}: {k} {'center' if k == 1 else 'centers'}{summary}"
     return line if len(columns) == d else f"{line}, {len(columns)} of {d} columns"
 
 

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = ["BLOCK", "Lens", "as_slab", "find_labels", "lens", "load", "nearest", "squared_distances", "stretches"]
+__all__ = [
+    "BLOCK",
+    "ScaledCenters",
+    "as_slab",
+    "find_labels",
+    "load",
+    "nearest",
+    "scale_centers",
+    "squared_distances",
+    "stretches",
+]
 
 #: Points per block: a block of ten columns fits the first-level cache.
 BLOCK = 256
@@ -32,7 +42,7 @@ UNROLL = 2
 FARTHEST = 1e15
 
 
-class Lens(NamedTuple):
+class ScaledCenters(NamedTuple):
     """Centers as the nearest-center search sees them: shifted, scaled, padded and 32-bit."""
 
     shift: FloatArray
@@ -41,7 +51,7 @@ class Lens(NamedTuple):
     halves: NDArray[np.float32]
 
 
-def lens(centers: FloatArray) -> Lens:
+def scale_centers(centers: FloatArray) -> ScaledCenters:
     """Prepare public centers for the search."""
     k, d = centers.shape
     shift = centers.mean(axis=0)
@@ -50,7 +60,7 @@ def lens(centers: FloatArray) -> Lens:
     padded = np.zeros((k, -(-d // UNROLL) * UNROLL), dtype=np.float32)
     padded[:, :d] = (centers - shift) * zoom
     halves = ((padded.astype(np.float64) ** 2).sum(axis=1) / 2).astype(np.float32)
-    return Lens(shift, zoom, padded, halves)
+    return ScaledCenters(shift, zoom, padded, halves)
 
 
 def stretches(n: int, d: int) -> tuple[list[slice], FloatArray]:
@@ -133,7 +143,7 @@ def _label(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  #
                     labels[b, i] = label if closer else held
 
 
-def find_labels(slab: FloatArray, count: int, glass: Lens, bounds: FloatArray | None = None) -> NDArray[np.int32]:
+def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, bounds: FloatArray | None = None) -> NDArray[np.int32]:
     """Return the indices of the nearest centers of the first `count` points of a slab, clipped to bounds if there are any.
 
     Rounding keeps the order of numbers, so points may as well be clipped after they are shifted and scaled.
@@ -143,9 +153,9 @@ def find_labels(slab: FloatArray, count: int, glass: Lens, bounds: FloatArray | 
     ends[0] = -FARTHEST
     if bounds is not None:
         with np.errstate(over="ignore"):
-            ends = np.clip((bounds - glass.shift) * glass.zoom, -FARTHEST, FARTHEST)
-    scratch = np.zeros((glass.centers.shape[1] + 2, BLOCK), dtype=np.float32)
-    _label(slab, count, ends, glass.shift, glass.zoom, glass.centers, glass.halves, scratch, labels)
+            ends = np.clip((bounds - scaled.shift) * scaled.zoom, -FARTHEST, FARTHEST)
+    scratch = np.zeros((scaled.centers.shape[1] + 2, BLOCK), dtype=np.float32)
+    _label(slab, count, ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
     return labels.reshape(-1)[:count]
 
 
@@ -174,11 +184,11 @@ def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.
 def nearest(points: NDArray[Any], centers: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
     """Return squared distances to, and indices of, the nearest centers of points given as rows."""
     centers = np.ascontiguousarray(centers, dtype=np.float64)
-    glass = lens(centers)
+    scaled = scale_centers(centers)
     squares, labels = np.empty(len(points)), np.empty(len(points), dtype=np.int32)
     parts, slab = stretches(*points.shape)
     for here in parts:
         load(points[here], slab)
-        labels[here] = find_labels(slab, here.stop - here.start, glass)
+        labels[here] = find_labels(slab, here.stop - here.start, scaled)
         squares[here] = squared_distances(slab, centers, labels[here])
     return squares, labels

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.compilation import compiled
-from spinney.solvers.nearest import BLOCK, as_slab, find_labels, lens, nearest
+from spinney.solvers.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
@@ -37,16 +37,14 @@ class Solution:
 
 @compiled
 def _seed(columns, weights, power, uniforms, shares, closest, best, trials, costs, found, picks):  # type: ignore[no-untyped-def]
-    """Write the indices of the points drawn as centers, one for each pick, -1 once no weighted point lies apart from them.
+    """Write the indices of the points drawn as centers, one for each pick; it stays once no weighted point lies apart from them.
 
-    ``shares``, ``closest`` (infinite at first) and ``best``, one number a point, are scratch, and so are ``trials``, ``costs``
-    and ``found`` of four attempts: four sums are added up in the time that one would take, each in its own order.
+    ``shares`` (the weights at first), ``closest`` (infinite at first) and ``best``, one number a point, are scratch, and so are
+    ``trials``, ``costs`` and ``found`` of four attempts: four sums are added up in the time that one would take, each in its own
+    order.
     """
     d, n = columns.shape
-    for i in range(n):
-        shares[i] = weights[i]
     for j in range(picks.size):
-        picks[j] = -1
         total = 0.0
         for i in range(n):
             total += shares[i]
@@ -85,8 +83,7 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
                     weight = weights[i]
                     c0, c1 = c0 + weight * np.sqrt(trials[0, i]), c1 + weight * np.sqrt(trials[1, i])
                     c2, c3 = c2 + weight * np.sqrt(trials[2, i]), c3 + weight * np.sqrt(trials[3, i])
-            costs[0], costs[1] = c0, c1
-            costs[2], costs[3] = c2, c3
+            costs[0], costs[1], costs[2], costs[3] = c0, c1, c2, c3
             for a in range(4):
                 if costs[a] < best_cost:
                     best_cost, picks[j] = costs[a], found[a]
@@ -110,9 +107,9 @@ def seed(points: FloatArray, weights: FloatArray, k: int, power: int, uniforms: 
         Centers used once no weighted point lies apart from the centers drawn so far.
     """
     columns, weights = np.ascontiguousarray(points.T, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)
-    n, picks = len(points), np.empty(k, dtype=np.int64)
+    n, picks = len(points), np.full(k, -1, dtype=np.int64)
     uniforms = np.ascontiguousarray(uniforms)
-    shares, closest, best = np.empty(n), np.full(n, np.inf), np.empty(n)
+    shares, closest, best = weights.copy(), np.full(n, np.inf), np.empty(n)
     trials, costs, found = np.empty((4, n)), np.empty(4), np.empty(4, dtype=np.int64)
     _seed(columns, weights, power, uniforms, shares, closest, best, trials, costs, found, picks)
     return np.where(picks[:, None] >= 0, columns.T[picks] if n else np.nan, fillers)
@@ -160,7 +157,7 @@ def _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved)
 def _step(slab: FloatArray, weights: FloatArray, centers: FloatArray, power: int, floor: float) -> tuple[FloatArray, float]:
     """Take one step; return the new centers and the cost of the old ones."""
     k = len(centers)
-    labels = find_labels(slab, len(weights), lens(centers))
+    labels = find_labels(slab, len(weights), scale_centers(centers))
     sums, mass, held, moved = np.zeros(centers.shape), np.zeros(k), np.zeros(k), centers.copy()
     cost = _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved)
     return moved, cost

@@ -14,65 +14,32 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from spinney.exceptions import ParameterError
-from spinney.spaces.box import WIDEST, FloatArray
+from spinney.spaces.box import FloatArray
+from spinney.spaces.distances import (
+    BLOCK_ENTRIES,
+    ROUNDING,
+    Coordinates,
+    IntArray,
+    Matrix,
+    Network,
+    as_array,
+    checked_candidates,
+    numbers,
+    symmetric,
+    wrong,
+)
 from spinney.spaces.naming import checked_names, places_of
 
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network"]
 
-IntArray = NDArray[np.int64]
 Given = ArrayLike | None
 Names = Sequence[str] | None
 Measure = Literal["euclidean", "manhattan"]
 
-#: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.
-BLOCK_ENTRIES = 2**22
-#: Both directions of a distance may differ by this share of the largest one: rounding.
-ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
 #: Diameters are rounded up by this share, far more than the error of a sum.
 MARGIN = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """All distances, in 32 or 64 bits."""
-
-    values: NDArray[Any]
-
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
-        """Write the distances from sources to targets."""
-        out[:] = self.values[np.ix_(sources, targets)]
-
-
-@dataclass(frozen=True, eq=False)
-class Coordinates:
-    """Points as rows of numbers."""
-
-    points: FloatArray
-    manhattan: bool
-
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
-        """Write the distances from sources to targets."""
-        from spinney.spaces.pairwise import pairwise
-
-        pairwise(self.points, sources, targets, self.manhattan, out)
-
-
-@dataclass(frozen=True, eq=False)
-class Network:
-    """Edges as flat arrays: those of node u lead to ``ends[starts[u]:starts[u + 1]]``."""
-
-    starts: IntArray
-    ends: IntArray
-    lengths: FloatArray
-
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
-        """Write the distances from sources to targets, by a search from each source."""
-        from spinney.spaces.shortest_paths import shortest_paths
-
-        shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,10 +85,10 @@ class FiniteMetric:
         names : sequence of str, optional
             What the points are called.
         """
-        values = _numbers("distances", distances, "from_matrix")
+        values = numbers("distances", distances, "from_matrix")
         if values.shape[0] != values.shape[1]:
-            raise _wrong("distances", "square", distances, "give the distance from every point to every point.")
-        return cls._made(Matrix(_symmetric(values)), len(values), candidates, coordinates, names)
+            raise wrong("distances", "square", distances, "give the distance from every point to every point.")
+        return cls._made(Matrix(symmetric(values)), len(values), candidates, coordinates, names)
 
     @classmethod
     def from_points(
@@ -139,8 +106,8 @@ class FiniteMetric:
             What the points are called.
         """
         if not isinstance(metric, str) or metric not in ("euclidean", "manhattan"):
-            raise _wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
-        table = np.array(_numbers("points", points, "from_points"), dtype=np.float64, order="C")
+            raise wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
+        table = np.array(numbers("points", points, "from_points"), dtype=np.float64, order="C")
         table.flags.writeable = False
         return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
 
@@ -169,7 +136,7 @@ class FiniteMetric:
 
         starts, ends, lengths, own = read_edges(graph)
         if own is not None and names is not None:
-            raise _wrong("names", "None, for the edges name their points", type(names).__name__, "leave names out.")
+            raise wrong("names", "None, for the edges name their points", type(names).__name__, "leave names out.")
         return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates, names if own is None else own)
 
     @classmethod
@@ -177,12 +144,12 @@ class FiniteMetric:
         cls, source: Matrix | Coordinates | Network, n: int, candidates: Given, coordinates: Given, names: Names
     ) -> FiniteMetric:
         called = checked_names(names, n)
-        chosen = _checked_candidates(places_of(candidates, called, "candidates", "FiniteMetric"), n)
+        chosen = checked_candidates(places_of(candidates, called, "candidates", "FiniteMetric"), n)
         drawn = None
         if coordinates is not None:
-            drawn = np.array(_numbers("coordinates", coordinates, "FiniteMetric"), dtype=np.float64)
+            drawn = np.array(numbers("coordinates", coordinates, "FiniteMetric"), dtype=np.float64)
             if len(drawn) != n:
-                raise _wrong("coordinates", f"an array with {n} rows, one per point", coordinates, "leave them out if unknown.")
+                raise wrong("coordinates", f"an array with {n} rows, one per point", coordinates, "leave them out if unknown.")
             drawn.flags.writeable = False
         return cls(source, n, chosen, drawn, called)
 
@@ -277,74 +244,9 @@ class FiniteMetric:
         return bool(triangle_slack(values) >= -ROUNDING[values.dtype] * float(values.max()))
 
     def _indices(self, name: str, value: ArrayLike) -> IntArray:
-        places = np.atleast_1d(_as_array(value))
+        places = np.atleast_1d(as_array(value))
         if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
-            raise _wrong(name, "indices of points", value, f"whole numbers from 0 to {self.n_points - 1}.")
+            raise wrong(name, "indices of points", value, f"whole numbers from 0 to {self.n_points - 1}.")
         if places.size and (places.min() < 0 or places.max() >= self.n_points):
-            raise _wrong(name, f"indices from 0 to {self.n_points - 1}", value, "points count from 0.")
+            raise wrong(name, f"indices from 0 to {self.n_points - 1}", value, "points count from 0.")
         return places.astype(np.int64)
-
-
-def _wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
-    return ParameterError.wrong(name, "FiniteMetric", expected, got, hint)
-
-
-def _as_array(value: Any) -> NDArray[Any]:
-    """Return a value as an array; what cannot be one, such as a list of lists of several lengths, as an array of no kind."""
-    try:
-        return np.asarray(value)
-    except Exception:  # whatever a value raises; a message may quote it
-        return np.empty((), dtype=object)
-
-
-def _numbers(name: str, value: ArrayLike, maker: str) -> NDArray[Any]:
-    """Read a table of finite numbers with at least one row."""
-    try:
-        table = np.asarray(value)
-        table = table if table.dtype in ROUNDING else table.astype(np.float64)
-    except Exception:  # whatever a value raises; a message may quote it
-        table = np.empty(0)
-    if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
-        raise _wrong(name, "a table of numbers with at least one row", value, f"see FiniteMetric.{maker}.")
-    for start in range(0, len(table), step := max(1, BLOCK_ENTRIES // table.shape[1])):
-        if not (np.abs(table[start : start + step]) < np.float64(WIDEST)).all():
-            raise _wrong(name, f"finite numbers below {WIDEST}", "others", "leave out the points that are not known.")
-    return table
-
-
-def _symmetric(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of a matrix of distances with both directions alike, after checking it."""
-    n = len(values)
-    near = ROUNDING[values.dtype] * float(values.max())
-    if float(values.min()) < 0:
-        raise _wrong("distances", "not negative", "negative ones", "distances are lengths.")
-    if float(values.diagonal().max()) > near:
-        raise _wrong("distances", "0 on the diagonal", "others", "a point is at distance 0 of itself.")
-    copy = np.array(values, order="C")
-    for start in range(0, n, step := max(1, BLOCK_ENTRIES // n)):
-        stop = min(start + step, n)
-        if float(np.abs(values[start:stop] - values[:, start:stop].T).max()) > near:
-            raise _wrong(
-                "distances", "symmetric", "different distances there and back",
-                "take the mean (d + d.T) / 2, or the larger of both, np.maximum(d, d.T).",
-            )  # fmt: skip
-        copy[stop:, start:stop] = copy[start:stop, stop:].T
-        square = np.triu(copy[start:stop, start:stop], 1)
-        copy[start:stop, start:stop] = square + square.T
-    copy.flags.writeable = False
-    return copy
-
-
-def _checked_candidates(candidates: ArrayLike | None, n: int) -> IntArray:
-    places = np.arange(n) if candidates is None else _as_array(candidates)
-    if places.ndim != 1 or places.size == 0 or places.dtype.kind not in "iu":
-        raise _wrong(
-            "candidates", "a list of indices of points, not empty", candidates, "np.flatnonzero(mask) turns a mask into one."
-        )
-    if int(places.min()) < 0 or int(places.max()) >= n:
-        raise _wrong("candidates", f"indices from 0 to {n - 1}", candidates, "points count from 0.")
-    chosen = np.unique(places).astype(np.int64)
-    if chosen.size < places.size:
-        raise _wrong("candidates", "different indices", "repeated ones", "np.unique removes them.")
-    chosen.flags.writeable = False
-    return chosen

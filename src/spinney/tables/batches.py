@@ -279,7 +279,7 @@ class _NpyFile(_File):
 def open_npy(path: Path, columns: list[str] | None, groups: str | None) -> NDArray[Any]:
     """Open an array; it stays on disk."""
     if columns or groups:
-        hint = "give --bounds LO HI alone, without --bounds-file, --columns or --groups, or use CSV or Parquet."
+        hint = "give bounds=(low, high) for all columns, and no names of columns or groups, or use CSV or Parquet."
         raise DataError(f"{path} has no column names.\nHint: {hint}")
     rows = shielded(lambda: np.lib.format.open_memmap(path, mode="r"), unreadable(path, "cannot be read."))
     if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind not in "fiub":

@@ -64,11 +64,7 @@ def _check_columns(path: Path, known: list[str], wanted: list[str | None], heade
     for name in wanted:
         if name is not None and name not in known:
             listed = ", ".join(map(repr, known)) or "none"
-            hint = (
-                "its first line must name its columns; see --demand-column and --groups."
-                if header_is_secret
-                else f"it has {listed}."
-            )
+            hint = "its first line must name its columns." if header_is_secret else f"it has {listed}."
             raise DataError(f"{path} has no column {name!r}.\nHint: {hint}")
 
 

@@ -156,7 +156,7 @@ def _largest_part(
         outside = names[int(np.flatnonzero(~inside)[0])]
         raise DataError(
             f"{path} is not connected: it has {count} parts. The largest has {sizes.max()} of {len(names)} points; "
-            f"{outside!r} is outside.\nHint: add the edges that are missing, or leave the other parts out with --largest-part."
+            f"{outside!r} is outside.\nHint: add the edges that are missing, or leave the other parts out with largest_part=True."
         )
     return inside
 

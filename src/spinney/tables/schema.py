@@ -277,7 +277,7 @@ def parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
     if not holds_numbers(dtype):
         raise DataError(
             f"{path}: column {name!r} does not hold numbers.\n"
-            "Hint: leave it out: --columns on the command line, columns= or bounds={'age': (0, 110), ...} in Python."
+            "Hint: leave it out: columns=['age', ...] or bounds={'age': (0, 110), ...} names the others."
         )
     return pl.col(name).cast(pl.Float64, strict=False)
 

@@ -3,7 +3,7 @@ import pytest
 
 from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
 from spinney.curators.kernels import count_cells, find_nearest
-from spinney.solvers.nearest import BLOCK, SLAB_POINTS, lens, nearest
+from spinney.solvers.nearest import BLOCK, SLAB_POINTS, nearest, scale_centers
 from spinney.spaces.box import Ball, Box
 from spinney.spaces.grid import GRID_BITS, door
 from spinney.trees.quadtree import Splits, TreeCells
@@ -98,7 +98,7 @@ def test_labels_are_those_of_clipped_rows(scale):
     for low, high in [((-1, 0), (1, 3)), ((0.3, 0.3), (0.30001, 4))]:
         domain = Box(tuple(scale * x for x in low), tuple(scale * x for x in high)).domain(2)
         values, alive = entered(rows, NO_MASK, domain, False, CLIPPED)
-        labels = find_nearest(rows, NO_MASK, door(domain, False), lens(centers))
+        labels = find_nearest(rows, NO_MASK, door(domain, False), scale_centers(centers))
         np.testing.assert_array_equal(labels, np.where(alive, nearest(values, centers)[1], -1))
 
 

@@ -14,7 +14,7 @@ from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import RADIUS_STEPS, Sums
-from spinney.solvers.nearest import lens
+from spinney.solvers.nearest import scale_centers
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import BIN_BITS, Splits, TreeCells
 
@@ -276,7 +276,7 @@ def test_labels_are_kept_for_the_last_centers_only(open_curator, monkeypatch):
     curator, *asks = open_curator(ROWS, BOX, *["counts"] * 5, "sums")
     looks = []
     find = MemoryBackend._nearest
-    monkeypatch.setattr(MemoryBackend, "_nearest", lambda self, glass: looks.append(1) or find(self, glass))
+    monkeypatch.setattr(MemoryBackend, "_nearest", lambda self, scaled: looks.append(1) or find(self, scaled))
     centers, other = CENTERS.copy(), CENTERS[::-1].copy()
     first = curator.ask(Counts(Rings(centers)), asks[0]).private_counts
     np.testing.assert_array_equal(curator.ask(Counts(Rings(centers.copy(), EDGES)), asks[1]).private_counts.sum(axis=1), first)
@@ -295,7 +295,7 @@ def test_kernels_read_labels_and_skip_rows_without_one(open_curator):
     rows = np.concatenate([ROWS[:300], MISSING])
     mask = (np.arange(304) % 5 > 0).astype(np.uint8)
     entry = door(BOX, nan_to_center=False)
-    labels = find_nearest(rows, mask, entry, lens(CENTERS))
+    labels = find_nearest(rows, mask, entry, scale_centers(CENTERS))
     expected = np.where((mask > 0) & np.isfinite(rows).all(axis=1), distances(np.nan_to_num(rows), CENTERS).argmin(axis=1), -1)
     np.testing.assert_array_equal(labels, expected)
     alive = np.bincount(labels[labels >= 0], minlength=6)
@@ -305,4 +305,4 @@ def test_kernels_read_labels_and_skip_rows_without_one(open_curator):
     nobody = np.full(304, -1, dtype=np.int32)
     assert not count_rings(rows, mask, entry, nobody, CENTERS, EDGES**2).any()
     assert not any(part.any() for part in sum_offsets(rows, mask, entry, nobody, CENTERS, np.ones(6), True, False))
-    assert sum_costs(rows, mask, entry, nobody, CENTERS, CENTERS[:0], lens(CENTERS), False, 1.0, 2**30).tolist() == [0]
+    assert sum_costs(rows, mask, entry, nobody, CENTERS, CENTERS[:0], scale_centers(CENTERS), False, 1.0, 2**30).tolist() == [0]

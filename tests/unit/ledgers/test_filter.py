@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.ledgers.filter import Account, Tally, fixed_ways, overhead
+from spinney.ledgers.filter import Filter, Tally, fixed_ways, overhead
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon
@@ -34,9 +34,9 @@ def rho(amount):
     return Charge("b", "sums", Measure.ZCDP, Fraction(amount))
 
 
-def account(epsilon, delta=0.0):
+def filter_of(epsilon, delta=0.0):
     ceiling = Budget.of(epsilon, delta)
-    return Account.empty(ceiling, fixed_ways(ceiling))
+    return Filter.empty(ceiling, fixed_ways(ceiling))
 
 
 amounts = st.fractions(Fraction(1, 1000), 2, max_denominator=1000)
@@ -86,7 +86,7 @@ def test_the_stated_total_is_never_above_plain_sums(releases, delta):
 @given(st.lists(amounts, max_size=20))
 @settings(deadline=None, derandomize=True, max_examples=50)
 def test_without_delta_the_total_is_the_exact_sum(numbers):
-    one = account(1000).plus(map(pure, numbers))
+    one = filter_of(1000).plus(map(pure, numbers))
     assert one.tally.epsilon(Fraction(0)) == one.total == sum(numbers)
 
 
@@ -108,7 +108,7 @@ def test_a_mix_of_ways_beats_both_ways():
 @given(charges, charges, st.sampled_from([(1.0, 1e-6), (3.0, 1e-5), (0.2, 1e-3)]))
 @settings(deadline=None, derandomize=True, max_examples=60)
 def test_the_total_for_the_ceiling_is_never_below_the_stated_one(first, second, ceiling):
-    one = account(*ceiling).accept(first).plus(second)
+    one = filter_of(*ceiling).accept(first).plus(second)
     assert one.total >= one.tally.epsilon(one.ceiling.delta) * (1 - Fraction(1, 10**9))
 
 
@@ -118,7 +118,7 @@ def test_the_total_for_the_ceiling_is_never_below_the_stated_one(first, second, 
 def test_a_plan_fits_the_ledger_of_its_own_budget(epsilon, delta, d):
     kinds = [(2.6, 0.0), (1.0, 1.0), (math.sqrt(d), 1.0)]
     parts = [Part(str(i), "sums", Fraction(share, 15), *kinds[i % 3]) for i, share in enumerate([5, 4, 3, 2, 1])]
-    assert account(epsilon, delta).accept(compose(Budget.of(epsilon, delta), parts)).fits
+    assert filter_of(epsilon, delta).accept(compose(Budget.of(epsilon, delta), parts)).fits
 
 
 @pytest.mark.parametrize("order", [1.001, 1.5, 2.0, 30.25, 5e4])
@@ -136,7 +136,7 @@ def test_overheads_are_rounded_up(order, delta):
 def test_there_is_no_conversion_without_delta():
     assert overhead(Fraction(2), Fraction(0)) == overhead(Fraction(1), MICRO) == math.inf
     assert fixed_ways(Budget.of(1)) == ()
-    assert account(1).plus([rho(Fraction(1, 10**9))]).total == math.inf
+    assert filter_of(1).plus([rho(Fraction(1, 10**9))]).total == math.inf
     assert Tally([rho(Fraction(1, 10**9))]).epsilon(Fraction(0)) == math.inf
 
 
@@ -150,7 +150,7 @@ def test_the_ways_share_half_of_delta(delta):
 
 
 def test_keeping_the_ways_open_costs_a_few_percent():
-    one = account(3, 1e-5)
+    one = filter_of(3, 1e-5)
     for _ in range(100):
         after = one.accept([rho(Fraction(1, 500)), pure(Fraction(1, 200))])
         if not after.fits:
@@ -168,7 +168,7 @@ def worst_delta(start, options, depth, accepts):
     epsilon = float(start.ceiling.epsilon)
     after = {(): start}
 
-    def next_account(chosen, i):
+    def next_filter(chosen, i):
         if (*chosen, i) not in after:
             before = after[chosen]
             one = None if before is None else accepts(before, [options[i][1]])
@@ -181,7 +181,7 @@ def worst_delta(start, options, depth, accepts):
         if len(chosen) == depth:
             return best
         for i, (step, _) in enumerate(options):
-            if next_account(chosen, i) is not None:
+            if next_filter(chosen, i) is not None:
                 truth = 1 / (1 + math.exp(-step))
                 up, down = (value((*chosen, i), round(loss + sign * step, 9)) for sign in (1, -1))
                 best = max(best, truth * up + (1 - truth) * down)
@@ -199,7 +199,7 @@ def test_no_strategy_passes_the_ceiling(epsilon, delta):
         one = before.accept(more)
         return one if one.fits else None
 
-    worst = worst_delta(account(epsilon, delta), options, 6, accepts)
+    worst = worst_delta(filter_of(epsilon, delta), options, 6, accepts)
     assert worst <= delta
     assert worst > 0 or delta < 0.2
 
@@ -207,7 +207,7 @@ def test_no_strategy_passes_the_ceiling(epsilon, delta):
 def test_the_first_release_may_take_all_of_delta():
     plan = [pure(Fraction(1, 4)), rho(Fraction(131, 10000))]
     assert Fraction(95, 100) < total_epsilon(plan, MICRO) < 1
-    one = account(1, 1e-6)
+    one = filter_of(1, 1e-6)
     assert not one.plus(plan).fits
     locked = one.accept(plan)
     assert locked.fits
@@ -219,7 +219,7 @@ def test_the_first_release_may_take_all_of_delta():
 
 def test_a_later_release_may_not():
     plan = [pure(Fraction(1, 4)), rho(Fraction(131, 10000))]
-    one = account(1, 1e-6).accept([pure(Fraction(1, 10**6))])
+    one = filter_of(1, 1e-6).accept([pure(Fraction(1, 10**6))])
     after = one.accept(plan)
     assert after.lock is None
     assert not after.fits
@@ -232,7 +232,7 @@ def approximate(epsilon, delta):
 
 
 def test_charges_with_a_delta_of_their_own_use_half_of_it_at_most():
-    one = account(3, 1e-5).accept([approximate(1, MICRO)])
+    one = filter_of(3, 1e-5).accept([approximate(1, MICRO)])
     assert one.lock is None
     assert one.total == 1
     assert one.accept([approximate(1, 4 * MICRO)]).total == 2
@@ -243,18 +243,18 @@ def test_charges_with_a_delta_of_their_own_use_half_of_it_at_most():
 
 
 def test_one_release_may_take_all_of_delta_for_its_own():
-    one = account(1, 1e-6).accept([approximate(1, MICRO)])
+    one = filter_of(1, 1e-6).accept([approximate(1, MICRO)])
     assert one.fits
     assert one.lock is not None
     assert one.lock.order is None
     assert not one.accept([rho(Fraction(1, 10**9))]).fits
     assert not one.accept([approximate(0, Fraction(1, 10**9))]).fits
-    assert account(1, 1e-6).accept([approximate(1, 2 * MICRO)]).total == math.inf
+    assert filter_of(1, 1e-6).accept([approximate(1, 2 * MICRO)]).total == math.inf
     assert Tally([approximate(1, 2 * MICRO)]).epsilon(MICRO) == math.inf
 
 
 def test_a_locked_ledger_keeps_what_it_set_aside():
-    one = account(1, 1e-6).accept([approximate(Fraction(1, 10), 9 * MICRO / 10), rho(Fraction(1, 100))])
+    one = filter_of(1, 1e-6).accept([approximate(Fraction(1, 10), 9 * MICRO / 10), rho(Fraction(1, 100))])
     assert one.fits
     assert one.lock is not None
     assert one.lock.delta == 9 * MICRO / 10

@@ -124,7 +124,7 @@ def test_a_32_bit_matrix_stays_so():
 
 
 def test_rounding_is_taken_out_of_a_matrix(monkeypatch):
-    monkeypatch.setattr("spinney.spaces.metric.BLOCK_ENTRIES", 20)
+    monkeypatch.setattr("spinney.spaces.distances.BLOCK_ENTRIES", 20)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(11, 2))
     matrix = cdist(points, points) + rng.uniform(0, 1e-12, (11, 11))

@@ -1,0 +1,140 @@
+"""Where the distances of a finite space come from, and checks of what a user gives: a matrix, coordinates or a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.exceptions import ParameterError
+from spinney.spaces.box import WIDEST, FloatArray
+
+__all__ = [
+    "BLOCK_ENTRIES",
+    "ROUNDING",
+    "Coordinates",
+    "IntArray",
+    "Matrix",
+    "Network",
+    "as_array",
+    "checked_candidates",
+    "numbers",
+    "symmetric",
+    "wrong",
+]
+
+IntArray = NDArray[np.int64]
+
+#: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.
+BLOCK_ENTRIES = 2**22
+#: Both directions of a distance may differ by this share of the largest one: rounding.
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """All distances, in 32 or 64 bits."""
+
+    values: NDArray[Any]
+
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets."""
+        out[:] = self.values[np.ix_(sources, targets)]
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Points as rows of numbers."""
+
+    points: FloatArray
+    manhattan: bool
+
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets."""
+        from spinney.spaces.pairwise import pairwise
+
+        pairwise(self.points, sources, targets, self.manhattan, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Edges as flat arrays: those of node u lead to ``ends[starts[u]:starts[u + 1]]``."""
+
+    starts: IntArray
+    ends: IntArray
+    lengths: FloatArray
+
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
+        """Write the distances from sources to targets, by a search from each source."""
+        from spinney.spaces.shortest_paths import shortest_paths
+
+        shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
+
+
+def wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
+    """Return the error about a parameter of a space."""
+    return ParameterError.wrong(name, "FiniteMetric", expected, got, hint)
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """Return a value as an array; what cannot be one, such as a list of lists of several lengths, as an array of no kind."""
+    try:
+        return np.asarray(value)
+    except Exception:  # whatever a value raises; a message may quote it
+        return np.empty((), dtype=object)
+
+
+def numbers(name: str, value: ArrayLike, maker: str) -> NDArray[Any]:
+    """Read a table of finite numbers with at least one row."""
+    try:
+        table = np.asarray(value)
+        table = table if table.dtype in ROUNDING else table.astype(np.float64)
+    except Exception:  # whatever a value raises; a message may quote it
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] == 0:
+        raise wrong(name, "a table of numbers with at least one row", value, f"see FiniteMetric.{maker}.")
+    for start in range(0, len(table), step := max(1, BLOCK_ENTRIES // table.shape[1])):
+        if not (np.abs(table[start : start + step]) < np.float64(WIDEST)).all():
+            raise wrong(name, f"finite numbers below {WIDEST}", "others", "leave out the points that are not known.")
+    return table
+
+
+def symmetric(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of a matrix of distances with both directions alike, after checking it."""
+    n = len(values)
+    near = ROUNDING[values.dtype] * float(values.max())
+    if float(values.min()) < 0:
+        raise wrong("distances", "not negative", "negative ones", "distances are lengths.")
+    if float(values.diagonal().max()) > near:
+        raise wrong("distances", "0 on the diagonal", "others", "a point is at distance 0 of itself.")
+    copy = np.array(values, order="C")
+    for start in range(0, n, step := max(1, BLOCK_ENTRIES // n)):
+        stop = min(start + step, n)
+        if float(np.abs(values[start:stop] - values[:, start:stop].T).max()) > near:
+            raise wrong(
+                "distances", "symmetric", "different distances there and back",
+                "take the mean (d + d.T) / 2, or the larger of both, np.maximum(d, d.T).",
+            )  # fmt: skip
+        copy[stop:, start:stop] = copy[start:stop, stop:].T
+        square = np.triu(copy[start:stop, start:stop], 1)
+        copy[start:stop, start:stop] = square + square.T
+    copy.flags.writeable = False
+    return copy
+
+
+def checked_candidates(candidates: ArrayLike | None, n: int) -> IntArray:
+    """Return where a center may be, as sorted indices of n points; everywhere if it is not said."""
+    places = np.arange(n) if candidates is None else as_array(candidates)
+    if places.ndim != 1 or places.size == 0 or places.dtype.kind not in "iu":
+        raise wrong(
+            "candidates", "a list of indices of points, not empty", candidates, "np.flatnonzero(mask) turns a mask into one."
+        )
+    if int(places.min()) < 0 or int(places.max()) >= n:
+        raise wrong("candidates", f"indices from 0 to {n - 1}", candidates, "points count from 0.")
+    chosen = np.unique(places).astype(np.int64)
+    if chosen.size < places.size:
+        raise wrong("candidates", "different indices", "repeated ones", "np.unique removes them.")
+    chosen.flags.writeable = False
+    return chosen

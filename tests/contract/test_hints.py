@@ -1,0 +1,33 @@
+"""What a Python user reads speaks of parameters; the command line translates."""
+
+import ast
+import re
+from pathlib import Path
+
+import spinney
+from spinney.cli.wording import EXPECTED, HINTS
+
+SRC = Path(spinney.__file__).parent
+OUTSIDE = [path for path in sorted(SRC.rglob("*.py")) if path.relative_to(SRC).parts[0] != "cli"]
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def texts(path):
+    """Yield every text of a module, the parts of one with values in it put together."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_no_text_outside_the_command_line_quotes_a_flag():
+    assert FLAG.search("see --columns")
+    assert not FLAG.search("a--b, a -- b, ---")
+    found = {path.relative_to(SRC).as_posix(): [text for text in texts(path) if FLAG.search(text)] for path in OUTSIDE}
+    assert {name: quoted for name, quoted in found.items() if quoted} == {}
+
+
+def test_what_the_command_line_translates_is_still_said():
+    said = [text.replace("{}(-1, 1)", "Box(-1, 1)") for path in OUTSIDE for text in texts(path)]  # named by its owner
+    assert [python for python, _ in (*EXPECTED, *HINTS) if not any(python in text for text in said)] == []
