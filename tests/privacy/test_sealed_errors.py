@@ -58,7 +58,7 @@ FITS = [
 #: Where exact numbers are computed, or rows read.
 WORKSHOPS = {
     "curators.numbers": ("count_cells", "count_columns", "count_rings", "count_rows", "sum_offsets"),
-    "curators.memory": ("find_nearest", "path_codes", "kept_rows", "as_floats", "scale_centers"),
+    "curators.memory": ("find_nearest", "path_codes", "kept_rows", "scale_centers"),
     "curators.files": ("find_nearest", "kept_rows", "as_floats", "scale_centers"),
     "curators.lookahead": ("count_below",),
     "curators.demand": ("kept_rows", "count_points", "nearest_two", "add_changes", "cost_steps"),
@@ -175,7 +175,7 @@ def test_a_table_too_large_for_memory_says_nothing(table, ask, monkeypatch):
     def full(*_, **__):
         raise MemoryError(CANARY)
 
-    for name in ("curators.memory.as_floats", "tables.cells._read_frame", "tables.cells._numbers"):
+    for name in ("curators.entrance.as_floats", "tables.cells._read_frame", "tables.cells._numbers"):
         monkeypatch.setattr(f"spinney.{name}", full)
     for name in ("nearest", "total_cost", "finite_points", "assign"):
         is_sealed = name in ("finite_points", "assign")

@@ -10,7 +10,7 @@ import pytest
 
 from spark.conftest import plain, rows_of
 from spinney import Ledger, ParameterError, PrivateKMeans
-from spinney.curators.frames import is_spark_frame
+from spinney.tables.sources import is_spark_frame
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 

@@ -6,21 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from spinney.algorithms.problem import Problem
+from spinney.algorithms.problem import Problem, planned
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part, compose, total_epsilon
+from spinney.privacy.composition import Part, total_epsilon
 from spinney.questions.sums import Summing
 
-__all__ = ["Plan", "planned"]
+__all__ = ["Plan"]
 
 #: From so many columns on, pure noise is much larger than Gaussian noise.
 MANY_COLUMNS = 30
-
-
-def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:
-    """Return the charges of an algorithm in the order of asking; one that has no `plan` gets them from its parts."""
-    plan = getattr(algorithm, "plan", None)
-    return tuple(compose(problem.budget, algorithm.parts(problem)) if plan is None else plan(problem))
 
 
 @dataclass(frozen=True)

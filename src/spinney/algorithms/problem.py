@@ -24,7 +24,7 @@ from spinney.releases.sites import SiteRelease
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem"]
+__all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "planned"]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
@@ -242,3 +242,9 @@ class Algorithm(ABC):
     @abstractmethod
     def run(self, curator: Curator, problem: Any, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
+
+
+def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:
+    """Return the charges of an algorithm in the order of asking; one that has no `plan` gets them from its parts."""
+    plan = getattr(algorithm, "plan", None)
+    return tuple(compose(problem.budget, algorithm.parts(problem)) if plan is None else plan(problem))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from spinney.algorithms.problem import Algorithm, Problem
+from spinney.algorithms.problem import Algorithm
 
 __all__ = ["GROUP", "HOMES", "choose", "find", "names", "solves_of"]
 
@@ -64,22 +64,27 @@ def names(solves: str) -> tuple[str, ...]:
     return ("auto", *sorted(HOMES[solves]))
 
 
-def choose(algorithm: Any, problem: Problem, tighten: bool = False) -> Algorithm:
+def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0, tighten: bool = False) -> Algorithm:
     """Return the algorithm for a problem, from public facts alone.
 
     Parameters
     ----------
     algorithm : str or Algorithm
         A name, ``"auto"``, or an algorithm itself, checked before.
-    problem : Problem
+    solves : {"points", "sites", "cover"}
+        The kind of problem.
+    n_features : int
+        Columns of numbers.
+    delta : float
+        Of the budget.
     tighten : bool
         Whether to look for a private box first.
     """
     if isinstance(algorithm, str) and algorithm == "auto":
-        enough = MANY_COLUMNS if problem.budget.delta > 0 else MANY_COLUMNS_PURE
-        by_columns = "moments" if problem.n_features >= enough else "tree"
-        algorithm = {"points": by_columns, "sites": "cells", "cover": "coverage"}[problem.solves]
-    chosen: Algorithm = find(algorithm, problem.solves) if isinstance(algorithm, str) else algorithm
+        enough = MANY_COLUMNS if delta > 0 else MANY_COLUMNS_PURE
+        by_columns = "moments" if n_features >= enough else "tree"
+        algorithm = {"points": by_columns, "sites": "cells", "cover": "coverage"}[solves]
+    chosen: Algorithm = find(algorithm, solves) if isinstance(algorithm, str) else algorithm
     if not tighten:
         return chosen
     from spinney.algorithms.tighten import Tightened

@@ -9,7 +9,8 @@ import click
 from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
-from spinney.curators.files import table_rows
+from spinney.curators.files import FileRows
+from spinney.curators.memory import ArrayRows
 from spinney.exceptions import DataError, ParameterError, ReleaseError
 from spinney.fits.parameters import check_number, check_points
 from spinney.fits.run import run
@@ -18,6 +19,7 @@ from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
 from spinney.releases.reading import read_release
 from spinney.tables.files import open_table, read_bounds, read_table
+from spinney.tables.streams import Batches
 
 __all__ = ["OWNER", "check_cap", "fit_table", "label_table", "plan_text"]
 
@@ -89,7 +91,7 @@ def fit_table(
         found = open_table(table, names, groups)
     if names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
-    rows = table_rows(found)
+    rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
     fit = facts.fit(rows.n_features)
     with progress(len(fit.plan().charges)):
         release: Release = run(fit, rows, ledger)

@@ -6,6 +6,8 @@ Proofs: ``proofs/sites.md`` and ``proofs/coverage.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
 from spinney.curators.groups import kept_rows
-from spinney.curators.rows import HeldRows
+from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
@@ -162,10 +164,20 @@ class DemandBackend(Backend):
         return np.array(costs, dtype=np.int64), int((high - low).max())
 
 
-class DemandRows(HeldRows):
-    """The point of each row, by its index; a backend holds one count per point."""
+@dataclass(frozen=True, eq=False)
+class DemandRows(Rows):
+    """The point of each row, by its index, and whom each row belongs to."""
 
-    backend = DemandBackend
+    nonprivate_places: NDArray[Any]
+    nonprivate_groups: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[DemandBackend]:
+        """Open a backend that holds one count per point."""
+        yield DemandBackend(self.nonprivate_places, ground, unit, key, self.nonprivate_groups)
 
 
 class _UncoveredPoints:

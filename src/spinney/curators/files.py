@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
-from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
@@ -29,10 +28,9 @@ from spinney.questions.ground import Ground
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import as_floats
-from spinney.tables.files import Table
 from spinney.tables.streams import Batches
 
-__all__ = ["FileBackend", "FileRows", "table_rows"]
+__all__ = ["FileBackend", "FileRows"]
 
 #: So many batches add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
 EXACT = 2**10
@@ -56,13 +54,6 @@ class FileRows(Rows):
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:
         """Open a backend that streams the rows."""
         yield FileBackend(self.nonprivate_batches, ground, unit, key)
-
-
-def table_rows(found: Table | Batches) -> Rows:
-    """Return the rows of a table that was opened: in memory, or left on disk."""
-    if isinstance(found, Batches):
-        return FileRows(found)
-    return ArrayRows(found.nonprivate_rows, found.nonprivate_groups, found.columns)
 
 
 class FileBackend(LookAhead):

@@ -18,7 +18,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.tables.cells import chosen_places, no_numbers
 
-__all__ = ["SparkRows", "is_spark_frame", "number_columns", "read_columns", "spark_rows"]
+__all__ = ["SparkRows", "number_columns", "read_columns", "spark_rows"]
 
 #: A block has at most so many rows, which bounds partial sums, and so many values, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
@@ -29,11 +29,6 @@ PLAIN = {*SMALL, "integer", "long", "double"}
 CAST = {"boolean", "decimal", "void"}
 #: Where a fit keeps its blocks from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
 LEVEL_SETTING, LEVEL = "spark.spinney.storageLevel", "DISK_ONLY"
-
-
-def is_spark_frame(X: Any) -> bool:
-    """Whether this is a Spark DataFrame; if pyspark was never imported, nothing is."""
-    return issubclass(type(X), getattr(sys.modules.get("pyspark.sql"), "DataFrame", ()))  # this asks nothing of X itself
 
 
 def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +18,13 @@ from numpy.typing import NDArray
 from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import count_between, find_nearest, path_codes
 from spinney.curators.numbers import NumberBackend
-from spinney.curators.rows import HeldRows
+from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
-from spinney.spaces.grid import as_floats
+from spinney.tables.files import Table
 from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
 __all__ = ["ArrayRows", "MemoryBackend"]
@@ -62,8 +63,8 @@ class MemoryBackend(NumberBackend):
         self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
 
     def _chunk(self, start: int) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
-        """Return a chunk of rows as floats, its mask and its start."""
-        return as_floats(self._rows[start : start + CHUNK]), self._mask[start : start + CHUNK], start
+        """Return a chunk of rows, its mask and its start."""
+        return self._rows[start : start + CHUNK], self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -150,13 +151,23 @@ class MemoryBackend(NumberBackend):
 
 
 @dataclass(frozen=True, eq=False)
-class ArrayRows(HeldRows):
-    """Rows of numbers, and the names of their columns."""
+class ArrayRows(Rows):
+    """Rows of numbers in an array, whom each row belongs to, and the names of their columns."""
 
+    nonprivate_array: NDArray[Any]
+    nonprivate_groups: Any = None
     columns: tuple[str, ...] | None = None
 
-    backend = MemoryBackend
+    @classmethod
+    def of(cls, table: Table) -> ArrayRows:
+        """Return the rows of a table that was read."""
+        return cls(table.nonprivate_rows, table.nonprivate_groups, table.columns)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
+        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:
+        """Open a backend over the array."""
+        yield MemoryBackend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups)

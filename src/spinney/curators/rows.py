@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from numpy.typing import NDArray
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import ClassVar
 
 from spinney.curators.backend import Backend
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 
-__all__ = ["HERE", "SPARK", "HeldRows", "Rows"]
+__all__ = ["HERE", "SPARK", "Rows"]
 
 #: What a release says about who held the rows, if that is the party that ran the fit.
 HERE = "central: the party that ran the fit held the rows and added the noise"
@@ -61,25 +58,3 @@ class Rows(ABC):
         key : callable
             Draws the secret that decides which rows of a group count.
         """
-
-
-@dataclass(frozen=True, eq=False)
-class HeldRows(Rows):
-    """Rows in an array in memory, and whom each row belongs to.
-
-    A class of them names its `backend`, which takes the array, the arguments of `opened` and the groups.
-    """
-
-    nonprivate_array: NDArray[Any]
-    nonprivate_groups: Any = None
-
-    #: What answers about such rows.
-    backend: ClassVar[Callable[..., Backend]]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
-
-    @contextmanager
-    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Backend]:
-        """Open a backend over the array."""
-        yield type(self).backend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups)

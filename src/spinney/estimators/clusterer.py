@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
-from spinney.curators.files import FileRows, table_rows
-from spinney.curators.frames import is_spark_frame, spark_rows
+from spinney.curators.files import FileRows
+from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
@@ -22,6 +22,7 @@ from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
+from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import assign, finite_points
@@ -31,7 +32,7 @@ from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
 from spinney.tables.cells import check_groups
-from spinney.tables.sources import Source, is_path, open_path, read_source
+from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
 
 __all__ = ["PrivateClusterer"]
@@ -127,7 +128,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         -------
         self
         """
-        return self._run(X, groups, ledger)
+        fit, rows = self.prepare(X, groups)
+        return self._keep(run(fit, rows, ledger))
 
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
@@ -151,7 +153,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         if is_spark_frame(X):
             return spark_rows(X, facts.columns, groups)
         if is_path(X):
-            return table_rows(open_path(X, facts.columns, groups))
+            found = open_path(X, facts.columns, groups)
+            return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         source = read_source(X, facts.columns, groups, must_have_names=True)
         array, groups = self._checked(source, reset=True), source.nonprivate_groups
         check_groups(groups, len(array))

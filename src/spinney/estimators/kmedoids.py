@@ -19,6 +19,7 @@ from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_sites
 from spinney.fits.record import algorithm_of
+from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign_sites
 from spinney.releases.sites import SiteRelease
@@ -156,7 +157,8 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        return self._run(demand, groups, ledger)
+        fit, rows = self.prepare(demand, groups)
+        return self._keep(run(fit, rows, ledger))
 
     def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.

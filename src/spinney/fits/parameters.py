@@ -154,7 +154,7 @@ class PointFacts:
             budget=self.budget,
             unit=self.unit,
         )
-        algorithm = choose(self.typed["algorithm"], problem, bool(self.typed["tighten"]))
+        algorithm = choose(self.typed["algorithm"], "points", n_features, float(self.budget.delta), bool(self.typed["tighten"]))
         return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"])
 
     def planned(self, n_features: Any) -> Fit:
@@ -223,4 +223,4 @@ def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     fewer = Constraint(lambda count: count <= free, f"at most {free}, the number of free candidates", "ask for fewer.")
     check(owner, {"n_clusters": k}, {"n_clusters": fewer})
     problem = SiteProblem(k=k, power=int(typed["power"]), space=space, existing=existing, budget=budget, unit=unit)
-    return Fit(problem, choose(typed["algorithm"], problem), has_groups, typed["random_state"], typed["noise_seed"])
+    return Fit(problem, choose(typed["algorithm"], "sites"), has_groups, typed["random_state"], typed["noise_seed"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.plan import planned
+from spinney.algorithms.problem import planned
 from spinney.curators.gate import Curator
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError

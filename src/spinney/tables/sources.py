@@ -33,6 +33,7 @@ __all__ = [
     "is_arrow_table",
     "is_lazy",
     "is_path",
+    "is_spark_frame",
     "open_path",
     "read_source",
 ]
@@ -55,6 +56,11 @@ def _is_a(X: Any, module: str, *names: str) -> bool:
 def is_lazy(X: Any) -> bool:
     """Whether this is a lazy frame of polars."""
     return _is_a(X, "polars", "LazyFrame")
+
+
+def is_spark_frame(X: Any) -> bool:
+    """Whether this is a Spark DataFrame; if pyspark was never imported, nothing is."""
+    return _is_a(X, "pyspark.sql", "DataFrame")
 
 
 def is_arrow_table(X: Any) -> bool:
