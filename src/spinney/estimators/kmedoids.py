@@ -113,6 +113,12 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.noise_seed = noise_seed
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _fit(self, has_groups: bool) -> Fit:
         return check_sites(self.get_params(deep=False), type(self).__name__, has_groups)
 
