@@ -1,0 +1,143 @@
+"""What an audit found: the one value that every method of this room returns.
+
+A finding says what was tried, what was promised, the epsilon that was found, how sure that is, and what the method cannot see. It
+holds public words and numbers alone, so that it can be written down beside a release.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Finding", "Findings"]
+
+
+def _written(number: float) -> float | str:
+    """Return a number as JSON has it: what is not finite as a word."""
+    return number if math.isfinite(number) else repr(number)
+
+
+def _read(number: float | str) -> float:
+    return float(number)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one method found about one promise.
+
+    Parameters
+    ----------
+    method : str
+        Such as ``"replay"``, ``"black box"``, ``"one run"``, ``"exact"`` or ``"search"``.
+    subject : str
+        What was audited, in words.
+    promised_epsilon, promised_delta : float
+    bound : float
+        The largest epsilon that was found, at the promised delta: a privacy loss that was added up (replay, exact), or a lower
+        confidence bound (black box, one run). Above the promised epsilon the promise is broken.
+    confidence : float
+        How sure the bound is; 1 if it was computed.
+    tried : mapping
+        What was tried: plain words and numbers, such as ``{"pairs": 500, "questions": 7}``.
+    faults : tuple of str
+        What else breaks the promise, in words: a visible difference, an exact input beyond its declared sensitivity.
+    cannot_see : tuple of str
+        What this method would not notice.
+    """
+
+    method: str
+    subject: str
+    promised_epsilon: float
+    promised_delta: float
+    bound: float
+    confidence: float = 1.0
+    tried: Mapping[str, Any] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+    cannot_see: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether the promise is broken."""
+        return bool(self.faults) or self.bound > self.promised_epsilon
+
+    @property
+    def words(self) -> str:
+        """One line: the verdict and the bound."""
+        verdict = "BROKEN" if self.broken else "holds"
+        sure = "" if self.confidence == 1 else f" at confidence {self.confidence:g}"
+        more = "".join(f"; {fault}" for fault in self.faults)
+        return f"{self.method}, {self.subject}: {verdict}, {self.bound:.4g} of epsilon {self.promised_epsilon:g}{sure}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "method": self.method,
+            "subject": self.subject,
+            "promised_epsilon": _written(self.promised_epsilon),
+            "promised_delta": self.promised_delta,
+            "bound": _written(self.bound),
+            "confidence": self.confidence,
+            "broken": self.broken,
+            "tried": dict(self.tried),
+            "faults": list(self.faults),
+            "cannot_see": list(self.cannot_see),
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Finding:
+        """Read what `to_dict` wrote; whether it is broken is decided anew."""
+        return cls(
+            record["method"],
+            record["subject"],
+            _read(record["promised_epsilon"]),
+            _read(record["promised_delta"]),
+            _read(record["bound"]),
+            _read(record["confidence"]),
+            dict(record["tried"]),
+            tuple(record["faults"]),
+            tuple(record["cannot_see"]),
+        )
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Several findings: what an audit of one or many promises found together."""
+
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> Findings:
+        """Collect findings."""
+        return cls(tuple(findings))
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    @property
+    def broken(self) -> bool:
+        """Whether any promise is broken."""
+        return any(finding.broken for finding in self.findings)
+
+    @property
+    def worst(self) -> Finding:
+        """The finding that says most: a broken one before others, then the one nearest to its promise."""
+        return max(self.findings, key=lambda one: (one.broken, one.bound / one.promised_epsilon if one.promised_epsilon else 0.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as JSON has them."""
+        return {"broken": self.broken, "findings": [finding.to_dict() for finding in self.findings]}
+
+    def to_json(self) -> str:
+        """Return the findings as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Findings:
+        """Read what `to_dict` wrote."""
+        return cls(tuple(map(Finding.from_dict, record["findings"])))

@@ -1,0 +1,211 @@
+"""Made-up neighbors: pairs of tables, or of demand, that differ by one unit as a promise says.
+
+Each kind is a scene: a crowd, and one unit's rows where they would show most. The unit is one row or, with `groups`, a person
+with several rows. It comes or goes (``"add-remove"``), or another one takes its place (``"replace"``). Sizes, places and the
+order of rows are drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spinney.exceptions import ParameterError
+from spinney.privacy.pricing import Unit
+
+__all__ = ["DEMAND_KINDS", "GROUP_KINDS", "TABLE_KINDS", "Pair", "demand_pairs", "table_pairs"]
+
+#: Scenes of rows of numbers, of rows that name points, and those that need persons.
+TABLE_KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
+DEMAND_KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
+GROUP_KINDS = ("a whole person", "an unnamed person")
+#: Cells that are no numbers of a table, and no points of a space.
+BAD_CELLS = (np.nan, np.inf, -np.inf, 1e300, -1e300)
+BAD_PLACES = (np.nan, np.inf, -1.0, 0.5, 1e300)
+
+#: One unit's rows, and a scene: the crowd, the unit, and one that may take its place.
+Table = NDArray[np.float64]
+Scene = tuple[Table, Table, Table]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two neighbors, made up.
+
+    Parameters
+    ----------
+    kind : str
+        The scene.
+    first, second : array of shape (n, d), or of shape (n,)
+        Rows of numbers, or the points that rows name.
+    first_groups, second_groups : array of object, optional
+        Whom each row belongs to; None has no name.
+    """
+
+    kind: str
+    first: Table
+    second: Table
+    first_groups: NDArray[np.object_] | None = None
+    second_groups: NDArray[np.object_] | None = None
+
+    @property
+    def swapped(self) -> Pair:
+        """The same neighbors in the other order."""
+        return Pair(self.kind, self.second, self.first, self.second_groups, self.first_groups)
+
+
+class _Numbers:
+    """Scenes in a box."""
+
+    def __init__(self, lower: Table, upper: Table, most: int) -> None:
+        self._lower, self._upper, self._most = lower, upper, most
+
+    def _at(self, place: float) -> Table:
+        """Return the point that lies so far between the corners."""
+        return self._lower + place * (self._upper - self._lower)
+
+    def _blob(self, rng: np.random.Generator, n: int, place: float, width: float) -> Table:
+        return self._at(place) + rng.uniform(-width, width, (n, len(self._lower))) * (self._upper - self._lower)
+
+    def _anywhere(self, rng: np.random.Generator, n: int) -> Table:
+        return rng.uniform(self._lower, self._upper, (n, len(self._lower)))
+
+    def scene(self, kind: str, rows: int, rng: np.random.Generator) -> Scene:
+        """Return a crowd, one unit of so many rows, and another."""
+        d, n = len(self._lower), int(rng.integers(1, self._most + 1))
+        far, near = np.repeat(self._at(1.0)[None], rows, axis=0), np.repeat(self._at(0.0)[None], rows, axis=0)
+        if kind == "lonely outlier":
+            return np.repeat(self._at(float(rng.choice([0.0, 0.03, 0.25])))[None], n, axis=0), far, near
+        if kind == "empty box":
+            return np.empty((0, d)), self._anywhere(rng, rows), far
+        if kind == "far corner":
+            corner = np.where(rng.random(d) < 0.5, self._lower, self._upper)
+            return self._anywhere(rng, n), np.repeat(corner[None], rows, axis=0), self._anywhere(rng, rows)
+        if kind == "duplicates":
+            point = self._anywhere(rng, 1)
+            return np.repeat(point, n, axis=0), np.repeat(point, rows, axis=0), far
+        if kind == "two clusters and a bridge":
+            blobs = np.concatenate([self._blob(rng, n, 0.2, 0.06), self._blob(rng, max(1, n // 3), 0.8, 0.02)])
+            return blobs, self._blob(rng, rows, 0.5, 0.01), self._blob(rng, rows, 0.2, 0.01)
+        if kind == "bad cells":
+            bad = self._anywhere(rng, rows)
+            bad[np.arange(rows), rng.integers(0, d, rows)] = rng.choice(BAD_CELLS, rows)
+            return self._anywhere(rng, n), bad, self._anywhere(rng, rows)
+        spread = rng.choice([0.001, 0.05, 1.0], 2)
+        crowd = self._blob(rng, n, float(rng.random()), spread[0])
+        return crowd, self._blob(rng, rows, float(rng.random()), spread[1]), self._anywhere(rng, rows)
+
+
+class _Places:
+    """Scenes among the points of a space."""
+
+    def __init__(self, n_points: int, most: int) -> None:
+        self._points, self._most = n_points, most
+
+    def _anywhere(self, rng: np.random.Generator, n: int) -> Table:
+        return rng.integers(0, self._points, n).astype(np.float64)
+
+    def scene(self, kind: str, rows: int, rng: np.random.Generator) -> Scene:
+        """Return a crowd, one unit of so many rows, and another."""
+        n, last = int(rng.integers(1, self._most + 1)), float(self._points - 1)
+        far, near = np.full(rows, last), np.zeros(rows)
+        if kind == "lonely outlier":
+            return np.zeros(n), far, near
+        if kind == "empty box":
+            return np.empty(0), self._anywhere(rng, rows), far
+        if kind == "far corner":
+            return self._anywhere(rng, n), far, self._anywhere(rng, rows)
+        if kind == "duplicates":
+            point = float(rng.integers(0, self._points))
+            return np.full(n, point), np.full(rows, point), far
+        if kind == "two clusters and a bridge":
+            crowd = np.concatenate([rng.integers(0, max(1, self._points // 4), n), np.full(max(1, n // 3), last)])
+            return crowd.astype(np.float64), np.full(rows, float(self._points // 2)), near
+        if kind == "bad cells":
+            return self._anywhere(rng, n), rng.choice(BAD_PLACES, rows), self._anywhere(rng, rows)
+        return self._anywhere(rng, n), self._anywhere(rng, rows), self._anywhere(rng, rows)
+
+
+def _placed(crowd: Any, unit: Any, where: int) -> Any:
+    """Return a crowd with a unit's rows among it."""
+    return np.concatenate([crowd[:where], unit, crowd[where:]])
+
+
+def _people(n: int, rng: np.random.Generator) -> NDArray[np.object_]:
+    """Return whom the rows of a crowd belong to; a few rows to nobody."""
+    names = np.array([f"person {i}" for i in rng.integers(0, max(1, n // 2), n)], dtype=object)
+    names[rng.random(n) < 0.05] = None
+    return names
+
+
+def _pair(kind: str, scene: Scene, unit: Unit, grouped: bool, rng: np.random.Generator) -> Pair:
+    crowd, one, other = scene
+    where = int(rng.integers(0, len(crowd) + 1))
+    before, after = (one, other) if unit.replaces else (one[:0], one)
+    first, second = _placed(crowd, before, where), _placed(crowd, after, where)
+    if not grouped:
+        return Pair(kind, first, second)
+    names = _people(len(crowd), rng)
+
+    def called(rows: Table, name: str | None) -> NDArray[np.object_]:
+        return np.array([name] * len(rows), dtype=object)
+
+    # One unit without a name has no rows that count, whatever it was before.
+    newcomer = None if kind == "an unnamed person" else "the newcomer"
+    return Pair(
+        kind, first, second, _placed(names, called(before, "the unit"), where), _placed(names, called(after, newcomer), where)
+    )
+
+
+def _pairs(scenes: _Numbers | _Places, kinds: tuple[str, ...], unit: Unit, grouped: bool, seed: int) -> Iterator[Pair]:
+    rng = np.random.default_rng(seed)
+    while True:
+        for kind in kinds + (GROUP_KINDS if grouped else ()):
+            rows = 1
+            if grouped:  # at the cap, and beyond it: then a secret decides which rows count
+                rows = 2 * unit.max_rows + 1 if kind == "a whole person" else int(rng.integers(1, unit.max_rows + 2))
+            scenery = str(rng.choice(kinds)) if kind in GROUP_KINDS else kind
+            pair = _pair(kind, scenes.scene(scenery, rows, rng), unit, grouped, rng)
+            yield pair if unit.replaces or rng.random() < 0.5 else pair.swapped
+
+
+def _checked_unit(unit: Any, grouped: bool, owner: str) -> Unit:
+    if type(unit) is not Unit or (unit.max_rows > 1 and not grouped):
+        raise ParameterError.wrong("unit", owner, "a Unit, of one row if there are no groups", unit, "Unit() is one row more.")
+    return unit
+
+
+def table_pairs(
+    lower: ArrayLike, upper: ArrayLike, unit: Unit, count: int, *, grouped: bool = False, seed: int = 0, most: int = 40
+) -> Iterator[Pair]:
+    """Yield so many pairs of neighboring tables, one kind after another.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (d,)
+        The corners of the public domain.
+    unit : Unit
+        Who is protected: by `Pair.second` one unit has come, gone, or been replaced.
+    count : int
+    grouped : bool
+        Whether rows belong to persons; of one at most ``unit.max_rows`` rows count.
+    seed : int
+    most : int
+        The largest crowd, in rows; a scene of two clusters has a third more.
+    """
+    unit = _checked_unit(unit, grouped, "table_pairs")
+    corners = [np.atleast_1d(np.asarray(corner, dtype=np.float64)) for corner in (lower, upper)]
+    return islice(_pairs(_Numbers(corners[0], corners[1], most), TABLE_KINDS, unit, grouped, seed), count)
+
+
+def demand_pairs(
+    n_points: int, unit: Unit, count: int, *, grouped: bool = False, seed: int = 0, most: int = 40
+) -> Iterator[Pair]:
+    """Yield so many pairs of neighboring demand: rows that name one of `n_points` points; the rest is as in `table_pairs`."""
+    unit = _checked_unit(unit, grouped, "demand_pairs")
+    return islice(_pairs(_Places(n_points, most), DEMAND_KINDS, unit, grouped, seed), count)
