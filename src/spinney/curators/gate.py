@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from spinney.curators.backend import Backend
 from spinney.exceptions import DataError
+from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
@@ -102,7 +103,13 @@ class Curator:
         logger.info("asking %s: %s", name, charge.name)
         try:
             with sealed():
-                return question.answer(self._rows, self.ground, charge, self.unit, self._source)
+                source = self._source
+                if type(source) is not Watched:
+                    return question.answer(self._rows, self.ground, charge, self.unit, source)
+                watched = source.ask(name, question, self.ground, charge, self.unit)
+                answer = question.answer(self._rows, self.ground, charge, self.unit, watched)
+                watched.end(answer)
+                return answer
         except DataError as error:
             spent, budget = float(self.ledger.epsilon), float(self.ledger.budget.epsilon)
             error.add_note(f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent:.6g} of {budget:g}.")

@@ -45,6 +45,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
+    #: Audits run fits of made-up rows otherwise.
+    _run = staticmethod(run)
 
     def __init__(
         self,
@@ -129,7 +131,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self
         """
         fit, rows = self.prepare(X, groups)
-        return self._keep(run(fit, rows, ledger))
+        return self._keep(self._run(fit, rows, ledger))
 
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spinney.algorithms.max_coverage import CoverProblem, MaxCoverage
 from spinney.curators.demand import DemandRows
+from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_clusters, check_number, check_promise
@@ -17,7 +19,7 @@ from spinney.questions.cover import Family
 from spinney.releases.cover import CoverRelease
 from spinney.tables.cells import is_list_of_names, numeric_column
 
-__all__ = ["max_coverage"]
+__all__ = ["Coverage", "max_coverage"]
 
 OWNER = "max_coverage"
 
@@ -47,6 +49,40 @@ def _members(sets: Any, n_items: int | None) -> Any:
         "sets", OWNER, "lists of indices of items, or a matrix of shape (n_items, sets)", sets,
         "for example sets=[[0, 1], [1, 2, 3]], n_items=4.",
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """What `max_coverage` runs, before there are rows: for audits. Parameters are those of `max_coverage`."""
+
+    sets: Any
+    n_choices: int
+    epsilon: float | None = None
+    delta: float = 0.0
+    n_items: int | None = None
+    adjacency: str = "add-remove"
+    max_rows_per_group: int | None = None
+    noise_seed: int | None = None
+
+    def prepare(self, items: Any, groups: Any = None) -> tuple[Fit, Rows]:
+        """Return what `max_coverage` would run, and where the rows are. Nothing is asked or charged."""
+        n_choices, n_items = self.n_choices, self.n_items
+        typed = {
+            "epsilon": self.epsilon, "delta": self.delta, "algorithm": "auto", "adjacency": self.adjacency,
+            "max_rows_per_group": self.max_rows_per_group, "noise_seed": self.noise_seed, "random_state": None,
+        }  # fmt: skip
+        check_clusters("n_choices", OWNER, n_choices)
+        if n_items is not None:
+            check_number("n_items", OWNER, n_items)
+        budget, unit = check_promise(typed, OWNER, groups is not None, "cover")
+        family = Family(_members(self.sets, n_items), (int(n_choices),))
+        problem = CoverProblem(k=int(n_choices), power=1, family=family, budget=budget, unit=unit)
+        fit = Fit(problem, MaxCoverage(), groups is not None, None, self.noise_seed)
+        fit.plan()  # refuses more options than can be weighed, before rows are read
+        places = numeric_column(items)
+        if groups is not None and not is_list_of_names(groups, len(places)):
+            raise ParameterError.wrong("groups", OWNER, "one name per row", groups, "pass a column of the same table.")
+        return fit, DemandRows(places, groups)
 
 
 def max_coverage(
@@ -95,20 +131,6 @@ def max_coverage(
     >>> release.chosen.shape
     (2,)
     """
-    typed = {
-        "epsilon": epsilon, "delta": delta, "algorithm": "auto", "adjacency": adjacency,
-        "max_rows_per_group": max_rows_per_group, "noise_seed": noise_seed, "random_state": None,
-    }  # fmt: skip
-    check_clusters("n_choices", OWNER, n_choices)
-    if n_items is not None:
-        check_number("n_items", OWNER, n_items)
-    budget, unit = check_promise(typed, OWNER, groups is not None, "cover")
-    family = Family(_members(sets, n_items), (int(n_choices),))
-    problem = CoverProblem(k=int(n_choices), power=1, family=family, budget=budget, unit=unit)
-    fit = Fit(problem, MaxCoverage(), groups is not None, None, noise_seed)
-    fit.plan()  # refuses more options than can be weighed, before rows are read
-    places = numeric_column(items)
-    if groups is not None and not is_list_of_names(groups, len(places)):
-        raise ParameterError.wrong("groups", OWNER, "one name per row", groups, "pass a column of the same table.")
-    release: CoverRelease = run(fit, DemandRows(places, groups), ledger)
+    asked = Coverage(sets, n_choices, epsilon, delta, n_items, adjacency, max_rows_per_group, noise_seed)
+    release: CoverRelease = run(*asked.prepare(items, groups), ledger)
     return release

@@ -86,6 +86,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     (3,)
     """
 
+    #: Audits run fits of made-up rows otherwise.
+    _run = staticmethod(run)
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -164,7 +167,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         self
         """
         fit, rows = self.prepare(demand, groups)
-        return self._keep(run(fit, rows, ledger))
+        return self._keep(self._run(fit, rows, ledger))
 
     def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.

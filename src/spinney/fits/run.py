@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,11 +16,11 @@ from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
 from spinney.fits.record import promise_fields, repeat_fields
 from spinney.ledgers.ledger import Ledger
-from spinney.mechanisms.source import noise_source
+from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.seal import sealed
 
-__all__ = ["generator", "run"]
+__all__ = ["generator", "run", "run_with"]
 
 
 def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
@@ -49,6 +50,18 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     ledger : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
+    return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
+
+
+def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
+    """Do what `run` does with another source of noise: for audits, on made-up rows. Their releases say that they are not private.
+
+    Parameters
+    ----------
+    make_source : callable
+    fit, rows, ledger
+        As in `run`.
+    """
     problem, algorithm, seed = fit.problem, fit.algorithm, fit.noise_seed
     backends = getattr(algorithm, "backends", ("memory",))
     if rows.place not in backends:
@@ -59,7 +72,7 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     spent = FitLedger(problem.budget, planned(algorithm, problem))
     rng = generator(fit.random_state, seed)
     with charged(ledger, spent.planned, fit) as made:
-        source = noise_source(seed)
+        source = make_source()
         with ExitStack() as stack:
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Charge, Measure
@@ -76,10 +77,25 @@ def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
     return Noise("gaussian", scale)
 
 
-def privatize(exact: IntArray, noise: Noise, source: NoiseSource) -> IntArray:
-    """Add noise to every slot, empty or not."""
+def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensitivity | None = None, part: str = "") -> IntArray:
+    """Add noise to every slot, empty or not.
+
+    Parameters
+    ----------
+    exact : array of int
+    noise : Noise
+    source : NoiseSource
+    moves : Sensitivity, optional
+        How far one whole unit moves the exact values: for who watches; the noise is calibrated already.
+    part : str
+        Which of several answers to one question this is.
+    """
     values = np.clip(exact, -SATURATION, SATURATION).astype(np.int64)
     if noise.distribution == "none":
         return values
-    draw = source.laplace if noise.distribution == "laplace" else source.gaussian
-    return draw(values.ravel(), noise.scale).reshape(values.shape)
+    if noise.distribution == "laplace":
+        draw = Draw("laplace", noise.scale, "l1", None if moves is None else moves.l1, part)
+    else:
+        draw = Draw("gaussian", noise.scale, "squared l2", None if moves is None else moves.l2_squared, part)
+    noisy: IntArray = drawn(values.ravel(), draw, source).reshape(values.shape)
+    return noisy

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge, Measure
@@ -71,8 +72,11 @@ def step_epsilon(charge: Charge, unit: Unit, steps: int) -> Amount:
     return max(single, Fraction(together * (1 - MARGIN)))
 
 
-def choose_cover(uncovered: IntArray, step: Amount, source: NoiseSource) -> int:
-    """Return one set, with probability proportional to exp(step * its rows that are not covered yet)."""
+def choose_cover(uncovered: IntArray, step: Amount, source: NoiseSource, rows: int | None = None) -> int:
+    """Return one set, with probability proportional to exp(step * its rows that are not covered yet).
+
+    One unit moves `rows` rows, both sides of a replacement counted: for who watches; the step has them already.
+    """
     if step == math.inf:
         return int(np.argmax(uncovered))
-    return source.select(uncovered, round_up(1 / Fraction(step)))
+    return int(drawn(uncovered, Draw("gumbel", round_up(1 / Fraction(step)), "range", rows), source))

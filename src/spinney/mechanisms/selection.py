@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge, Measure
@@ -32,7 +33,7 @@ def selection_epsilon(price: Charge) -> Amount:
     return epsilon
 
 
-def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSource) -> int:
+def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSource, rows: int | None = None) -> int:
     """Return the index of a high score, with probability proportional to exp(amount * score / score_range).
 
     Parameters
@@ -44,8 +45,11 @@ def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSourc
     price : Charge
         Pure epsilon, or rho; with rho the mechanism runs at epsilon = sqrt(8 rho).
     source : NoiseSource
+    rows : int, optional
+        How many rows one unit moves, both sides of a replacement counted: for who watches; the price has them already.
     """
     epsilon = selection_epsilon(price)
     if epsilon == math.inf:
         return int(np.argmax(scores))
-    return source.select(scores, round_up(score_range / Fraction(epsilon)))
+    moves = None if rows is None else rows * score_range
+    return int(drawn(scores, Draw("gumbel", round_up(score_range / Fraction(epsilon)), "range", moves), source))

@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge, Measure
 
@@ -41,13 +42,18 @@ class SplitRule:
     threshold: int
     steps_per_row: int
 
-    def decide(self, counts: IntArray, depth: int, source: NoiseSource) -> NDArray[np.bool_]:
-        """Return which nodes at this depth below the start are split. Every node gets noise, empty or not."""
+    def decide(self, counts: IntArray, depth: int, source: NoiseSource, rows: int | None = None) -> NDArray[np.bool_]:
+        """Return which nodes at this depth below the start are split. Every node gets noise, empty or not.
+
+        One unit moves `rows` rows of a level, both sides of a replacement counted: for who watches; the scale has them already.
+        """
         steps = np.minimum(counts, 2**61 // self.steps_per_row) * self.steps_per_row
         if self.scale == 0:
             return steps > self.threshold
         scores = np.maximum(self.threshold - self.decay, steps - depth * self.decay)
-        return source.laplace(scores, self.scale) > self.threshold
+        moves = None if rows is None else rows * self.steps_per_row
+        noisy: IntArray = drawn(scores, Draw("laplace", self.scale, "l1", moves, rule=self), source)
+        return noisy > self.threshold
 
 
 def _log_survival(gap: NDArray[np.float64], scale: float) -> NDArray[np.float64]:

@@ -52,6 +52,11 @@ class Unit:
         """Whether neighbors replace a unit."""
         return self.adjacency is Adjacency.REPLACE
 
+    @property
+    def moved_rows(self) -> int:
+        """How many rows one unit moves: all of its own, and with a replacement as many that come in their place."""
+        return (2 if self.replaces else 1) * self.max_rows
+
     def _per_row(self, charge: Charge, pure: Fraction, zcdp: Fraction) -> Charge:
         m = self.max_rows
         return charge.part(1 / (pure * m) if charge.measure is Measure.PURE else 1 / (zcdp * m * m))

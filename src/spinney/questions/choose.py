@@ -180,4 +180,4 @@ class Choose(Question):
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> int:
         """Add up the costs, and choose."""
         costs, span = rows.exact(self.options)
-        return choose(-costs, max(span, 1), unit.value_price(charge), source)
+        return choose(-costs, max(span, 1), unit.value_price(charge), source, unit.moved_rows)

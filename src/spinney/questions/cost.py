@@ -38,6 +38,11 @@ class Costing(Kind):
 
     question = "cost"
 
+    def moves(self, unit: Unit) -> Sensitivity:
+        """Return how far one whole unit moves the sum, in steps of the range."""
+        most = COST_STEPS * unit.moved_rows
+        return Sensitivity(most, most**2)
+
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise, in steps of the range."""
         return calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), unit.value_price(charge))
@@ -96,8 +101,9 @@ class Cost(Question):
         second = frozen(np.empty((0, self.first.shape[1]))) if self.second is None else self.second
         step = cost_range(ground.domain, self.first, second, self.power) / COST_STEPS
         (total,) = rows.exact(Costs(self.first, second, self.power, step))
-        noise = self.kind(ground).noise(charge, unit)
-        return CostAnswer(float(privatize(total, noise, source)[0]) * step, noise.std * step)
+        kind = self.kind(ground)
+        noise = kind.noise(charge, unit)
+        return CostAnswer(float(privatize(total, noise, source, kind.moves(unit))[0]) * step, noise.std * step)
 
 
 def cost_range(domain: Domain, first: FloatArray, second: FloatArray, power: int) -> float:

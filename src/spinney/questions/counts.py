@@ -48,6 +48,10 @@ class Counting(Kind):
         """The root of their number."""
         return math.sqrt(self.families)
 
+    def moves(self, unit: Unit) -> Sensitivity:
+        """Return how far one whole unit moves the counts; a replacement moves two cells of each family."""
+        return Sensitivity(self.families * unit.moved_rows, self.families * unit.moved_rows * unit.max_rows)
+
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise of each count."""
         return calibrate(Sensitivity(self.families, self.families), unit.count_price(charge))
@@ -86,5 +90,6 @@ class Counts(Question):
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CountAnswer:
         """Count, and add noise to every count."""
-        noise = self.kind(ground).noise(charge, unit)
-        return CountAnswer(privatize(rows.exact(self.partition), noise, source), noise)
+        kind = self.kind(ground)
+        noise = kind.noise(charge, unit)
+        return CountAnswer(privatize(rows.exact(self.partition), noise, source, kind.moves(unit)), noise)

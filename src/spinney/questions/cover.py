@@ -163,7 +163,7 @@ class Cover(Question):
         for stage, steps in enumerate(self.sets.steps):
             counts = uncovered.count(stage)
             for _ in range(steps):
-                winner = choose_cover(counts, step, source)
+                winner = choose_cover(counts, step, source, unit.moved_rows)
                 chosen.append(winner)
                 counts = counts - uncovered.remove(winner, stage)
         return np.array(chosen, dtype=np.int64)

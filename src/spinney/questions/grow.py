@@ -89,6 +89,6 @@ class Grow(Question):
         def decide(cells: TreeCells, depth: int) -> NDArray[np.bool_]:
             if depth == splits.depth:
                 return np.full(len(cells), False)
-            return rule.decide(rows.exact(cells, splits.depth - depth), depth - self.start, source)
+            return rule.decide(rows.exact(cells, splits.depth - depth), depth - self.start, source, unit.moved_rows)
 
         return Quadtree.visit(splits, self.start, decide)

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms.additive import Noise, privatize
+from spinney.mechanisms.additive import Noise, Sensitivity, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
@@ -52,6 +52,10 @@ class LevelCounting(Kind):
     def l2(self) -> float:
         """The root of their number."""
         return math.sqrt(self.levels)
+
+    def moves(self, unit: Unit) -> Sensitivity:
+        """Return how far one whole unit moves the counts of one level."""
+        return Counting().moves(unit)
 
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise of each count."""
@@ -98,11 +102,12 @@ class Levels(Question):
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> LevelAnswer:
         """Count level by level; every visited cell gets noise."""
-        noise, depth, threshold = self.kind(ground).noise(charge, unit), self.depth, self.threshold
+        kind, depth, threshold = self.kind(ground), self.depth, self.threshold
+        noise, moves = kind.noise(charge, unit), kind.moves(unit)
         private_counts: list[IntArray] = []
 
         def decide(cells: TreeCells, level: int) -> NDArray[np.bool_]:
-            private = privatize(rows.exact(cells, depth - level), noise, source)
+            private = privatize(rows.exact(cells, depth - level), noise, source, moves)
             private_counts.append(private)
             return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
 

@@ -72,10 +72,23 @@ class Summing(Kind):
         """A vector of length 1 has an L1 norm of at most the root of its number of columns."""
         return math.sqrt(self.n_features)
 
+    @property
+    def weight_steps(self) -> int:
+        """How many steps the weight of one row has."""
+        return RADIUS_STEPS if self.kernel == "median" else 1
+
+    def moves(self, unit: Unit) -> Sensitivity:
+        """Return how far one whole unit moves the vectors alone: furthest if a replacement stays in one cell."""
+        square = (RADIUS_STEPS * unit.moved_rows) ** 2
+        return Sensitivity(math.isqrt(self.n_features * RADIUS_STEPS**2) * unit.moved_rows, square)
+
+    def weight_moves(self, unit: Unit) -> Sensitivity:
+        """Return how far one whole unit moves the weights alone: furthest if a replacement moves to another cell."""
+        return Sensitivity(self.weight_steps * unit.moved_rows, self.weight_steps**2 * unit.moved_rows * unit.max_rows)
+
     def noise(self, charge: Charge, unit: Unit) -> StepNoise:
         """Return the noise of vectors and weights."""
-        square = RADIUS_STEPS**2
-        weight_steps = RADIUS_STEPS if self.kernel == "median" else 1
+        square, weight_steps = RADIUS_STEPS**2, self.weight_steps
         price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=self.kernel != "median")
         return StepNoise(
             calibrate(Sensitivity(math.isqrt(self.n_features * square), square), price.vectors),
@@ -143,11 +156,12 @@ class Sums(Question):
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:
         """Sum, and add noise to every coordinate and weight."""
-        noise = self.kind(ground).noise(charge, unit)
+        kind = self.kind(ground)
+        noise = kind.noise(charge, unit)
         anchors = self.centers if self.anchors is None else self.anchors
         vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, anchors))
         return SumAnswer(
-            np.asarray(privatize(vectors, noise.vectors, source) / RADIUS_STEPS),
-            np.asarray(privatize(weights, noise.weights, source) / noise.weight_steps),
+            np.asarray(privatize(vectors, noise.vectors, source, kind.moves(unit), "vectors") / RADIUS_STEPS),
+            np.asarray(privatize(weights, noise.weights, source, kind.weight_moves(unit), "weights") / noise.weight_steps),
             noise,
         )

@@ -1,0 +1,176 @@
+"""The one entrance to noise, and who may watch it.
+
+Every mechanism draws through `drawn`, with a `Draw` that says what it draws and how far one unit moves what the noise hides. An
+ordinary source only draws. A `Watched` one also tells an observer what was asked, drawn and answered, exact numbers included: it
+is made by `spinney.audit` alone, for made-up rows. No parameter of a fit, no environment variable and no global makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from spinney.mechanisms.source import IntArray, NoiseSource
+
+__all__ = ["Asked", "Draw", "Drawn", "Ended", "Observer", "Watched", "drawn"]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a mechanism draws, from public facts.
+
+    Parameters
+    ----------
+    distribution : str
+        ``"laplace"`` or ``"gaussian"``, added to every value, or ``"gumbel"``, added to scores of which the largest wins.
+    scale : float
+    norm : str
+        ``"l1"``, ``"squared l2"``, or ``"range"``: how far apart one unit moves any two scores.
+    sensitivity : int or None
+        How far one whole unit moves the exact values in that norm: all its rows, and a replacement's two sides, are in it. None
+        if a mechanism was used on its own, without a unit.
+    part : str
+        Which draw of a question with several: the vectors or the weights of `sums`.
+    rule : object
+        The public constants of a process whose steps are priced together, such as a `SplitRule`.
+    """
+
+    distribution: str
+    scale: float
+    norm: str
+    sensitivity: int | None = None
+    part: str = ""
+    rule: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question begins. All draws until it ends are paid for by its one charge, together.
+
+    Parameters
+    ----------
+    number : int
+        Questions of one fit are numbered from 0 on; what belongs together has one number.
+    name : str
+        As the catalog has it.
+    question, ground : object
+        Public; `spinney.questions.form.form` gives their canonical forms.
+    charge : Charge
+        The promise for a whole unit.
+    unit : Unit
+        Who is protected.
+    """
+
+    number: int
+    name: str
+    question: Any
+    ground: Any
+    charge: Any
+    unit: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Noise was drawn: for auditors only, for it holds the exact values.
+
+    Parameters
+    ----------
+    asked : Asked or None
+        The question that it answers; None if noise was drawn beside all questions.
+    draw : Draw
+    exact : array of int64
+        What the noise hides.
+    answer : array of int64, or int
+        The values with noise, or the winner.
+    """
+
+    asked: Asked | None
+    draw: Draw
+    exact: IntArray
+    answer: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """A question ends with this answer."""
+
+    asked: Asked
+    answer: Any
+
+
+#: Takes the events of one fit in their order.
+Observer = Callable[[Asked | Drawn | Ended], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A source whose draws an observer sees. What it is part of is not private, and a release says so.
+
+    Parameters
+    ----------
+    source : NoiseSource
+        What draws.
+    observer : callable
+    factor : float
+        Multiplies every scale: to try whether an audit notices.
+    """
+
+    source: NoiseSource
+    observer: Observer
+    factor: float = 1.0
+    asked: Asked | None = None
+    numbers: Any = field(default_factory=count)
+
+    statement = "audited: not private"
+
+    def ask(self, name: str, question: Any, ground: Any, charge: Any, unit: Any) -> Watched:
+        """Return this source for the draws of one question, and tell that it begins."""
+        asked = Asked(next(self.numbers), name, question, ground, charge, unit)
+        self.observer(asked)
+        return replace(self, asked=asked)
+
+    def end(self, answer: Any) -> None:
+        """Tell that the question of this source ends."""
+        assert self.asked is not None
+        self.observer(Ended(self.asked, answer))
+
+    def draw(self, values: IntArray, draw: Draw) -> Any:
+        """Draw, and tell."""
+        draw = replace(draw, scale=draw.scale * self.factor)
+        exact = np.array(values, dtype=np.int64)
+        answer = _draw(values, draw, self.source)
+        self.observer(Drawn(self.asked, draw, exact, answer))
+        return answer
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        noisy: IntArray = self.draw(values, Draw("laplace", scale, "l1"))
+        return noisy
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        noisy: IntArray = self.draw(values, Draw("gaussian", scale, "squared l2"))
+        return noisy
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        return int(self.draw(scores, Draw("gumbel", scale, "range")))
+
+    def key(self) -> bytes:
+        """Return 16 secret bytes of the source."""
+        return self.source.key()
+
+
+def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
+    if draw.distribution == "gumbel":
+        return source.select(values, draw.scale)
+    return source.laplace(values, draw.scale) if draw.distribution == "laplace" else source.gaussian(values, draw.scale)
+
+
+def drawn(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
+    """Return values with noise, or the winner among scores: every mechanism draws here."""
+    return source.draw(values, draw) if type(source) is Watched else _draw(values, draw, source)
