@@ -241,6 +241,7 @@ def test_the_mechanisms_name_their_proofs():
     silent = {
         name_of(path)
         for path in (SRC / "mechanisms").glob("*.py")
-        if path.stem not in ("__init__", "source", "drawing") and f"proofs/{path.stem}.md" not in (ast.get_docstring(parse(path)) or "")
+        if path.stem not in ("__init__", "source", "drawing")
+        and f"proofs/{path.stem}.md" not in (ast.get_docstring(parse(path)) or "")
     }
     assert silent == set()

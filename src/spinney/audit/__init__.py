@@ -1,4 +1,4 @@
-"""Trying to break the promise from outside: measured epsilons, and replay."""
+"""Trying to break the promise from outside: measured epsilons, replay, and an observer of every draw of noise."""
 
 from __future__ import annotations
 
@@ -7,21 +7,31 @@ from typing import TYPE_CHECKING
 from spinney._lazy import lazily
 
 if TYPE_CHECKING:
+    from spinney.audit.accounting import question_bound, question_loss, total_loss
     from spinney.audit.epsilon import epsilon_lower_bound
     from spinney.audit.findings import Finding, Findings
     from spinney.audit.outliers import outlier
     from spinney.audit.pairs import Pair, demand_pairs, table_pairs
-    from spinney.audit.transcripts import replay
+    from spinney.audit.recording import Transcript, observe, record
+    from spinney.audit.replaying import compare, replay, replay_pairs
 
 __all__ = [
     "Finding",
     "Findings",
     "Pair",
+    "Transcript",
+    "compare",
     "demand_pairs",
     "epsilon_lower_bound",
+    "observe",
     "outlier",
+    "question_bound",
+    "question_loss",
+    "record",
     "replay",
+    "replay_pairs",
     "table_pairs",
+    "total_loss",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -30,10 +40,18 @@ __getattr__, __dir__ = lazily(
         "Finding": "spinney.audit.findings",
         "Findings": "spinney.audit.findings",
         "Pair": "spinney.audit.pairs",
+        "Transcript": "spinney.audit.recording",
+        "compare": "spinney.audit.replaying",
         "demand_pairs": "spinney.audit.pairs",
         "epsilon_lower_bound": "spinney.audit.epsilon",
+        "observe": "spinney.audit.recording",
         "outlier": "spinney.audit.outliers",
-        "replay": "spinney.audit.transcripts",
+        "question_bound": "spinney.audit.accounting",
+        "question_loss": "spinney.audit.accounting",
+        "record": "spinney.audit.recording",
+        "replay": "spinney.audit.replaying",
+        "replay_pairs": "spinney.audit.replaying",
         "table_pairs": "spinney.audit.pairs",
+        "total_loss": "spinney.audit.accounting",
     },
 )

@@ -7,7 +7,7 @@ is made by `spinney.audit` alone, for made-up rows. No parameter of a fit, no en
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from spinney.mechanisms.source import IntArray, NoiseSource
 
-__all__ = ["Asked", "Draw", "Drawn", "Ended", "Observer", "Watched", "drawn"]
+__all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn"]
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,15 @@ class Ended:
     answer: Any
 
 
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """A secret was drawn that decides which rows of a person count, if one has more than the cap."""
+
+    key: bytes
+
+
 #: Takes the events of one fit in their order.
-Observer = Callable[[Asked | Drawn | Ended], None]
+Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +122,13 @@ class Watched:
     source : NoiseSource
         What draws.
     observer : callable
-    factor : float
-        Multiplies every scale: to try whether an audit notices.
+    factor : float, or dict
+        Multiplies every scale, or the scales of the questions that it names: to try whether an audit notices.
     """
 
     source: NoiseSource
     observer: Observer
-    factor: float = 1.0
+    factor: float | Mapping[str, float] = 1.0
     asked: Asked | None = None
     numbers: Any = field(default_factory=count)
 
@@ -140,7 +147,10 @@ class Watched:
 
     def draw(self, values: IntArray, draw: Draw) -> Any:
         """Draw, and tell."""
-        draw = replace(draw, scale=draw.scale * self.factor)
+        factor = self.factor
+        if not isinstance(factor, float | int):
+            factor = factor.get("" if self.asked is None else self.asked.name, 1.0)
+        draw = replace(draw, scale=draw.scale * factor)
         exact = np.array(values, dtype=np.int64)
         answer = _draw(values, draw, self.source)
         self.observer(Drawn(self.asked, draw, exact, answer))
@@ -161,8 +171,10 @@ class Watched:
         return int(self.draw(scores, Draw("gumbel", scale, "range")))
 
     def key(self) -> bytes:
-        """Return 16 secret bytes of the source."""
-        return self.source.key()
+        """Return 16 secret bytes of the source, and tell."""
+        key = self.source.key()
+        self.observer(Keyed(key))
+        return key
 
 
 def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:

@@ -1,0 +1,201 @@
+"""Public accountants: the privacy loss of what was drawn, from the recorded exact inputs of two neighbors.
+
+All draws of one question are paid for by one charge. `question_loss` adds up what they lost between two neighbors along the same
+decisions, in the charge's own measure; `question_bound` is what they may lose at most between any neighbors, with the scale that
+was really drawn and the sensitivity that was declared. The first must not pass the second, nor the second the charge.
+
+- `counts`, `cost`, `levels`: losses of additive noise add up, over all slots and levels; for `levels` every level is paid for.
+- `sums` is one joint primitive: its vectors and weights share the charge, and no neighbor moves both furthest at once.
+- `choose`: the exponential mechanism loses the range of what moved over its scale, or an eighth of its square in rho.
+- `grow`: only decisions leave, so the loss is that of the decisions; the bound is that of the worst path at this scale.
+- `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
+  sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.mechanisms.coverage import step_epsilon
+from spinney.mechanisms.drawing import Draw, Drawn
+from spinney.mechanisms.splitting import worst_loss
+from spinney.privacy.budget import Amount
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import total_epsilon
+from spinney.privacy.pricing import Unit
+
+__all__ = ["cover_loss", "draw_bound", "draw_loss", "moved", "question_bound", "question_loss", "split_loss", "total_loss"]
+
+#: Losses in a measure: pure epsilon, and rho.
+Loss = tuple[Amount, Amount]
+
+
+def moved(one: Drawn, other: Drawn) -> int:
+    """Return how far apart the exact inputs of one draw lie for two neighbors, in the draw's norm."""
+    gaps = [int(a) - int(b) for a, b in zip(one.exact.tolist(), other.exact.tolist(), strict=True)]
+    if one.draw.norm == "l1":
+        return sum(map(abs, gaps))
+    if one.draw.norm == "squared l2":
+        return sum(gap * gap for gap in gaps)
+    return max(gaps, default=0) - min(gaps, default=0)
+
+
+def _cost(draw: Draw, distance: int, measure: Measure) -> Loss:
+    """Return what a draw loses if its exact input moves so far."""
+    scale = Fraction(draw.scale)
+    if distance == 0:
+        return Fraction(0), Fraction(0)
+    if scale == 0:
+        return math.inf, math.inf
+    if draw.distribution == "gaussian":
+        return Fraction(0), Fraction(distance) / (2 * scale**2)
+    pure = Fraction(distance) / scale
+    return (Fraction(0), pure**2 / 8) if draw.distribution == "gumbel" and measure is Measure.ZCDP else (pure, Fraction(0))
+
+
+def draw_loss(one: Drawn, other: Drawn, measure: Measure) -> Loss:
+    """Return the epsilon and the rho that one draw loses between two neighbors."""
+    return _cost(one.draw, moved(one, other), measure)
+
+
+def draw_bound(draw: Draw, measure: Measure) -> Loss:
+    """Return the epsilon and the rho that one draw loses at most between any neighbors; infinity if it declares nothing."""
+    return (math.inf, math.inf) if draw.sensitivity is None else _cost(draw, draw.sensitivity, measure)
+
+
+def _added(losses: Iterable[Loss]) -> Loss:
+    pure: Amount = Fraction(0)
+    rho: Amount = Fraction(0)
+    for more_pure, more_rho in losses:
+        pure, rho = pure + more_pure, rho + more_rho
+    return pure, rho
+
+
+def _in_measure(loss: Loss, measure: Measure) -> Amount:
+    """Return a loss in the measure of its charge: epsilon implies epsilon^2 / 2 in rho; rho has no pure epsilon."""
+    pure, rho = loss
+    if measure is Measure.PURE:
+        return math.inf if rho else pure
+    return rho + pure * pure / 2
+
+
+def _log_chances(draw: Draw, exact: NDArray[Any], answer: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the log probability of each decision: whether the score with discrete Laplace noise passes the threshold."""
+    gap = draw.rule.threshold - exact.astype(np.float64)
+    norm = math.log1p(math.exp(-1 / draw.scale))
+    # The smaller tail: P(noise > gap) if the gap is not negative, else P(noise <= gap) = P(noise >= -gap).
+    tail = -np.where(gap >= 0, gap + 1, -gap) / draw.scale - norm
+    is_tail = (gap >= 0) == (answer > draw.rule.threshold)
+    logs: NDArray[np.float64] = np.where(is_tail, tail, np.log1p(-np.exp(tail)))
+    return logs
+
+
+def split_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
+    """Return the pure loss of the decisions of `grow`: what leaves is whether each score passes the threshold."""
+    loss = 0.0
+    for one, other in zip(first, second, strict=True):
+        other_way = one.exact != other.exact  # elsewhere nothing is lost
+        exact, answer = (one.exact[other_way], other.exact[other_way]), np.asarray(one.answer)[other_way]
+        loss += float((_log_chances(one.draw, exact[0], answer) - _log_chances(one.draw, exact[1], answer)).sum())
+    return abs(loss)
+
+
+@lru_cache(maxsize=4096)
+def _split_bound(scale: float, decay: int, steps: int, unit: Unit) -> float:
+    return unit.max_rows * worst_loss(scale, decay, steps, unit.replaces)
+
+
+def cover_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
+    """Return the pure loss along the choices of `cover`."""
+
+    def chance(event: Drawn) -> float:
+        scores = event.exact / event.draw.scale
+        return float(scores[event.answer] - scores.max() - math.log(np.exp(scores - scores.max()).sum()))
+
+    return abs(math.fsum(chance(one) - chance(other) for one, other in zip(first, second, strict=True)))
+
+
+@lru_cache(maxsize=4096)
+def _cover_bound(scale: float, steps: int, unit: Unit, charge: Charge) -> Amount:
+    """Return the least epsilon found at which so many steps of this scale are lawful with the charge's delta."""
+    step = 1 / Fraction(scale)
+    pure = step * unit.max_rows * (steps + unit.replaces)
+    if charge.delta == 0 or charge.amount == math.inf:
+        return pure
+
+    def lawful(epsilon: Fraction) -> bool:
+        return step_epsilon(Charge(charge.name, charge.question, Measure.PURE, epsilon, charge.delta), unit, steps) >= step
+
+    low, high = Fraction(0), Fraction(charge.amount)
+    while not lawful(high):
+        low, high = high, 2 * high
+    for _ in range(30):
+        middle = Fraction(float((low + high) / 2))
+        low, high = (low, middle) if lawful(middle) else (middle, high)
+    return min(pure, high)
+
+
+def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
+    """Return what the draws of one question lost between two neighbors, as a charge like the one that paid for them.
+
+    Parameters
+    ----------
+    first, second : sequences of Drawn
+        All draws of one question, of two fits with the same answers.
+    """
+    asked = first[0].asked
+    assert asked is not None
+    charge: Charge = asked.charge
+    if asked.name == "cover":
+        amount: Amount = question_bound(first) if charge.delta else Fraction(cover_loss(first, second))
+    elif asked.name == "grow":
+        amount = _in_measure((Fraction(split_loss(first, second)), Fraction(0)), charge.measure)
+    else:
+        losses = (draw_loss(one, other, charge.measure) for one, other in zip(first, second, strict=True))
+        amount = _in_measure(_added(losses), charge.measure)
+    return Charge(charge.name, charge.question, charge.measure, amount, charge.delta)
+
+
+def _sums_bound(draws: Sequence[Drawn], unit: Unit, measure: Measure) -> Loss:
+    """Return the joint loss: a replacement in one cell moves its vector most and no count; between two cells it moves both."""
+    (_, vectors), (_, weights) = bounds = [draw_bound(event.draw, measure) for event in draws]
+    if measure is Measure.PURE or not unit.replaces:
+        return _added(bounds)
+    assert draws[0].asked is not None
+    counts = draws[0].asked.question.kernel != "median"
+    in_one_cell = vectors + (0 if counts else weights / 2)
+    return Fraction(0), max(in_one_cell, vectors / 2 + weights)
+
+
+def question_bound(draws: Sequence[Drawn]) -> Amount:
+    """Return what the draws of one question may lose at most between any neighbors, in the measure of its charge."""
+    asked = draws[0].asked
+    assert asked is not None
+    charge, unit, draw = asked.charge, asked.unit, draws[0].draw
+    if any(event.draw.sensitivity is None for event in draws):
+        return math.inf
+    if asked.name == "cover":
+        return max(_cover_bound(scale, len(draws), unit, charge) for scale in {event.draw.scale for event in draws})
+    if asked.name == "grow":
+        rules = {(event.draw.scale, event.draw.rule.decay, event.draw.rule.steps_per_row) for event in draws}
+        worst = max(_split_bound(*rule, unit) for rule in rules)
+        return _in_measure((Fraction(worst), Fraction(0)), charge.measure)
+    if asked.name == "levels":  # all levels are paid for, those that are not reached too
+        pure, rho = draw_bound(draw, charge.measure)
+        levels = asked.question.depth - asked.question.start + 1
+        return _in_measure((pure * levels, rho * levels), charge.measure)
+    if asked.name == "sums":
+        return _in_measure(_sums_bound(draws, unit, charge.measure), charge.measure)
+    return _in_measure(_added(draw_bound(event.draw, charge.measure) for event in draws), charge.measure)
+
+
+def total_loss(losses: Iterable[Charge], delta: Fraction) -> Amount:
+    """Return the epsilon, at `delta`, that the losses of all questions come to, added up as the ledger adds up charges."""
+    return total_epsilon([loss for loss in losses if loss.amount], delta)
