@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from alarms import SHARES
+
 SOURCE = Path(__file__).parent.parent / "src" / "spinney"
 STAMP = SOURCE / "__pycache__" / "kernels.stamp"
 
@@ -38,6 +40,23 @@ def real_today():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(charging, "today", lambda: "2026-01-31")
         yield real
+
+
+@pytest.fixture
+def alarm_of():
+    """Return a function: the chance of a false alarm that one of so many forms of a test has."""
+    return lambda name, forms: SHARES[name] / forms
+
+
+@pytest.fixture
+def alarm(request, alarm_of):
+    """The chance with which this test may fail though nothing is wrong: its share of that of the suite, see alarms.py."""
+
+    def name_of(item):
+        return f"{item.path.relative_to(SOURCE.parents[1]).as_posix()}::{item.originalname}"
+
+    own = name_of(request.node)
+    return alarm_of(own, sum(name_of(item) == own for item in request.session.items if hasattr(item, "originalname")))
 
 
 if __name__ == "__main__":

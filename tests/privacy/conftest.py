@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import copy
 import dataclasses
-import functools
 import math
-from collections import deque
 from fractions import Fraction
 
 import numpy as np
@@ -12,19 +9,18 @@ import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES
+from spinney.audit.accounting import draw_loss
+from spinney.audit.sources import NoiselessSource
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.mechanisms.drawing import Draw, Drawn, Watched
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.questions.catalog import CATALOG
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Box
-
-#: The questions' names by their classes.
-QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,22 +55,6 @@ def case(request):
     return CASES[request.param]
 
 
-def canonical(value):
-    """Turn public values into something that compares bit for bit."""
-    if isinstance(value, np.ndarray):
-        return ("array", value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
-    if isinstance(value, np.generic):
-        return canonical(np.asarray(value))
-    if isinstance(value, float):
-        return ("float", value.hex())
-    if dataclasses.is_dataclass(value):
-        return (type(value).__name__, *(canonical(getattr(value, f.name)) for f in dataclasses.fields(value)))
-    if isinstance(value, tuple | list):
-        return (type(value).__name__, *map(canonical, value))
-    assert value is None or isinstance(value, int | str | Fraction), type(value)
-    return value
-
-
 def audited_cases():
     """Each algorithm, for both objectives and both relations where a run is cheap enough to be repeated so often."""
     for estimator in (PrivateKMeans, PrivateKMedian):
@@ -91,86 +71,17 @@ def audited(request):
     return request.param
 
 
-class Tape:
-    """Records every question with the domain it was asked in and its answer, or plays the answers back without the rows."""
-
-    def __init__(self, monkeypatch):
-        self.asked, self.calls, self.answers = [], [], []
-        self._frozen = None
-        monkeypatch.setattr(Curator, "ask", self._wrap(Curator.ask))
-
-    def _wrap(self, answer_to):
-        @functools.wraps(answer_to)
-        def ask(curator, question, charge):
-            name, domain = QUESTIONS[type(question)], curator.ground.domain
-            self.asked.append((name, canonical(domain), canonical(question), canonical(charge)))
-            if self._frozen is not None:
-                question.check(curator.ground)
-                curator.ledger.spend(charge, name)
-                return copy.deepcopy(self._frozen.popleft())
-            answer = answer_to(curator, question, charge)
-            self.calls.append((name, domain, question, charge))
-            self.answers.append(copy.deepcopy(answer))
-            return answer
-
-        return ask
-
-    def rewind(self):
-        """Play back from now on; return what was asked so far."""
-        asked, self.asked = self.asked, []
-        self._frozen = deque(self.answers)
-        return asked
-
-    def same(self, one, other):
-        """Whether two recorded answers agree bit for bit."""
-        return canonical(self.answers[one]) == canonical(self.answers[other])
-
-    @property
-    def answers_left(self):
-        return len(self._frozen)
-
-
-@pytest.fixture
-def tape(monkeypatch):
-    return Tape(monkeypatch)
-
-
-class SpySource:
-    """Adds no noise, and remembers which exact values noise of which scale was asked for."""
-
-    statement = "seeded: not private"
-
-    def __init__(self):
-        self.draws = []
-
-    def laplace(self, values, scale):
-        self.draws.append(("laplace", scale, [int(v) for v in np.asarray(values).ravel()]))
-        return values
-
-    def gaussian(self, values, scale):
-        self.draws.append(("gaussian", scale, [int(v) for v in np.asarray(values).ravel()]))
-        return values
-
-    def select(self, scores, scale):
-        return int(np.argmax(scores))
-
-    def key(self):
-        return b"sixteen  letters"
-
-
 def loss(draws, other_draws):
     """Return, exactly, the worst pure loss and the zCDP rho between two runs of the same questions."""
     assert [(kind, scale, len(values)) for kind, scale, values in draws] == [
         (kind, scale, len(values)) for kind, scale, values in other_draws
     ]
-    epsilon, rho = Fraction(0), Fraction(0)
+    total = Fraction(0), Fraction(0)
     for (kind, scale, values), (_, _, others) in zip(draws, other_draws, strict=True):
-        gaps = [abs(a - b) for a, b in zip(values, others, strict=True)]
-        if kind == "laplace":
-            epsilon += Fraction(sum(gaps)) / Fraction(scale)
-        else:
-            rho += Fraction(sum(gap * gap for gap in gaps)) / (2 * Fraction(scale) ** 2)
-    return epsilon, rho
+        draw = Draw(kind, scale, "l1" if kind == "laplace" else "squared l2")
+        pair = (Drawn(None, draw, np.array(exact), None) for exact in (values, others))
+        total = tuple(a + b for a, b in zip(total, draw_loss(*pair, Measure.PURE), strict=True))
+    return total
 
 
 def make_curator(rows, charges, source, domain=None, adjacency="add-remove", max_rows=1, groups=None):
@@ -185,12 +96,14 @@ def make_curator(rows, charges, source, domain=None, adjacency="add-remove", max
 
 @pytest.fixture
 def spy():
-    """Return a function: ask one question about rows, get the draws of noise that it made."""
+    """Return a function: ask one question about rows, get the draws of noise that it made, each with its exact values."""
 
     def ask(question, rows, charge, **options):
-        source = SpySource()
-        question(make_curator(rows, [charge], source, **options), charge)
-        return source.draws
+        events = []
+        question(make_curator(rows, [charge], Watched(NoiselessSource(), events.append), **options), charge)
+        drawn = [event for event in events if isinstance(event, Drawn)]
+        assert all(event.asked is not None and event.draw.sensitivity is not None for event in drawn)
+        return [(event.draw.distribution, event.draw.scale, event.exact.tolist()) for event in drawn]
 
     return ask
 

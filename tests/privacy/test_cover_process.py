@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from site_transcripts import OpenLedger, Recorder, neighbors, select_law
 
 import spinney.questions.cover
+from spinney.audit.exact import OpenLedger, neighbors
+from spinney.audit.laws import select_law
+from spinney.audit.sources import NoiselessSource
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.coverage import step_epsilon
@@ -47,7 +49,7 @@ def law(name, unit, charge):
             for t in range(steps):
                 before = frozenset(path[:t])
                 if before not in known:
-                    source = Recorder(path)
+                    source = NoiselessSource(path)
                     backend = DemandBackend(np.array(rows, dtype=np.int64), Ground(None, 3), unit, source.key)
                     Curator(backend, unit, OpenLedger(), source).ask(Cover(family), charge)
                     known |= {frozenset(path[:s]): select_law(d[2], d[1]) for s, d in enumerate(source.draws)}

@@ -1,13 +1,19 @@
 """Rules 8, 11 and 16: which questions are asked, and what is made of them, depends on the rows through answers alone."""
 
 import dataclasses
+import logging
+import sys
+import warnings
 
 import numpy as np
 import pytest
 
+import spinney.questions.counts
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.lloyd import Lloyd
+from spinney.audit import compare, record, replay, replay_pairs, table_pairs
 from spinney.curators.gate import Curator
+from spinney.privacy.pricing import Unit
 
 
 def rows_of(d):
@@ -32,54 +38,95 @@ ROWS = rows_of(2)
 
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 @pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("add-remove", 1e-6), ("replace", 0.0), ("replace", 1e-6)])
-def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, case, adjacency, delta, tape):
+def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, case, adjacency, delta):
     settings = {"epsilon": 1.0, "delta": delta, "bounds": (-1, 40 if case.tighten else 1), "adjacency": adjacency, **case.asked}
-    first = rows_of(case.n_features)
-    release = estimator(4, **settings, random_state=0).fit(first).release_.to_json()
-    asked = tape.rewind()
-    assert len(asked) >= 4
-    for rows in others(first).values():
-        again = estimator(4, **settings, random_state=0).fit(rows).release_.to_json()
-        assert tape.answers_left == 0
-        assert tape.rewind() == asked
-        assert again == release
+    model, rows = estimator(4, **settings), rows_of(case.n_features)
+    first = record(model, rows)
+    assert len(first.questions) >= 4
+    assert first.seen["error"] is None
+    for name, others_rows in others(rows).items():
+        source = first.frozen()
+        found = compare(first, record(model, others_rows, source=source))
+        assert source.left == 0
+        assert found.visible == ()
+        near = {"one row replaced"} if adjacency == "replace" else {"one row fewer", "one far row more"}
+        assert name not in near or found.beyond == ()
+        assert name != "no rows" or found.beyond  # not neighbors: an audit that never complains would show nothing
 
 
-def test_replay_would_notice_a_question_that_follows_the_rows(tape, monkeypatch):
-    run = Lloyd.run
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6)])
+def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(asked, adjacency, delta, grouped):
+    unit, cap = Unit(adjacency, 2 if grouped else 1), {"max_rows_per_group": 2} if grouped else {}
+    model = PrivateKMeans(3, epsilon=1.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, **cap, **asked)
+    corners = np.full(2, -1.0), np.full(2, 1.0)
+    finding = replay_pairs(model, table_pairs(*corners, unit, 9 if grouped else 7, grouped=grouped))
+    assert finding.faults == ()
+    assert 0.1 < finding.bound <= 1.0
+    for question in {charge.question for charge in model.plan(n_features=2).charges}:
+        halved = replay_pairs(model, table_pairs(*corners, unit, 1, grouped=grouped), factor={question: 0.5})
+        assert any("less than its charge pays for" in fault for fault in halved.faults)
 
+
+def peeking(monkeypatch, owner, name, peek):
+    """Let a method do something first."""
+    method = getattr(owner, name)
+
+    def instead(self, *arguments):
+        return method(self, *peek(self, *arguments))
+
+    monkeypatch.setattr(owner, name, instead)
+
+
+def test_replay_would_notice_a_question_that_follows_the_rows(monkeypatch):
     def peek(self, curator, problem, charges, rng):
         rng.random(len(curator._rows._rows) % 7)  # public randomness moved by the number of rows
-        return run(self, curator, problem, charges, rng)
+        return curator, problem, charges, rng
 
-    monkeypatch.setattr(Lloyd, "run", peek)
-    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", random_state=0)
-    model.fit(ROWS)
-    asked = tape.rewind()
-    model.fit(ROWS[:-1])
-    assert tape.rewind() != asked
+    peeking(monkeypatch, Lloyd, "run", peek)
+    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")
+    assert any("asked something else" in fault for fault in replay(model, ROWS, ROWS[:-1]).faults)
 
 
-def test_replay_would_notice_a_box_that_follows_the_rows(tape, monkeypatch):
-    view = Curator.within
-
+def test_replay_would_notice_a_box_that_follows_the_rows(monkeypatch):
     def peek(self, domain):
-        return view(self, dataclasses.replace(domain, upper=domain.upper + 1e-9 * (len(self._rows._rows) % 7)))
+        return (dataclasses.replace(domain, upper=domain.upper + 1e-9 * (len(self._rows._rows) % 7)),)
 
-    monkeypatch.setattr(Curator, "within", peek)
-    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), tighten=True, random_state=0)
-    model.fit(ROWS)
-    asked = tape.rewind()
-    model.fit(ROWS[:-1])
-    assert tape.rewind() != asked
+    peeking(monkeypatch, Curator, "within", peek)
+    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), tighten=True)
+    assert replay(model, ROWS, ROWS[:-1]).broken
 
 
-def test_the_number_of_questions_does_not_grow_with_restarts_or_rows(case, tape):
+@pytest.mark.parametrize(
+    ("word", "say"),
+    [
+        ("warnings", lambda n: warnings.warn(f"{n} rows", stacklevel=2)),
+        ("logs", lambda n: logging.getLogger("spinney").debug("%s rows", n)),
+        ("printed", lambda n: sys.stdout.write(str(n))),
+        ("error", lambda n: 1 / (n % 2)),
+    ],
+)
+def test_replay_would_notice_a_word_about_the_rows(word, say, monkeypatch):
+    def peek(self, curator, *rest):
+        say(len(curator._rows._rows))
+        return curator, *rest
+
+    peeking(monkeypatch, Lloyd, "run", peek)
+    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")
+    assert any(f"the {word} of the fit" in fault for fault in replay(model, ROWS, ROWS[:-1]).faults)
+
+
+def test_replay_would_notice_an_answer_without_noise(monkeypatch):
+    monkeypatch.setattr(spinney.questions.counts, "privatize", lambda exact, *rest: np.asarray(exact, dtype=np.int64))
+    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")
+    assert any("another answer" in fault for fault in replay(model, ROWS, ROWS[:-1]).faults)
+
+
+def test_the_number_of_questions_does_not_grow_with_restarts_or_rows(case):
     model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), **case.asked)
     planned = {(charge.question, charge.name) for charge in model.plan(n_features=case.n_features).charges}
     full = rows_of(case.n_features)
     for rows in (full[:0], full):
-        model.fit(rows)
-        assert {(c.question, c.name) for c in model.release_.charges} <= planned
-        assert len(tape.asked) <= len(planned)
-        tape.asked.clear()
+        asked = [(one.name, one.charge.name) for one in record(model, rows).questions]
+        assert set(asked) <= planned
+        assert len(asked) <= len(planned)

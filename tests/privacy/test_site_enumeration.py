@@ -4,7 +4,6 @@ import functools
 
 import numpy as np
 import pytest
-from site_transcripts import Explorer, data_sets, neighbors
 
 import spinney.algorithms.cells
 import spinney.algorithms.coverage
@@ -14,6 +13,7 @@ from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
+from spinney.audit.exact import Explorer, data_sets, demand_curators, neighbors
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.ledger import FitLedger
@@ -57,7 +57,8 @@ def explored(name, adjacency, epsilon, delta, reach, related=None):
         return algorithm.run(curator, problem, {charge.name: charge for charge in charges}, np.random.default_rng(0))
 
     data = data_sets(4, 3)
-    explorer = Explorer(run, problem.space, unit, data, neighbors(data, related or adjacency), reach, forgets)
+    curators = demand_curators(data, problem.space, unit)
+    explorer = Explorer(run, curators, neighbors(data, related or adjacency), reach, forgets)
     return explorer.losses(), charges
 
 
@@ -95,7 +96,7 @@ def test_replaced_rows_at_the_price_of_added_ones_would_be_noticed(name):
 @pytest.mark.parametrize("name", CASES)
 def test_all_transcripts_together_stay_within_epsilon_and_delta(name, adjacency):
     losses, _ = explored(name, adjacency, 3.0, 0.2, 3.5 if name in ("coverage", "hst", "local-search, hst") else 2.0)
-    cut_off = max(loss.masses[-1] for loss in losses.values())
+    cut_off = max(loss.cut_off for loss in losses.values())
     worst = max(loss.delta(3.0) for loss in losses.values())
     assert cut_off < 0.1
     assert worst <= 0.2

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
-from site_transcripts import OpenLedger, Recorder, data_sets, neighbors, site_curator
 
 import spinney.curators.demand
+from spinney.audit.exact import data_sets, demand_curator, neighbors
+from spinney.audit.sources import NoiselessSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
@@ -58,8 +59,8 @@ QUESTIONS = {
 
 def asked(question, argument, space, rows, charge, unit, groups=None):
     """Return what noise of which scale was asked for, around which exact values."""
-    source = Recorder()
-    curator = site_curator(np.asarray(rows, dtype=np.int64), space, unit, OpenLedger(), source, groups)
+    source = NoiselessSource()
+    curator = demand_curator(np.asarray(rows, dtype=np.int64), space, unit, source, groups=groups)
     curator.ask({"counts": Counts, "choose": Choose}[question](argument), charge)
     (draw,) = source.draws
     return draw
@@ -201,10 +202,10 @@ def test_distances_next_to_a_step_stay_within_the_range(power):
 def test_counts_are_cut_off_where_no_sum_of_costs_overflows(monkeypatch):
     space = random_space(np.random.default_rng(3), "graph", 9)
     charge = Charge("test", "choose", Measure.PURE, Fraction(1))
-    source = Recorder()
+    source = NoiselessSource()
     with monkeypatch.context() as crowd:
         crowd.setattr(spinney.curators.demand, "count_points", lambda *_: np.full(9, 2**62))
-        curator = site_curator(np.arange(9), space, Unit(), OpenLedger(), source)
+        curator = demand_curator(np.arange(9), space, Unit(), source)
     full = int(curator._rows._counts[0])
     options = Swaps(space, space.candidates[:2], NONE, 1, True)
     curator.ask(Choose(options), charge)
@@ -215,7 +216,7 @@ def test_counts_are_cut_off_where_no_sum_of_costs_overflows(monkeypatch):
     # With a low cut, one row more moves the counts by one, or by nothing.
     monkeypatch.setattr(spinney.curators.demand, "LARGEST_SUM", 2 * SITE_STEPS * 9)
     for rows, gain in (([4], 1), ([4, 4], 0), ([4, 4, 4], 0)):
-        low, high = (site_curator(np.array(r), space, Unit(), OpenLedger(), source)._rows._counts for r in (rows, [*rows, 4]))
+        low, high = (demand_curator(np.array(r), space, Unit(), source)._rows._counts for r in (rows, [*rows, 4]))
         assert (high - low).sum() == gain
 
 

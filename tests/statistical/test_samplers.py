@@ -1,49 +1,127 @@
-"""Draws against the exact probabilities of discrete Laplace and discrete Gaussian noise."""
+"""Draws against the exact laws of the mechanisms, at all scales, and apart in threads and forks.
+
+What is drawn from the secure source may fail by chance as rarely as ``tests/alarms.py`` says.
+"""
+
+import math
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
+from alarms import check_frequencies
+from spinney.audit.laws import noise_law, select_law, split_law
 from spinney.mechanisms.additive import Noise
+from spinney.mechanisms.coverage import choose_cover
+from spinney.mechanisms.selection import choose
 from spinney.mechanisms.source import SecureSource, SeededSource
+from spinney.mechanisms.splitting import split_rule
+from spinney.privacy.charges import Charge, Measure
 
 DRAWS = 20_000
 SOURCES = pytest.mark.parametrize("source", [SecureSource(), SeededSource(1)], ids=["secure", "seeded"])
 KINDS = pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+#: From noise that is almost always nothing to noise of a thousand million steps.
+SCALES = [1e-3, 0.05, 0.3, 1.0, 2.5, 11.7, 1e3, 1e6, 1e9]
 
 
-def probabilities(kind, scale, reach):
-    x = np.arange(-reach, reach + 1)
-    weights = np.exp(-np.abs(x) / scale) if kind == "laplace" else np.exp(-(x**2) / (2 * scale**2))
-    return x, weights / weights.sum()
+def binned_law(kind, scale, edges):
+    """Return the probability that noise lies in each bin (edges[i], edges[i + 1]], from exact tails."""
+    if scale <= 50:
+        x = np.arange(-4000, 4001)
+        tail = np.array([noise_law(kind, scale, x[x <= edge]).sum() for edge in edges])
+    elif kind == "laplace":
+        # P(noise <= m) for discrete Laplace noise, from its geometric tails.
+        a, m = math.exp(-1 / scale), np.asarray(edges, dtype=np.float64)
+        tail = np.where(m < 0, np.exp(np.minimum(m, 0) / scale) / (1 + a), 1 - np.exp(-(np.maximum(m, -1) + 1) / scale) / (1 + a))
+    else:
+        from scipy.stats import norm  # of so wide a Gaussian, up to one part in exp(-scale^2)
+
+        tail = norm.cdf((np.asarray(edges) + 0.5) / scale)
+    return np.diff(np.concatenate([[0.0], tail, [1.0]]))
 
 
 @SOURCES
 @KINDS
-@pytest.mark.parametrize("scale", [0.3, 1.0, 2.5, 11.7])
-def test_frequencies_match_exact_probabilities(source, kind, scale):
-    x, p = probabilities(kind, scale, 2000)
-    draws = getattr(source, kind)(np.full(DRAWS, 7), scale) - 7
-    common = p * DRAWS > 20
-    edges = x[common][[0, -1]]
-    inside = (draws >= edges[0]) & (draws <= edges[1])
-    seen = np.append(np.bincount(draws[inside] - edges[0], minlength=common.sum()), (~inside).sum())
-    expected = np.append(p[common], max(p[~common].sum(), 1e-12)) * DRAWS
-    kept = expected > 1
-    assert chisquare(seen[kept], expected[kept] * seen[kept].sum() / expected[kept].sum()).pvalue > 1e-9
-    assert seen[~kept].sum() < 20
+@pytest.mark.parametrize("scale", SCALES)
+def test_frequencies_match_exact_probabilities(source, kind, scale, alarm):
+    center = 7 if scale < 50 else -(10**6)
+    draws = getattr(source, kind)(np.full(DRAWS, center), scale) - center
+    reach = max(1, int(3 * scale))
+    edges = np.unique(np.linspace(-reach, reach, min(2 * reach + 1, 41)).astype(np.int64))
+    seen = np.bincount(np.searchsorted(edges, draws), minlength=len(edges) + 1)
+    check_frequencies(seen, binned_law(kind, scale, edges), alarm)
 
 
 @SOURCES
+@pytest.mark.parametrize("mechanism", ["choose", "cover", "plain"])
+@pytest.mark.parametrize("scale", [0.4, 2.0, 1e9])
+def test_selection_matches_exact_probabilities(source, mechanism, scale, alarm):
+    scores, runs = np.array([0, 3, 1, 2]), 3000
+    if scale > 1e3:  # scores as far apart as the noise is wide
+        scores = scores * 10**9 // 2
+    step = 1 / Fraction(scale)
+    draw = {
+        "choose": lambda: choose(scores, 1, Charge("a", "choose", Measure.PURE, step), source),
+        "cover": lambda: choose_cover(scores, step, source),
+        "plain": lambda: source.select(scores, scale),
+    }[mechanism]
+    check_frequencies(np.bincount([draw() for _ in range(runs)], minlength=4), select_law(scores, scale), alarm)
+
+
+@SOURCES
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1), Fraction(1000)])
+def test_split_decisions_match_exact_probabilities(source, epsilon, alarm):
+    rule = split_rule(Charge("a", "grow", Measure.PURE, epsilon), False)
+    counts, parts = np.unique([0, 1, 2, int(3 / epsilon)]), 5000
+    for count in counts:
+        split = rule.decide(np.full(parts, count), 1, source).sum()
+        score = max(rule.threshold - rule.decay, count * rule.steps_per_row - rule.decay)
+        law = np.exp([split_law([score], rule.scale, rule.threshold, [passes])[0] for passes in (True, False)])
+        check_frequencies([split, parts - split], law, alarm / len(counts))
+
+
 @KINDS
 @pytest.mark.parametrize("scale", [0.5, 4.0])
-def test_published_noise_levels_are_true(source, kind, scale):
-    noise = Noise(kind, scale)
-    x, p = probabilities(kind, scale, 2000)
+def test_published_noise_levels_are_true(kind, scale):
+    noise, x = Noise(kind, scale), np.arange(-2000, 2001)
+    p = noise_law(kind, scale, x)
     exact = float(np.sqrt((p * x**2).sum()))
     # A discrete Gaussian is at most as wide as its parameter says.
     assert noise.std == pytest.approx(exact, rel=1e-9) if kind == "laplace" else exact <= noise.std
-    h = noise.quantile(0.95)
-    assert p[np.abs(x) <= h].sum() >= 0.95
-    draws = getattr(source, kind)(np.zeros(DRAWS, dtype=np.int64), scale)
+    assert p[np.abs(x) <= noise.quantile(0.95)].sum() >= 0.95
+    draws = getattr(SeededSource(1), kind)(np.zeros(DRAWS, dtype=np.int64), scale)
     assert np.std(draws) == pytest.approx(exact, rel=0.08)
+
+
+@KINDS
+@pytest.mark.parametrize("scale", SCALES)
+def test_draws_of_any_scale_are_whole_numbers_around_their_values(kind, scale):
+    for value in (0, 2**61, -(2**61)):
+        noisy = getattr(SecureSource(), kind)(np.full(200, value), scale)
+        assert noisy.dtype == np.int64
+        assert np.abs(noisy - value).max() <= 200 * scale + 1
+
+
+def drawn_in_a_fork(queue):
+    queue.put(SecureSource().laplace(np.zeros(50, dtype=np.int64), 1e9).tolist())
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_threads_and_forks_draw_apart(alarm):
+    # Two of these numbers agree with a chance of about 1e-9, so two lists of fifty never do.
+    with ThreadPoolExecutor(8) as pool:
+        lists = list(pool.map(lambda _: SecureSource().laplace(np.zeros(50, dtype=np.int64), 1e9).tolist(), range(16)))
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    forks = [context.Process(target=drawn_in_a_fork, args=(queue,)) for _ in range(3)]
+    for fork in forks:
+        fork.start()
+    lists += [queue.get(timeout=60) for _ in forks]
+    for fork in forks:
+        fork.join()
+    assert len({tuple(one) for one in lists}) == len(lists)
+    assert sum(len(set(one) & set(other)) for one in lists[:1] for other in lists[1:]) <= 1
+    assert alarm > 0

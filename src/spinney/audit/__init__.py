@@ -1,4 +1,4 @@
-"""Trying to break the promise from outside: measured epsilons, replay, and an observer of every draw of noise."""
+"""Trying to break the promise from outside: replay, exact laws, measured epsilons, and an observer of every draw of noise."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ from spinney._lazy import lazily
 if TYPE_CHECKING:
     from spinney.audit.accounting import question_bound, question_loss, total_loss
     from spinney.audit.epsilon import epsilon_lower_bound
+    from spinney.audit.exact import Explorer, question_law
     from spinney.audit.findings import Finding, Findings
     from spinney.audit.outliers import outlier
     from spinney.audit.pairs import Pair, demand_pairs, table_pairs
     from spinney.audit.recording import Transcript, observe, record
     from spinney.audit.replaying import compare, replay, replay_pairs
+    from spinney.audit.sources import FrozenSource, NoiselessSource
+    from spinney.mechanisms.drawing import Asked, Draw, Drawn, Ended, Keyed
 
 __all__ = [
+    "Asked",
+    "Draw",
+    "Drawn",
+    "Ended",
+    "Explorer",
     "Finding",
     "Findings",
+    "FrozenSource",
+    "Keyed",
+    "NoiselessSource",
     "Pair",
     "Transcript",
     "compare",
@@ -26,6 +37,7 @@ __all__ = [
     "observe",
     "outlier",
     "question_bound",
+    "question_law",
     "question_loss",
     "record",
     "replay",
@@ -37,8 +49,16 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     "spinney.audit",
     {
+        "Asked": "spinney.mechanisms.drawing",
+        "Draw": "spinney.mechanisms.drawing",
+        "Drawn": "spinney.mechanisms.drawing",
+        "Ended": "spinney.mechanisms.drawing",
+        "Explorer": "spinney.audit.exact",
         "Finding": "spinney.audit.findings",
         "Findings": "spinney.audit.findings",
+        "FrozenSource": "spinney.audit.sources",
+        "Keyed": "spinney.mechanisms.drawing",
+        "NoiselessSource": "spinney.audit.sources",
         "Pair": "spinney.audit.pairs",
         "Transcript": "spinney.audit.recording",
         "compare": "spinney.audit.replaying",
@@ -47,6 +67,7 @@ __getattr__, __dir__ = lazily(
         "observe": "spinney.audit.recording",
         "outlier": "spinney.audit.outliers",
         "question_bound": "spinney.audit.accounting",
+        "question_law": "spinney.audit.exact",
         "question_loss": "spinney.audit.accounting",
         "record": "spinney.audit.recording",
         "replay": "spinney.audit.replaying",

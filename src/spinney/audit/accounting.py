@@ -18,11 +18,10 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spinney.audit.laws import split_law
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.drawing import Draw, Drawn
 from spinney.mechanisms.splitting import worst_loss
@@ -86,24 +85,15 @@ def _in_measure(loss: Loss, measure: Measure) -> Amount:
     return rho + pure * pure / 2
 
 
-def _log_chances(draw: Draw, exact: NDArray[Any], answer: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the log probability of each decision: whether the score with discrete Laplace noise passes the threshold."""
-    gap = draw.rule.threshold - exact.astype(np.float64)
-    norm = math.log1p(math.exp(-1 / draw.scale))
-    # The smaller tail: P(noise > gap) if the gap is not negative, else P(noise <= gap) = P(noise >= -gap).
-    tail = -np.where(gap >= 0, gap + 1, -gap) / draw.scale - norm
-    is_tail = (gap >= 0) == (answer > draw.rule.threshold)
-    logs: NDArray[np.float64] = np.where(is_tail, tail, np.log1p(-np.exp(tail)))
-    return logs
-
-
 def split_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
     """Return the pure loss of the decisions of `grow`: what leaves is whether each score passes the threshold."""
     loss = 0.0
     for one, other in zip(first, second, strict=True):
         other_way = one.exact != other.exact  # elsewhere nothing is lost
-        exact, answer = (one.exact[other_way], other.exact[other_way]), np.asarray(one.answer)[other_way]
-        loss += float((_log_chances(one.draw, exact[0], answer) - _log_chances(one.draw, exact[1], answer)).sum())
+        scale, threshold = one.draw.scale, one.draw.rule.threshold
+        passes = np.asarray(one.answer)[other_way] > threshold
+        mine, theirs = (split_law(event.exact[other_way], scale, threshold, passes) for event in (one, other))
+        loss += float((mine - theirs).sum())
     return abs(loss)
 
 

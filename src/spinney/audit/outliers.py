@@ -14,8 +14,8 @@ from spinney.fits.run import run
 __all__ = ["outlier"]
 
 
-def outlier(model: Any, n_features: int, runs: int = 200, copies: int = 50) -> float:
-    """Return a lower bound of epsilon, with confidence 0.95, from releases with and without one far row.
+def outlier(model: Any, n_features: int, runs: int = 200, copies: int = 50, confidence: float = 0.95) -> float:
+    """Return a lower bound of epsilon, with this confidence, from releases with and without one far row.
 
     A value above the promised epsilon shows that the promise is broken; one below it proves nothing.
 
@@ -29,6 +29,7 @@ def outlier(model: Any, n_features: int, runs: int = 200, copies: int = 50) -> f
         Of each of the two tables.
     copies : int
         Rows in the lower corner of the domain.
+    confidence : float
     """
     numbers = {"n_features": n_features, "runs": runs, "copies": copies}
     check("outlier", numbers, {name: integer(1, f"for example {name}=2.") for name in numbers})
@@ -44,4 +45,4 @@ def outlier(model: Any, n_features: int, runs: int = 200, copies: int = 50) -> f
 
     without = [statistic(table) for _ in range(runs)]
     beside = [statistic(np.vstack([table, corner])) for _ in range(runs)]
-    return epsilon_lower_bound(without, beside, float(fit.problem.budget.delta))
+    return epsilon_lower_bound(without, beside, float(fit.problem.budget.delta), confidence)

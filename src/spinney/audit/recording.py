@@ -15,70 +15,13 @@ from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from spinney.exceptions import SpinneyError
+from spinney.audit.sources import FrozenSource
 from spinney.fits.run import run_with
 from spinney.mechanisms.drawing import Asked, Drawn, Ended, Keyed, Observer, Watched
-from spinney.mechanisms.source import IntArray, NoiseSource, SecureSource
+from spinney.mechanisms.source import NoiseSource, SecureSource
 from spinney.questions.form import form
 
-__all__ = ["DivergedError", "FrozenSource", "Transcript", "observe", "record"]
-
-
-class DivergedError(SpinneyError):
-    """The neighbor asks for other noise than was recorded."""
-
-
-class FrozenSource:
-    """Gives recorded draws again, one after another, whatever the values are.
-
-    Parameters
-    ----------
-    draws : sequence of Drawn
-    keys : sequence of bytes
-    """
-
-    statement = "audited: not private"
-
-    def __init__(self, draws: tuple[Drawn, ...], keys: tuple[bytes, ...] = ()) -> None:
-        self._draws, self._keys = list(draws), list(keys)
-        self.faults: list[str] = []
-
-    def _next(self, distribution: str, values: IntArray, scale: float) -> Any:
-        if not self._draws:
-            return self._diverged("more draws of noise")
-        past = self._draws.pop(0)
-        if (past.draw.distribution, past.draw.scale, past.exact.shape) != (distribution, scale, values.shape):
-            return self._diverged("a draw of another distribution, scale or size")
-        return copy.copy(past.answer)
-
-    def _diverged(self, what: str) -> None:
-        self.faults.append(f"the neighbor asks for {what}")
-        raise DivergedError(self.faults[-1])
-
-    def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Return what was drawn."""
-        noisy: IntArray = self._next("laplace", values, scale)
-        return noisy
-
-    def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Return what was drawn."""
-        noisy: IntArray = self._next("gaussian", values, scale)
-        return noisy
-
-    def select(self, scores: IntArray, scale: float) -> int:
-        """Return who won."""
-        return int(self._next("gumbel", scores, scale))
-
-    def key(self) -> bytes:
-        """Return the recorded secret."""
-        if not self._keys:
-            self._diverged("another secret")
-        return self._keys.pop(0)
-
-    @property
-    def left(self) -> int:
-        """How many draws were not asked for."""
-        return len(self._draws)
+__all__ = ["Transcript", "observe", "record"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +113,10 @@ def observe(
         return run(*model.prepare(data, groups))
     fitted = copy.copy(model)
     fitted._run = run
-    return fitted.fit(data, groups=groups) if groups is not None else fitted.fit(data)
+    try:
+        return fitted.fit(data, groups=groups) if groups is not None else fitted.fit(data)
+    finally:
+        del fitted._run
 
 
 class _Logs(logging.Handler):
@@ -187,7 +133,7 @@ class _Logs(logging.Handler):
 
 @contextmanager
 def _looking(seen: dict[str, Any]) -> Iterator[None]:
-    """Note warnings, logs, printed text and the error of the work inside; a divergence passes."""
+    """Note warnings, logs, printed text and the error of the work inside."""
     logger, logs, printed = logging.getLogger("spinney"), _Logs(), io.StringIO()
     level = logger.level
     logger.addHandler(logs)
@@ -197,8 +143,6 @@ def _looking(seen: dict[str, Any]) -> Iterator[None]:
             warnings.simplefilter("always")
             try:
                 yield
-            except DivergedError:
-                raise
             except Exception as error:
                 seen["error"] = [type(error).__qualname__, str(error), *getattr(error, "__notes__", ())]
     finally:
@@ -212,7 +156,7 @@ def _visible(result: Any) -> Any:
     """Return all that a fitted estimator, or a release, holds, in canonical form; not when it was made."""
     if is_dataclass(result):
         return form(replace(result, made={}) if hasattr(result, "made") else result)  # type: ignore[type-var]
-    own = {name: value for name, value in vars(result).items() if name not in ("_run", "algorithm", "space", "bounds")}
+    own = {name: value for name, value in vars(result).items() if name not in ("algorithm", "space", "bounds")}
     return {name: _visible(value) if is_dataclass(value) else form(value) for name, value in sorted(own.items())}
 
 

@@ -10,13 +10,13 @@ The audit reads exact rows: give it made-up ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spinney.audit.accounting import moved, question_bound, question_loss, total_loss
 from spinney.audit.findings import Finding
 from spinney.audit.pairs import Pair
-from spinney.audit.recording import DivergedError, Transcript, record
+from spinney.audit.recording import Transcript, record
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge
 
@@ -36,14 +36,22 @@ class Comparison:
 
     Parameters
     ----------
-    faults : tuple of str
-        Differences that can be seen, and inputs or questions beyond what was declared.
+    visible : tuple of str
+        Differences that can be seen; there must be none between any two tables.
+    beyond : tuple of str
+        Inputs beyond their declared sensitivity, and questions beyond their charges; there must be none between neighbors.
     losses : tuple of Charge
         What each question lost, in the measure of its charge.
     """
 
-    faults: tuple[str, ...]
+    visible: tuple[str, ...]
+    beyond: tuple[str, ...] = ()
     losses: tuple[Charge, ...] = ()
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """All that breaks a promise to neighbors."""
+        return self.visible + self.beyond
 
 
 def _visible_faults(first: Transcript, second: Transcript) -> list[str]:
@@ -64,9 +72,9 @@ def _visible_faults(first: Transcript, second: Transcript) -> list[str]:
 
 def compare(first: Transcript, second: Transcript) -> Comparison:
     """Compare two fits of neighbors with the same draws."""
-    faults = _visible_faults(first, second)
+    visible, faults = tuple(_visible_faults(first, second)), []
     if [event.exact.shape for event in first.draws] != [event.exact.shape for event in second.draws]:
-        return Comparison(tuple(faults))
+        return Comparison(visible)
     losses = []
     if any(event.asked is None for event in first.draws):
         faults.append("noise is drawn beside all questions")
@@ -82,21 +90,17 @@ def compare(first: Transcript, second: Transcript) -> Comparison:
         losses.append(question_loss(mine, theirs))
         if losses[-1].amount > one.charge.amount:
             faults.append(f"the draws of {one.charge.name!r} lose more than its charge")
-    return Comparison(tuple(faults), tuple(losses))
+    return Comparison(visible, tuple(faults), tuple(losses))
 
 
 def _replayed(model: Any, pair: Pair, random_state: int, factor: float | Mapping[str, float]) -> tuple[Transcript, Comparison]:
     options: dict[str, Any] = {"random_state": random_state, "factor": factor}
     first = record(model, pair.first, groups=pair.first_groups, **options)
     frozen = first.frozen()
-    try:
-        second = record(model, pair.second, groups=pair.second_groups, source=frozen, **options)
-    except DivergedError:
-        return first, Comparison(tuple(frozen.faults))
-    found = compare(first, second)
+    found = compare(first, record(model, pair.second, groups=pair.second_groups, source=frozen, **options))
     if frozen.left or frozen.faults:
         more = (*frozen.faults, *(["fewer draws of noise are asked for the neighbor"] * bool(frozen.left)))
-        found = Comparison(found.faults + more, found.losses)
+        found = replace(found, visible=found.visible + more)
     return first, found
 
 

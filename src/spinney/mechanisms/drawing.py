@@ -152,7 +152,8 @@ class Watched:
             factor = factor.get("" if self.asked is None else self.asked.name, 1.0)
         draw = replace(draw, scale=draw.scale * factor)
         exact = np.array(values, dtype=np.int64)
-        answer = _draw(values, draw, self.source)
+        own = getattr(self.source, "draw", None)  # a source for audits may want to know what it draws
+        answer = _draw(values, draw, self.source) if own is None else own(values, draw)
         self.observer(Drawn(self.asked, draw, exact, answer))
         return answer
 

@@ -1,0 +1,359 @@
+"""Exact: the law of everything that a fit is told, for all small data sets in a tiny space at once.
+
+An algorithm runs with made-up draws until it asks for one that has none. The law of that draw is computed for every data set, by
+real curators over it, every outcome is tried, and the algorithm runs again. Additive noise is cut off: what is cut off has an
+infinite privacy loss here. So no estimate and no sampling is left, but the number of transcripts explodes: at most three rows,
+four points and a few slots.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.algorithms.plan import planned
+from spinney.audit.findings import Finding
+from spinney.audit.laws import draw_law
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
+from spinney.exceptions import SpinneyError
+from spinney.mechanisms.drawing import Draw, Watched
+from spinney.mechanisms.source import IntArray
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.charges import Charge
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.form import form
+from spinney.questions.ground import Ground
+from spinney.spaces.metric import FiniteMetric
+
+__all__ = [
+    "Explorer",
+    "LossLaw",
+    "OpenLedger",
+    "data_sets",
+    "demand_curator",
+    "demand_curators",
+    "exact",
+    "neighbors",
+    "question_law",
+]
+
+FloatArray = NDArray[np.float64]
+
+#: Outcomes of all draws so far.
+Outcomes = tuple[Any, ...]
+Rows = tuple[int, ...]
+#: Losses of floats are compared up to this.
+ROUNDING = 1e-9
+#: What this method would not notice.
+CANNOT_SEE = (
+    "larger spaces and data sets than were enumerated",
+    "whether a source draws from the distribution that it names",
+    "running time and memory use",
+)
+
+
+class OpenLedger:
+    """Takes every charge: for questions that are asked again and again."""
+
+    def spend(self, charge: Any, question: str) -> None:
+        """Take it."""
+
+
+class _OpenError(SpinneyError):
+    """A draw that has no outcome yet."""
+
+    def __init__(self, draw: Draw, values: IntArray) -> None:
+        super().__init__("open")
+        self.draw, self.values = draw, np.array(values)
+
+
+class _Script:
+    """Gives the outcomes of a list, then stops the fit at the next draw."""
+
+    statement = "audited: not private"
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        self._outcomes = list(outcomes)
+
+    def draw(self, values: IntArray, draw: Draw) -> Any:
+        """Return the next outcome."""
+        if not self._outcomes:
+            raise _OpenError(draw, values)
+        return self._outcomes.pop(0)
+
+    def key(self) -> bytes:
+        """Return 16 bytes, always the same."""
+        return b"sixteen  letters"
+
+
+@dataclass(frozen=True, eq=False)
+class LossLaw:
+    """The distribution of the privacy loss under the first of two data sets: its values, and their probabilities."""
+
+    values: FloatArray
+    masses: FloatArray
+
+    @classmethod
+    def merged(cls, values: FloatArray, masses: FloatArray) -> LossLaw:
+        """Put equal losses together; the last value is infinity."""
+        finite = np.isfinite(values)
+        unique, place = np.unique(np.round(values[finite], 11), return_inverse=True)
+        sums = np.bincount(place, masses[finite], minlength=len(unique)) if len(unique) else np.empty(0)
+        return cls(np.append(unique, np.inf), np.append(sums, masses[~finite].sum()))
+
+    def delta(self, epsilon: float) -> float:
+        """Return the least delta at this epsilon."""
+        with np.errstate(over="ignore"):
+            return float(self.masses @ np.maximum(0, -np.expm1(epsilon - self.values)))
+
+    @property
+    def largest(self) -> float:
+        """The largest finite loss: epsilon at delta 0, if nothing is cut off."""
+        return float(self.values[:-1][self.masses[:-1] > 0].max(initial=-np.inf))
+
+    @property
+    def cut_off(self) -> float:
+        """The probability of what was cut off."""
+        return float(self.masses[-1])
+
+
+#: The loss of each pair of neighbors.
+LossTable = dict[tuple[int, int], LossLaw]
+
+
+def data_sets(n_points: int, most: int) -> list[Rows]:
+    """Return all data sets of at most so many rows."""
+    return [rows for n in range(most + 1) for rows in itertools.combinations_with_replacement(range(n_points), n)]
+
+
+def neighbors(data: Sequence[Rows], adjacency: str, max_rows: int = 1) -> list[tuple[int, int]]:
+    """Return all ordered pairs of places of data sets that one unit leads from one to the other."""
+    pairs = []
+    for one, other in itertools.permutations(range(len(data)), 2):
+        left, right = Counter(data[one]), Counter(data[other])
+        lost, gained = (left - right).total(), (right - left).total()
+        # One side of a replacement may be empty: a person without a name has no rows that count.
+        near = Adjacency(adjacency) is Adjacency.REPLACE or min(lost, gained) == 0
+        if near and max(lost, gained) <= max_rows:
+            pairs.append((one, other))
+    return pairs
+
+
+class _UnansweredError(SpinneyError):
+    """An algorithm asks something that has no answer yet."""
+
+    def __init__(self, question: Any, charge: Charge) -> None:
+        super().__init__("unanswered")
+        self.question, self.charge = question, charge
+
+    @property
+    def key(self) -> Hashable:
+        """What is asked, to compare."""
+        return repr((form(self.question), form(self.charge)))
+
+
+class _Answered(Curator):
+    """Gives the answers of a list, and then says what is asked next."""
+
+    def __init__(self, nobody: Curator, answers: Outcomes) -> None:
+        super().__init__(nobody._rows, nobody.unit, nobody.ledger, nobody._source)
+        self._answers = list(answers)
+
+    def ask(self, question: Any, charge: Charge) -> Any:
+        """Return the next answer."""
+        question.check(self.ground)
+        if not self._answers:
+            raise _UnansweredError(question, charge)
+        return self._answers.pop(0)
+
+
+def question_law(
+    question: Any, charge: Charge, curators: Sequence[Callable[[Any], Curator]], reach: float
+) -> tuple[list[Any], FloatArray]:
+    """Return all answers to a question, and the probability of each for each data set.
+
+    Every draw of the question is followed with every outcome, so this serves processes such as `grow` and `cover` too.
+
+    Parameters
+    ----------
+    question : Question
+    charge : Charge
+    curators : sequence of callables
+        One per data set: returns a curator over it, with a ledger that takes every charge, for a source of noise.
+    reach : float
+        Additive noise is cut off at so many of its scales.
+    """
+    answers: list[Any] = []
+    rows: list[FloatArray] = []
+
+    def opened(curator: Callable[[Any], Curator], outcomes: Outcomes) -> Any:
+        """Return the draw that comes next, or the answer."""
+        try:
+            return curator(Watched(_Script(outcomes), lambda event: None)).ask(question, charge)  # type: ignore[arg-type]
+        except _OpenError as ask:
+            return ask
+
+    def follow(outcomes: Outcomes, chance: FloatArray) -> None:
+        first = opened(curators[0], outcomes)
+        if not isinstance(first, _OpenError):  # the others end here too: replay compares what comes after the same outcomes
+            answers.append(first)
+            rows.append(chance)
+            return
+        asks = [first, *(opened(curator, outcomes) for curator in curators[1:])]
+        if any(not isinstance(ask, _OpenError) or ask.draw != first.draw for ask in asks):
+            raise AssertionError("Data sets with the same outcomes are asked for other draws: the rows decide it.")
+        values, law = draw_law(first.draw, np.array([ask.values for ask in asks], dtype=np.int64), reach)
+        for value, more in zip(values, law, strict=True):
+            follow((*outcomes, value), chance * more)
+
+    follow((), np.ones(len(curators)))
+    return answers, np.array(rows)
+
+
+class Explorer:
+    """Walks through all transcripts of one algorithm.
+
+    Parameters
+    ----------
+    run : callable
+        Takes a curator; asks it everything.
+    curators : sequence of callables
+        As in `question_law`.
+    pairs : list of pairs of places
+        Which data sets are neighbors.
+    reach : float
+        Noise is cut off at so many of its scales.
+    forgets : set of str
+        The names of charges after which an algorithm depends on earlier answers through its next question alone.
+    last : str
+        The name of a charge after which nothing is asked.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[Curator], Any],
+        curators: Sequence[Callable[[Any], Curator]],
+        pairs: Sequence[tuple[int, int]],
+        reach: float,
+        forgets: Collection[str] = (),
+        last: str = "sizes",
+    ) -> None:
+        self._run, self._curators, self._pairs = run, curators, pairs
+        self._reach, self._forgets, self._last = reach, forgets, last
+        self._seen: dict[Hashable, LossTable] = {}
+        #: How many times the algorithm ran.
+        self.runs = 0
+
+    def losses(self) -> LossTable:
+        """Return the distribution of the loss of each pair."""
+        return self._follow(self._question(()), ())
+
+    def _question(self, answers: Outcomes) -> _UnansweredError | None:
+        """Return what is asked after these answers, or None."""
+        self.runs += 1
+        try:
+            self._run(_Answered(self._curators[0](_Script(())), answers))
+        except _UnansweredError as ask:
+            return ask
+        return None
+
+    def _follow(self, ask: _UnansweredError | None, answers: Outcomes) -> LossTable:
+        if ask is None:
+            return {pair: LossLaw(np.array([0.0, np.inf]), np.array([1.0, 0.0])) for pair in self._pairs}
+        replies, law = question_law(ask.question, ask.charge, self._curators, self._reach)
+        if ask.charge.name == self._last:
+            return self._joined(law, [self._follow(None, ())], np.zeros(len(replies), dtype=np.int64))
+        children: dict[Hashable, int] = {}
+        places, tables = np.empty(len(replies), dtype=np.int64), list[LossTable]()
+        for row, reply in enumerate(replies):
+            after = (*answers, reply)
+            question = self._question(after)
+            forgets = ask.charge.name in self._forgets or (question is not None and question.charge.name == self._last)
+            key: Hashable = question.key if forgets and question is not None else row
+            if key not in children:
+                children[key] = len(tables)
+                if not forgets or key not in self._seen:
+                    self._seen[key] = self._follow(question, after)
+                tables.append(self._seen[key])
+            places[row] = children[key]
+        return self._joined(law, tables, places)
+
+    def _joined(self, law: FloatArray, tables: list[LossTable], places: IntArray) -> LossTable:
+        """Put the losses of one question and of all that follows together."""
+        joined = {}
+        with np.errstate(divide="ignore"):
+            logs = np.log(law)
+        for pair in self._pairs:
+            one, other = pair
+            values, masses = [np.array([np.inf])], [np.array([max(0.0, 1 - law[:, one].sum())])]
+            gap = logs[:, one] - logs[:, other]
+            for child, table in enumerate(tables):
+                mine = LossLaw.merged(gap[places == child], law[places == child, one])
+                values.append(np.add.outer(mine.values, table[pair].values).ravel())
+                masses.append(np.outer(mine.masses, table[pair].masses).ravel())
+            joined[pair] = LossLaw.merged(np.concatenate(values), np.concatenate(masses))
+        return joined
+
+
+def demand_curator(
+    rows: Any, ground: Ground | FiniteMetric, unit: Unit, source: Any, ledger: Any = None, groups: Any = None
+) -> Curator:
+    """Return a curator over made-up rows that name points; without a ledger it takes every charge."""
+    where = Ground(None, ground.n_points, ground) if isinstance(ground, FiniteMetric) else ground
+    backend = DemandBackend(np.asarray(rows), where, unit, source.key, groups)
+    book: Any = OpenLedger() if ledger is None else ledger
+    return Curator(backend, unit, book, source)
+
+
+def demand_curators(data: Sequence[Rows], ground: Ground | FiniteMetric, unit: Unit) -> list[Callable[[Any], Curator]]:
+    """Return, for each data set of rows that name points, what makes a curator over it for a source of noise."""
+    return [partial(demand_curator, np.array(rows, dtype=np.int64), ground, unit) for rows in data]
+
+
+def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: int = 0, forgets: Collection[str] = ()) -> Finding:
+    """Enumerate all that a fit over a tiny space is told, for all data sets of few rows; return the worst privacy loss.
+
+    Parameters
+    ----------
+    model : PrivateKMedoids, or anything with `prepare` whose rows name points
+        In a space of about four points, with few questions and slots.
+    most_rows : int
+        The largest data set.
+    reach : float
+        Additive noise is cut off at so many of its scales. With Laplace noise the loss is constant beyond all exact counts, so a
+        small reach shows the worst one; with Gaussian noise what is cut off counts as lost, so take 3 or more.
+    random_state : int
+        Seeds public randomness.
+    forgets : collection of str
+        As in `Explorer`.
+    """
+    fit, _ = model.prepare(np.empty(0))
+    problem, algorithm = fit.problem, fit.algorithm
+    charges = {charge.name: charge for charge in FitLedger(problem.budget, planned(algorithm, problem)).planned}
+
+    def run(curator: Curator) -> Any:
+        return algorithm.run(curator, problem, charges, np.random.default_rng(random_state))
+
+    data = data_sets(problem.ground.n_points, most_rows)
+    pairs = neighbors(data, problem.unit.adjacency, problem.unit.max_rows)
+    explorer = Explorer(run, demand_curators(data, problem.ground, problem.unit), pairs, reach, forgets)
+    losses = explorer.losses()
+    epsilon, delta = float(problem.budget.epsilon), float(problem.budget.delta)
+    worst, faults = max(loss.largest for loss in losses.values()), list[str]()
+    if delta > 0:
+        spent = max(loss.delta(epsilon) for loss in losses.values())
+        worst = min(worst, epsilon) if spent <= delta else worst
+        faults += ["the loss passes epsilon with a probability above delta"] if spent > delta else []
+    bound = min(worst, epsilon) if worst <= epsilon + ROUNDING else worst
+    tried = {"data sets": len(data), "pairs": len(pairs), "runs": explorer.runs}
+    subject = f"{problem.title}, algorithm {algorithm.name!r}, {problem.unit.adjacency.value}"
+    return Finding("exact", subject, epsilon, delta, bound, tried=tried, faults=tuple(faults), cannot_see=CANNOT_SEE)

@@ -1,0 +1,109 @@
+"""Sources of noise for audits: one that draws nothing and remembers, and one that repeats what was drawn."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from spinney.exceptions import SpinneyError
+from spinney.mechanisms.drawing import Drawn
+from spinney.mechanisms.source import IntArray
+
+__all__ = ["DivergedError", "FrozenSource", "NoiselessSource"]
+
+
+class NoiselessSource:
+    """Adds nothing, and remembers which exact values were given to noise of which scale.
+
+    Parameters
+    ----------
+    winners : iterable of int
+        Who wins each choice; the first option once the list is used up.
+    """
+
+    statement = "audited: not private"
+
+    def __init__(self, winners: Iterable[int] = ()) -> None:
+        #: The distribution, the scale and the exact values of every draw.
+        self.draws: list[tuple[str, float, IntArray]] = []
+        self._winners = list(winners)
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Remember."""
+        self.draws.append(("laplace", scale, np.array(values)))
+        return np.array(values)
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Remember."""
+        self.draws.append(("gaussian", scale, np.array(values)))
+        return np.array(values)
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Remember, and return the next winner."""
+        self.draws.append(("gumbel", scale, np.array(scores)))
+        return self._winners.pop(0) if self._winners else 0
+
+    def key(self) -> bytes:
+        """Return 16 bytes, always the same."""
+        return b"sixteen  letters"
+
+
+class DivergedError(SpinneyError):
+    """The neighbor asks for other noise than was recorded."""
+
+
+class FrozenSource:
+    """Gives recorded draws again, one after another, whatever the values are.
+
+    Parameters
+    ----------
+    draws : sequence of Drawn
+    keys : sequence of bytes
+    """
+
+    statement = "audited: not private"
+
+    def __init__(self, draws: tuple[Drawn, ...], keys: tuple[bytes, ...] = ()) -> None:
+        self._draws, self._keys = list(draws), list(keys)
+        #: What was asked for that was not recorded, in words.
+        self.faults: list[str] = []
+
+    def _next(self, distribution: str, values: IntArray, scale: float) -> Any:
+        if not self._draws:
+            self._diverged("more draws of noise")
+        past = self._draws.pop(0)
+        if (past.draw.distribution, past.draw.scale, past.exact.shape) != (distribution, scale, values.shape):
+            self._diverged("a draw of another distribution, scale or size")
+        return copy.copy(past.answer)
+
+    def _diverged(self, what: str) -> None:
+        self.faults.append(f"the neighbor asks for {what}")
+        raise DivergedError(self.faults[-1])
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Return what was drawn."""
+        noisy: IntArray = self._next("laplace", values, scale)
+        return noisy
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Return what was drawn."""
+        noisy: IntArray = self._next("gaussian", values, scale)
+        return noisy
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Return who won."""
+        return int(self._next("gumbel", scores, scale))
+
+    def key(self) -> bytes:
+        """Return the recorded secret."""
+        if not self._keys:
+            self._diverged("another secret")
+        return self._keys.pop(0)
+
+    @property
+    def left(self) -> int:
+        """How many draws were not asked for."""
+        return len(self._draws)
