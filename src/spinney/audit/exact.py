@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.plan import planned
+from spinney.algorithms.problem import planned
 from spinney.audit.findings import Finding
 from spinney.audit.laws import draw_law
 from spinney.curators.demand import DemandBackend
@@ -176,6 +176,27 @@ class _Answered(Curator):
         return self._answers.pop(0)
 
 
+def _opened(question: Any, charge: Charge, curator: Callable[[Any], Curator], outcomes: Outcomes) -> Any:
+    """Return the draw that comes next after these outcomes, or the answer."""
+    try:
+        return curator(Watched(_Script(outcomes), lambda event: None)).ask(question, charge)  # type: ignore[arg-type]
+    except _OpenError as ask:
+        return ask
+
+
+def _first_draw(
+    question: Any, charge: Charge, curators: Sequence[Callable[[Any], Curator]], outcomes: Outcomes, reach: float
+) -> tuple[Any, Any]:
+    """Return what the next draw may give, and the law of it; or the answer, and None."""
+    first = _opened(question, charge, curators[0], outcomes)
+    if not isinstance(first, _OpenError):  # the others end here too: replay compares what comes after the same outcomes
+        return first, None
+    asks = [first, *(_opened(question, charge, curator, outcomes) for curator in curators[1:])]
+    if any(not isinstance(ask, _OpenError) or ask.draw != first.draw for ask in asks):
+        raise AssertionError("Data sets with the same outcomes are asked for other draws: the rows decide it.")
+    return draw_law(first.draw, np.array([ask.values for ask in asks], dtype=np.int64), reach)
+
+
 def question_law(
     question: Any, charge: Charge, curators: Sequence[Callable[[Any], Curator]], reach: float
 ) -> tuple[list[Any], FloatArray]:
@@ -195,23 +216,12 @@ def question_law(
     answers: list[Any] = []
     rows: list[FloatArray] = []
 
-    def opened(curator: Callable[[Any], Curator], outcomes: Outcomes) -> Any:
-        """Return the draw that comes next, or the answer."""
-        try:
-            return curator(Watched(_Script(outcomes), lambda event: None)).ask(question, charge)  # type: ignore[arg-type]
-        except _OpenError as ask:
-            return ask
-
     def follow(outcomes: Outcomes, chance: FloatArray) -> None:
-        first = opened(curators[0], outcomes)
-        if not isinstance(first, _OpenError):  # the others end here too: replay compares what comes after the same outcomes
-            answers.append(first)
+        values, law = _first_draw(question, charge, curators, outcomes, reach)
+        if law is None:
+            answers.append(values)
             rows.append(chance)
             return
-        asks = [first, *(opened(curator, outcomes) for curator in curators[1:])]
-        if any(not isinstance(ask, _OpenError) or ask.draw != first.draw for ask in asks):
-            raise AssertionError("Data sets with the same outcomes are asked for other draws: the rows decide it.")
-        values, law = draw_law(first.draw, np.array([ask.values for ask in asks], dtype=np.int64), reach)
         for value, more in zip(values, law, strict=True):
             follow((*outcomes, value), chance * more)
 
@@ -235,7 +245,7 @@ class Explorer:
     forgets : set of str
         The names of charges after which an algorithm depends on earlier answers through its next question alone.
     last : str
-        The name of a charge after which nothing is asked.
+        The name of a charge after which nothing is asked, for a question of a single draw: its answers are not made up.
     """
 
     def __init__(
@@ -269,9 +279,10 @@ class Explorer:
     def _follow(self, ask: _UnansweredError | None, answers: Outcomes) -> LossTable:
         if ask is None:
             return {pair: LossLaw(np.array([0.0, np.inf]), np.array([1.0, 0.0])) for pair in self._pairs}
-        replies, law = question_law(ask.question, ask.charge, self._curators, self._reach)
         if ask.charge.name == self._last:
-            return self._joined(law, [self._follow(None, ())], np.zeros(len(replies), dtype=np.int64))
+            law = _first_draw(ask.question, ask.charge, self._curators, (), self._reach)[1]
+            return self._joined(law, [self._follow(None, ())], np.zeros(len(law), dtype=np.int64))
+        replies, law = question_law(ask.question, ask.charge, self._curators, self._reach)
         children: dict[Hashable, int] = {}
         places, tables = np.empty(len(replies), dtype=np.int64), list[LossTable]()
         for row, reply in enumerate(replies):
