@@ -69,7 +69,7 @@ def asked(question, argument, space, rows, charge, unit, groups=None):
 def spent(kind, scale, move, measure):
     """Return the pure epsilon or the rho of a move from one exact answer to another."""
     gaps = [int(gap) for gap in move]
-    if kind == "select":
+    if kind == "gumbel":
         epsilon = Fraction(max(gaps) - min(gaps)) / Fraction(scale)
         return epsilon if measure is Measure.PURE else epsilon**2 / 8
     if kind == "laplace":

@@ -53,7 +53,7 @@ def test_sound_algorithms_ask_the_same_about_a_neighbor(algorithm, more):
     second = ROWS[1:] if "adjacency" not in more else np.vstack([ROWS[1:], [[0.5, 0.5]]])
     finding = replay(model(algorithm, **more), ROWS, second)
     assert finding.faults == ()
-    assert 0 < finding.bound <= finding.promised_epsilon
+    assert 0 <= finding.bound <= finding.promised_epsilon  # a row may be replaced by one of the same cells
     assert finding.tried["questions"] >= 2
 
 
@@ -69,7 +69,8 @@ def test_algorithms_for_sites_are_replayed_too(algorithm):
 def test_replay_sees_what_rows_decide_beside_the_answers(fault):
     finding = replay(model(Sized(fault)), ROWS, ROWS[1:])
     assert finding.broken
-    assert all("row" in one or "draw" in one for one in finding.faults)
+    words = {"asks by n": "asked something else", "stops by n": "fewer draws", "adds n": "another result"}
+    assert any(words[fault] in one for one in finding.faults)
 
 
 def test_the_lonely_outlier_stays_below_what_a_sound_algorithm_promises(alarm):
