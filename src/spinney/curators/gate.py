@@ -102,6 +102,7 @@ class Curator:
         logger.info("asking %s: %s", name, charge.name)
         try:
             with sealed():
+                self.ledger.keep(question.record(self.ground, charge, self.unit))
                 return question.answer(self._rows, self.ground, charge, self.unit, self._source)
         except DataError as error:
             spent, budget = float(self.ledger.epsilon), float(self.ledger.budget.epsilon)
