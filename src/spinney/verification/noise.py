@@ -18,6 +18,10 @@ from spinney.verification.split_loss import split_loss
 __all__ = ["Refused", "Setting", "check_noise"]
 
 
+#: What an answer is counted in, with its steps taken out.
+_UNITS = {"counts": "rows", "vectors": "clipping radii of sums", "weights": "rows of weights", "cost": "ranges of a row's cost"}
+
+
 class Refused(Exception):  # noqa: N818  (what a check raises; it never leaves the room)
     """Something in a release does not hold; its text says what."""
 
@@ -105,7 +109,8 @@ def _additive(asked: _Asked) -> str:
     elif record["question"] != "cost":
         _require(answers[0]["steps"] == "1", "rows are counted in whole rows")
     scales, prices = ([asked.number(name, one) for one in answers] for name in ("scale", "price"))
-    _require(min(*scales, *prices, Fraction(1)) > 0, "a scale or a price is nothing")
+    positive = min(*scales, *prices, *(asked.number("steps", one) for one in answers))
+    _require(positive > 0, "a scale, a price or a step is nothing")
 
     def loss(sensitivity: Fraction | int, scale: Fraction) -> Fraction:
         return sensitivity / scale if asked.is_pure else Fraction(sensitivity) / (2 * scale**2)
@@ -117,8 +122,9 @@ def _additive(asked: _Asked) -> str:
     _require(spent == asked.amount, "the prices of its rows are not those of its charge")
     lost = max(repeats * sum(map(loss, case, scales), start=Fraction(0)) for case in expected)
     _require(lost <= asked.amount, "a whole unit loses more than its charge")
-    unit = {"vectors": " steps", "weights": "", "counts": " rows", "cost": " steps"}
-    told = ", ".join(f"{one['of']} {_short(scale)}{unit[one['of']]}" for one, scale in zip(answers, scales, strict=True))
+    told = ", ".join(
+        f"{_short(scale / asked.number('steps', one))} {_UNITS[one['of']]}" for one, scale in zip(answers, scales, strict=True)
+    )
     times = f", {repeats} times" if repeats > 1 else ""
     return f"{mechanism} noise of scale {told}{times}: a unit loses {record['measure']} {_short(lost)}"
 
