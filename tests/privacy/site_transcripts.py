@@ -28,6 +28,9 @@ class OpenLedger:
     def spend(self, charge, question):
         pass
 
+    def keep(self, record):
+        pass
+
 
 class Recorder:
     """Remembers what noise was asked for; its choices follow a list."""
