@@ -91,6 +91,7 @@ class Tape:
             if self._frozen is not None:
                 question.check(curator.ground)
                 curator.ledger.spend(charge, name)
+                curator.ledger.keep(question.record(curator.ground, charge, curator.unit))
                 return copy.deepcopy(self._frozen.popleft())
             answer = answer_to(curator, question, charge)
             self.calls.append((question, charge))
