@@ -4,7 +4,8 @@
 x groups x tighten, all with `random_state` and `noise_seed`. ``--before COMMIT`` runs the same matrix on another commit, on
 this machine, and lists what differs. ``--spark`` adds the Spark backend, and ``--sample N`` takes every Nth release.
 
-A digest leaves out what may differ between two runs: date, ledger, entry, version, and fields that only one of the commits has.
+A digest leaves out what may differ between two runs: date, ledger, entry, versions, and fields that only one of the commits has.
+The format is left out as well: it changes when a field is new, and those that both have are compared.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 #: What a digest leaves out.
-LEFT_OUT = {"version", "made", "statement"}
+LEFT_OUT = {"version", "versions", "made", "statement", "format"}
 POINT_ALGORITHMS = ("tree", "moments", "hst", "lloyd")
 SITE_ALGORITHMS = ("cells", "hst", "local-search", "coverage")
 BACKENDS = ("memory", "float32", "parquet", "csv", "npy")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from spinney.spaces.box import Ball, Box
     from spinney.spaces.metric import FiniteMetric
     from spinney.tables.batches import scan
+    from spinney.verification.checking import verify
 
 __all__ = [
     "Ball",
@@ -57,6 +58,7 @@ __all__ = [
     "max_coverage",
     "read_release",
     "scan",
+    "verify",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -83,6 +85,7 @@ __getattr__, __dir__ = lazily(
         "max_coverage": "spinney.estimators.coverage",
         "read_release": "spinney.releases.reading",
         "scan": "spinney.tables.batches",
+        "verify": "spinney.verification.checking",
     },
     "__version__",
 )

@@ -22,6 +22,7 @@ HOUSE = (
     ("solvers",),
     ("trees", "mechanisms", "ledgers", "tables"),
     ("privacy", "spaces"),
+    ("verification",),
     ("constraints",),
     ("exceptions", "compilation"),
 )

@@ -23,7 +23,7 @@ from spinney.privacy.composition import Part
 from spinney.questions.cover import Cover, Covering, Family
 from spinney.questions.ground import Ground
 from spinney.releases.cover import CoverRelease
-from spinney.releases.preparation import prepared_names
+from spinney.releases.preparation import missing_names, prepared_names
 
 __all__ = ["CoverProblem", "MaxCoverage"]
 
@@ -65,6 +65,7 @@ class CoverProblem(Problem):
             n_sets=self.family.n_sets,
             n_items=int(self.family.members.shape[0]),
             preprocessing=prepared_names("item", "the first item", promise["adjacency"], promise["max_rows_per_group"]),
+            missing_values=missing_names("item", "the first item", promise["adjacency"]),
             **promise,
         )
 

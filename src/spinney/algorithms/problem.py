@@ -19,7 +19,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.releases.centers import Release
 from spinney.releases.objectives import objective_of, title_of
-from spinney.releases.preparation import prepared_names, prepared_rows
+from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
@@ -135,6 +135,7 @@ class PointProblem(Problem):
             summary_points=result.summary_points,
             summary_weights=result.summary_weights,
             preprocessing=prepared_rows(promise["adjacency"], promise["max_rows_per_group"]),
+            missing_values=missing_rows(promise["adjacency"]),
             domain=domain_to_dict(self.domain) | ({} if self.names is None else {"columns": list(self.names)}),
             tightened=None if result.box is None else domain_to_dict(result.box),
             feature_names=columns,
@@ -177,7 +178,7 @@ class SiteProblem(Problem):
         """Return the sites in the order of their indices, their sizes and the summary."""
         space, order = self.space, np.argsort(result.centers)
         sites = np.concatenate([result.centers[order], self.existing])
-        rules = prepared_names("point of the space", "its first point", promise["adjacency"], promise["max_rows_per_group"])
+        named, adjacency = ("point of the space", "its first point"), promise["adjacency"]
         return SiteRelease(
             algorithm=algorithm,
             power=self.power,
@@ -190,7 +191,8 @@ class SiteProblem(Problem):
             space=space.described,
             coordinates=None if space.coordinates is None else space.coordinates[sites],
             names=None if space.names is None else tuple(space.names[site] for site in sites),
-            preprocessing=rules,
+            preprocessing=prepared_names(*named, adjacency, promise["max_rows_per_group"]),
+            missing_values=missing_names(*named, adjacency),
             **promise,
         )
 

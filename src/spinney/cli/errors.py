@@ -1,4 +1,4 @@
-"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 130 interrupted, 143 terminated, 1 anything else.
+"""Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 130 interrupted, 143 terminated, 1 anything else or a release refused.
 
 Errors are one line that says what to type. What nobody expected is reported without its own words, for they could hold a row's.
 """
@@ -18,9 +18,11 @@ import click
 from spinney.cli.wording import in_options
 from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError
 
-__all__ = ["BUDGET", "DATA", "INTERRUPTED", "TERMINATED", "UNEXPECTED", "USAGE", "WORK", "one_line_errors"]
+__all__ = ["BUDGET", "DATA", "INTERRUPTED", "REFUSED", "TERMINATED", "UNEXPECTED", "USAGE", "WORK", "one_line_errors"]
 
 UNEXPECTED, USAGE, DATA, BUDGET, WORK = 1, 2, 3, 4, 5
+#: Of `spinney verify`: something about a release does not hold.
+REFUSED = 1
 #: As shells count: 128 and the number of the signal.
 INTERRUPTED, TERMINATED = 130, 143
 

@@ -14,6 +14,7 @@ from spinney.cli.ledgers import ledger
 from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
+from spinney.cli.verifying import label, sign, verify
 from spinney.exceptions import ParameterError, ReleaseError
 
 __all__ = ["main"]
@@ -25,7 +26,8 @@ __all__ = ["main"]
 def main(context: click.Context) -> None:
     """Cluster rows you may not show: differentially private k-means and k-median in tables, p-median in networks.
 
-    Exit codes: 0 ok, 1 unexpected, 2 usage, 3 data, 4 budget, 5 work on rows, 130 interrupted, 143 terminated.
+    Exit codes: 0 ok, 1 unexpected or a release refused, 2 usage, 3 data, 4 budget, 5 work on rows, 130 interrupted, 143
+    terminated.
     """
     context.with_resource(without_collection())
 
@@ -159,5 +161,8 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
             )
 
 
+main.add_command(label)
+main.add_command(sign)
 main.add_command(sites)
+main.add_command(verify)
 main.add_command(ledger)

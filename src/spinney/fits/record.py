@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import platform
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,6 +23,22 @@ __all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"
 
 #: What a release says instead of the seed of a generator, which has none.
 GENERATOR = "a generator"
+#: Where k came from: nothing here chooses one.
+GIVEN = "given by the caller"
+
+
+@lru_cache
+def versions() -> dict[str, str]:
+    """Return the versions of what draws noise and computes."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    found = {"spinney": __version__}
+    for name in ("opendp", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # installed without its metadata; nothing may fail after the charge
+            found[name] = "unknown"
+    return {**found, "python": platform.python_version()}
 
 
 def _plain(value: Any) -> Any:
@@ -92,4 +110,8 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
         "charges": ledger.entries,
         "version": __version__,
         "model": model.replace("added the noise", added),
+        "mechanisms": ledger.records,
+        "k": problem.k,
+        "k_source": GIVEN,
+        "versions": dict(versions()),
     }

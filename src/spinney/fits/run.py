@@ -80,4 +80,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
             result = algorithm.run(curator, problem, {charge.name: charge for charge in spent.planned}, rng)
         promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
-        return problem.release(result, algorithm.name, rows.columns, promise)
+        release = problem.release(result, algorithm.name, rows.columns, promise)
+        if ledger is not None and made["entry"] is not None:
+            ledger.keep_digest(made["entry"], release.digest)
+        return release

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -20,6 +20,7 @@ __all__ = [
     "check_charges",
     "is_adjacency",
     "is_cap",
+    "keep_once",
     "promise_of",
     "read_charges",
     "table_lines",
@@ -94,6 +95,14 @@ def is_adjacency(value: Any) -> bool:
 def is_cap(value: Any) -> bool:
     """Whether this is a cap on rows per group, or None."""
     return value is None or (not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1)
+
+
+def keep_once(digests: dict[str, str], record: dict[str, Any], known: Container[str]) -> None:
+    """Add a digest that is in a file; raise a ValueError unless it is the only one of an entry before it."""
+    entry, digest = record["entry"], record["digest"]
+    if entry not in known or entry in digests or not isinstance(digest, str) or len(record) != 2:
+        raise ValueError("a digest of no entry")
+    digests[entry] = digest
 
 
 def promise_of(charges: tuple[Charge, ...], delta: Fraction) -> Budget:

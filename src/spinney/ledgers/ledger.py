@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import uuid
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from spinney.ledgers.entries import (
     check_charges,
     is_adjacency,
     is_cap,
+    keep_once,
     promise_of,
     read_charges,
     table_lines,
@@ -36,6 +38,8 @@ __all__ = ["Ledger"]
 
 #: Releases that a printed ledger shows.
 SHOWN = 20
+#: What a digest looks like.
+DIGEST = re.compile("sha256:[0-9a-f]{64}")
 
 
 class Ledger:
@@ -89,6 +93,7 @@ class Ledger:
         self._journal = Journal(Path(path), f'{{"format": "{FORMAT}"')
         self._mutex = threading.RLock()
         self._entries: dict[str, Entry] = {}
+        self._digests: dict[str, str] = {}
         self._head: dict[str, Any] = {}
         self._filter: Filter
         with self._journal.open(write=epsilon is not None, create=epsilon is not None) as file:
@@ -218,6 +223,38 @@ class Ledger:
             self._absorb(file)
             return entry.id
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digests of releases by their entries; one that was charged and never made, or by an earlier version, has none."""
+        self._refresh()
+        return dict(self._digests)
+
+    def keep_digest(self, entry_id: str, digest: str) -> None:
+        """Keep the digest of the release that an entry paid for, so that an edited copy of it is noticed (`spinney.verify`).
+
+        When this returns, it is safe on disk. An entry has one digest, for good.
+
+        Parameters
+        ----------
+        entry_id : str
+            Of an entry in the ledger.
+        digest : str
+            `Release.digest`.
+        """
+        if not (isinstance(digest, str) and DIGEST.fullmatch(digest)):
+            raise wrong("digest", "a digest of a release", digest, "release.digest.")
+        with self._mutex, self._journal.open(write=True) as file:
+            self._absorb(file)
+            if not (isinstance(entry_id, str) and entry_id in self._entries):
+                raise wrong("entry_id", "the id of an entry of the ledger", entry_id, "see ledger.entries.")
+            if self._digests.get(entry_id) == digest:
+                file.sync()
+                return
+            if entry_id in self._digests:
+                raise wrong("entry_id", "one that has no digest yet", entry_id, "an entry pays for one release.")
+            file.append(json.dumps({"entry": entry_id, "digest": digest}))
+            self._absorb(file)
+
     def left_after(
         self, charges: Iterable[Charge], *, adjacency: str = "add-remove", max_rows_per_group: int | None = None
     ) -> float:
@@ -255,7 +292,7 @@ class Ledger:
             if records and not self._head:
                 self._open_books(records.pop(0))
             if records:
-                self._enter([Entry.from_dict(record) for record in records])
+                self._enter(records)
         except BaseException as error:
             self._journal.at = before  # what was not taken in whole is read again
             if isinstance(error, KeyError | TypeError | ValueError | ZeroDivisionError | AttributeError) and not isinstance(
@@ -268,10 +305,14 @@ class Ledger:
         self._filter = opened_filter(header)
         self._head = header
 
-    def _enter(self, entries: list[Entry]) -> None:
-        """Add entries that are in the file; those that lock nothing are added up together."""
-        added, known, together = self._filter, dict(self._entries), list[Charge]()
-        for entry in entries:
+    def _enter(self, records: list[dict[str, Any]]) -> None:
+        """Add entries and digests that are in the file; entries that lock nothing are added up together."""
+        added, known, together, digests = self._filter, dict(self._entries), list[Charge](), dict(self._digests)
+        for record in records:
+            if "digest" in record:
+                keep_once(digests, record, known)
+                continue
+            entry = Entry.from_dict(record)
             check_charges(entry.charges)
             if entry.id in known:
                 raise ValueError("an entry is there twice")
@@ -281,7 +322,7 @@ class Ledger:
             else:
                 order = None if entry.way == "pure" else Fraction(float(entry.way))
                 added, together = added.plus(together).locked(entry.charges, order), []
-        self._filter, self._entries = added.plus(together) if together else added, known
+        self._filter, self._entries, self._digests = added.plus(together) if together else added, known, digests
 
     def __repr__(self) -> str:
         budget = f"epsilon={float(self.ceiling.epsilon)!r}, delta={float(self.ceiling.delta)!r}"

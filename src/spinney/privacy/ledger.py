@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from spinney.exceptions import BudgetError
 from spinney.privacy.budget import Amount, Budget
@@ -36,11 +37,21 @@ class FitLedger:
         self.budget, self.planned = budget, planned
         self._open = {charge.name: Charge.copy_of(charge) for charge in planned}  # those handed out may be changed
         self._entries: list[Charge] = []
+        self._records: list[dict[str, Any]] = []
 
     @property
     def entries(self) -> tuple[Charge, ...]:
         """Charges spent so far, in order."""
         return tuple(self._entries)
+
+    @property
+    def records(self) -> tuple[dict[str, Any], ...]:
+        """What was told of the noise of each charge spent, in order."""
+        return tuple(self._records)
+
+    def keep(self, record: dict[str, Any]) -> None:
+        """Keep the public facts about the noise of the charge spent last, for the release."""
+        self._records.append(record)
 
     @property
     def epsilon(self) -> Amount:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen_places, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
@@ -146,6 +149,15 @@ class Choosing(Kind):
     def noise(self, charge: Charge, unit: Unit) -> float:
         """Return the scale of the Gumbel noise, in ranges of one row's cost."""
         return 1.0 / float(selection_epsilon(unit.value_price(charge)))
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return the epsilon that the mechanism runs at, and its scale in ranges of one row's cost."""
+        price = unit.value_price(charge)
+        epsilon, moved = selection_epsilon(price), unit.max_rows * (2 if unit.replaces else 1)
+        mechanism = "none" if epsilon == math.inf else "exponential"
+        scale = 0 if epsilon == math.inf else 1 / Fraction(epsilon)
+        facts = {"price": exact_text(price.amount), "epsilon": exact_text(epsilon), "scale": exact_text(scale)}
+        return record_of(charge, mechanism, "range", row_sensitivity="1", unit_sensitivity=str(moved), **facts)
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the scale of the noise."""

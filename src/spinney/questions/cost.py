@@ -6,6 +6,7 @@ Proof: ``proofs/questions.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import finite_points, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.record import Answer, additive_record
 from spinney.spaces.box import Domain, FloatArray
 
 __all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
@@ -46,6 +48,12 @@ class Costing(Kind):
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise, in steps of the range."""
         return calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), unit.value_price(charge))
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return one answer; a replaced row moves a sum of signed numbers twice as far."""
+        sensitivity, price = Sensitivity(COST_STEPS, COST_STEPS**2), unit.value_price(charge)
+        answer = Answer("cost", COST_STEPS, sensitivity, price, self.noise(charge, unit))
+        return additive_record(charge, unit, [answer], ((4,),))
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the noise, in ranges of one row's cost."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from spinney.questions.arrays import frozen, frozen_places, require
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Partition, TreeCells, check_partition
 from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.record import Answer, additive_record
 
 __all__ = ["CountAnswer", "Counting", "Counts"]
 
@@ -54,7 +56,16 @@ class Counting(Kind):
 
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise of each count."""
-        return calibrate(Sensitivity(self.families, self.families), unit.count_price(charge))
+        return calibrate(self._sensitivity, unit.count_price(charge))
+
+    @property
+    def _sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.families, self.families)
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return one answer; a replaced row leaves one cell of each family and comes to another."""
+        answer = Answer("counts", 1, self._sensitivity, unit.count_price(charge), self.noise(charge, unit))
+        return additive_record(charge, unit, [answer])
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the noise of each count, in rows."""

@@ -5,7 +5,9 @@ Proof: ``proofs/coverage.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,13 @@ from numpy.typing import NDArray
 
 from spinney.mechanisms.coverage import choose_cover, step_epsilon
 from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.budget import Amount
+from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric
 
@@ -124,6 +127,16 @@ class Covering(Kind):
     def noise(self, charge: Charge, unit: Unit) -> Amount:
         """Return how strongly each choice leans: the epsilon of a step, per uncovered row."""
         return step_epsilon(charge, unit, self.steps)
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return the number of steps, the epsilon of each per uncovered row, and its scale in rows."""
+        step, moved = self.noise(charge, unit), unit.max_rows * (2 if unit.replaces else 1)
+        mechanism = "none" if step == math.inf else "coverage"
+        scale = 0 if step == math.inf else round_up(1 / Fraction(step))
+        facts = {"step_epsilon": exact_text(step), "scale": exact_text(scale), "delta": exact_text(charge.delta)}
+        return record_of(
+            charge, mechanism, "rows of a set", row_sensitivity="1", unit_sensitivity=str(moved), steps=self.steps, **facts
+        )
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return what the choices do, and the delta that they take."""

@@ -5,19 +5,22 @@ Proof: ``proofs/splitting.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.mechanisms.source import NoiseSource
-from spinney.mechanisms.splitting import SplitRule, split_rule
+from spinney.mechanisms.splitting import SplitRule, split_rule, worst_loss
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
 from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.record import exact_text, record_of
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
 __all__ = ["MOST_THRESHOLD", "Grow", "Splitting"]
@@ -45,6 +48,17 @@ class Splitting(Kind):
     def noise(self, charge: Charge, unit: Unit, threshold: int = 0) -> SplitRule:
         """Return the rule of the decisions."""
         return split_rule(unit.tree_price(charge), unit.replaces, threshold)
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return the constants of the rule, and the most that one row's whole path can lose with them."""
+        price, rule = unit.tree_price(charge), self.noise(charge, unit)
+        steps, moved = rule.steps_per_row, unit.max_rows * (2 if unit.replaces else 1)
+        loss = worst_loss(rule.scale, rule.decay, steps, unit.replaces) if rule.scale else math.inf
+        return record_of(
+            charge, "split decisions" if rule.scale else "none", "each level of a path",
+            row_sensitivity=str(steps), unit_sensitivity=str(moved * steps), price=exact_text(price.amount),
+            scale=exact_text(rule.scale), decay=str(rule.decay), worst_loss=exact_text(loss),
+        )  # fmt: skip
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the scale of the noise, in rows."""
@@ -81,6 +95,10 @@ class Grow(Question):
         require(type(self.start) is int and 0 <= self.start <= min(self.splits.depth, MOST_START), "start must be a level")
         is_number = type(self.threshold) is int and 0 <= self.threshold <= MOST_THRESHOLD
         require(is_number, "the threshold must be a number of rows")
+
+    def record(self, ground: Ground, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return what a release stores: the loss does not depend on the threshold, which follows from released answers."""
+        return super().record(ground, charge, unit) | {"threshold": self.threshold}
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Quadtree:
         """Decide level by level; every visited cell gets noise."""

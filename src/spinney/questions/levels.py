@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,10 @@ class LevelCounting(Kind):
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise of each count."""
         return Counting().noise(charge.part(Fraction(1, self.levels)), unit)
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return the answer of one level, and how many there are."""
+        return Counting().record(charge.part(Fraction(1, self.levels)), unit) | {"repeats": self.levels}
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the noise of each count, in rows."""

@@ -50,6 +50,10 @@ class Kind(ABC):
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the noise in words, for a plan."""
 
+    @abstractmethod
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return what a release stores of sensitivity, price and noise: JSON-ready, exact, and from public facts."""
+
     def part(self, name: str, share: Fraction) -> Part:
         """Return a named share of a budget for a question of this kind."""
         return Part(name, self.question, share, self.l1, self.l2, self)
@@ -65,6 +69,10 @@ class Question(ABC):
     @abstractmethod
     def check(self, ground: Ground) -> None:
         """Raise a ValueError unless the public arguments are lawful on this ground."""
+
+    def record(self, ground: Ground, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return what a release stores of this question's noise."""
+        return self.kind(ground).record(charge, unit)
 
     @abstractmethod
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Any:

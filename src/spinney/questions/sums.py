@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.record import Answer, additive_record
 from spinney.spaces.box import FloatArray
 
 __all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summing", "Sums"]
@@ -88,13 +90,23 @@ class Summing(Kind):
 
     def noise(self, charge: Charge, unit: Unit) -> StepNoise:
         """Return the noise of vectors and weights."""
+        vectors, weights = self._answers(charge, unit)
+        return StepNoise(vectors.noise, weights.noise, weights.steps)
+
+    def _answers(self, charge: Charge, unit: Unit) -> tuple[Answer, Answer]:
+        """Return vectors and weights with their sensitivities, prices and noise."""
         square, weight_steps = RADIUS_STEPS**2, self.weight_steps
         price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=self.kernel != "median")
-        return StepNoise(
-            calibrate(Sensitivity(math.isqrt(self.n_features * square), square), price.vectors),
-            calibrate(Sensitivity(weight_steps, weight_steps**2), price.weights),
-            weight_steps,
+        vector, weight = Sensitivity(math.isqrt(self.n_features * square), square), Sensitivity(weight_steps, weight_steps**2)
+        return (
+            Answer("vectors", RADIUS_STEPS, vector, price.vectors, calibrate(vector, price.vectors)),
+            Answer("weights", weight_steps, weight, price.weights, calibrate(weight, price.weights)),
         )
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return both answers; a row is replaced inside one cell, or between two."""
+        inside = (4, 1 if self.kernel == "median" else 0)
+        return additive_record(charge, unit, self._answers(charge, unit), (inside, (2, 2)), kernel=self.kernel)
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the noise of each coordinate, in radii."""

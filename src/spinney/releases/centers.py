@@ -38,7 +38,7 @@ class Release(ClusterRelease):
         The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
-    random_state, noise_seed, made, format
+    random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
     """
 
@@ -49,7 +49,7 @@ class Release(ClusterRelease):
     domain: dict[str, Any]
     feature_names: tuple[str, ...] | None
     tightened: dict[str, Any] | None = None
-    format: str = "spinney-release/1"
+    format: str = "spinney-release/2"
 
     def __post_init__(self) -> None:
         for name in ("centers", "sizes", "summary_points", "summary_weights"):

@@ -24,14 +24,14 @@ class CoverRelease(Promise):
     n_sets, n_items : int
         Public.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
-    random_state, noise_seed, made, format
+    random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
     """
 
     chosen: NDArray[np.int64]
     n_sets: int
     n_items: int
-    format: str = "spinney-cover/1"
+    format: str = "spinney-cover/2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from spinney.privacy.adjacency import Adjacency
 
-__all__ = ["prepared_names", "prepared_rows"]
+__all__ = ["missing_names", "missing_rows", "prepared_names", "prepared_rows"]
 
 #: What the library cannot see, such as a scaler in a pipeline before it: the user declares it, or does not.
 BEFORE = "before that, as declared by the caller: none"
 
 
-def _rules(first: str, missing: str, instead: str, adjacency: str, cap: int | None) -> str:
-    """Return the rules in one sentence: what happens to rows that say nothing, and to those of a group."""
+def _missing(what: str, instead: str, adjacency: str) -> str:
     rule = "dropped" if adjacency == Adjacency.ADD_REMOVE.value else f"read as {instead}"
-    rules = [*([first] if first else []), f"{missing} {rule}"]
+    return f"{what} {rule}"
+
+
+def missing_rows(adjacency: str) -> str:
+    """Return what was done with rows of numbers that say nothing."""
+    return _missing("rows with a missing or infinite value", "the middle of the domain", adjacency)
+
+
+def missing_names(thing: str, first: str, adjacency: str) -> str:
+    """Return what was done with rows that name no thing; parameters as for `prepared_names`."""
+    return _missing(f"rows that name no {thing}", first, adjacency)
+
+
+def _rules(first: str, missing: str, cap: int | None) -> str:
+    """Return the rules in one sentence: what happens to rows that say nothing, and to those of a group."""
+    rules = [*([first] if first else []), missing]
     if cap is not None:
         rows = "one row" if cap == 1 else f"at most {cap} rows"
         rules.append(f"rows without a name of a group dropped, and {rows} of a group counted, chosen by secret draws")
@@ -30,7 +44,7 @@ def prepared_rows(adjacency: str, cap: int | None) -> str:
         The largest number of rows of a group that count; None without groups.
     """
     clipped = "values clipped to the declared bounds and read on a public grid"
-    return _rules(clipped, "rows with a missing or infinite value", "the middle of the domain", adjacency, cap)
+    return _rules(clipped, missing_rows(adjacency), cap)
 
 
 def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> str:
@@ -43,4 +57,4 @@ def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> s
     adjacency, cap
         As for `prepared_rows`.
     """
-    return _rules("", f"rows that name no {thing}", first, adjacency, cap)
+    return _rules("", missing_names(thing, first, adjacency), cap)

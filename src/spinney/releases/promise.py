@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,11 +13,19 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
+from spinney.verification.canonical import digest_of, signature_of
 
 __all__ = ["LATER", "Promise", "read_json"]
 
 #: Fields that releases of earlier versions do not have; such files stay readable for good.
-LATER = frozenset({"made", "noise_seed", "parameters", "random_state", "tightened"})
+LATER = frozenset(
+    {
+        "audit", "k", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters", "random_state",
+        "signature", "tightened", "versions",
+    }
+)  # fmt: skip
+#: Versions of the format that are read: the first is of 0.1.
+VERSIONS = ("1", "2")
 
 
 def _number(value: float) -> float | str:
@@ -67,6 +75,21 @@ class Promise:
     made : dict
         The ``date`` (UTC), and the name of the ``ledger`` that was charged with the ``entry``, if there is one. The only field
         that differs between two fits that repeat each other. Like the three above it is empty in files of earlier versions.
+    mechanisms : tuple of dict
+        For each charge, in order: sensitivity, price, mechanism and scale, exact (``docs/release-format.md``). This and the
+        fields below are empty in files of format 1.
+    k : int or None
+        The number that was asked for.
+    k_source : str
+        Where it came from.
+    missing_values : str
+        What was done with rows that say nothing.
+    versions : dict
+        Of spinney, opendp, numpy and python.
+    audit : str
+        The audit report that tells a measured bound for this release, or ``none``.
+    signature : str or None
+        A keyed digest of all other fields (`signed`).
     format : str
     """
 
@@ -84,6 +107,13 @@ class Promise:
     random_state: int | str | None = None
     noise_seed: int | None = None
     made: dict[str, str | None] = field(default_factory=dict)
+    mechanisms: tuple[dict[str, Any], ...] = ()
+    k: int | None = None
+    k_source: str = ""
+    missing_values: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    audit: str = "none"
+    signature: str | None = None
     format: str = ""
 
     @property
@@ -109,11 +139,25 @@ class Promise:
                 value = value.tolist()
             elif name == "charges":
                 value = [charge.to_dict() for charge in value]
+            elif name == "mechanisms":
+                value = list(value)
             elif isinstance(value, float):
                 value = _number(value)
             record[name] = value
         record["statement"] = self.statement
         return record
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the release, its signature left out: what a ledger keeps of it, and a key signs."""
+        return digest_of(json.loads(self.to_json()))
+
+    def signed(self, key: bytes) -> Self:
+        """Return the release with a signature by a secret key, at least 16 bytes; `spinney.verify` checks it.
+
+        Whoever holds the key can sign, so that this tells the holders of one key apart from all others, and no more.
+        """
+        return replace(self, signature=signature_of(json.loads(self.to_json()), key))
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the release as JSON, and write it to `path` if one is given."""
@@ -128,11 +172,12 @@ class Promise:
         """Read what `to_dict` wrote."""
         if not isinstance(record, dict):
             raise ParameterError.wrong("record", "from_dict", "a dict", record, "as release.to_dict() gives it.")
-        if record.get("format") != cls.format:
+        if not cls.reads(record.get("format")):
             raise ReleaseError(f"This is not a release of format {cls.format}.\nHint: write it with release.to_json(path).")
         try:
             fields = cls._read_fields(record)
             fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
+            fields["mechanisms"] = tuple(fields.get("mechanisms", ()))
             for name in ("epsilon", "promised_epsilon", "delta"):
                 fields[name] = float(fields[name])
             release = cls(**fields)
@@ -149,9 +194,16 @@ class Promise:
         return cls.from_dict(read_json(path))
 
     @classmethod
+    def reads(cls, name: object) -> bool:
+        """Whether a format, by its name, is one of this kind of release."""
+        family = cls.format.rpartition("/")[0]
+        return name in [f"{family}/{version}" for version in VERSIONS]
+
+    @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a record, before charges and amounts are read."""
-        return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in LATER}
+        optional = LATER if record["format"] != cls.format else frozenset()
+        return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
 
     def _check(self) -> None:
         """Raise a ValueError unless the promise is one."""
@@ -171,3 +223,8 @@ class Promise:
         seeds = type(self.noise_seed) in (int, type(None)) and type(self.random_state) in (int, str, type(None))
         if not (plain and seeds and all(isinstance(text, str | None) for text in self.made.values())):
             raise ValueError("what repeats the release is not described")
+        texts = (self.k_source, self.missing_values, self.audit, self.signature or "", *self.versions.values())
+        if not (all(isinstance(text, str) for text in texts) and type(self.k) in (int, type(None))):
+            raise ValueError("a text or a number is not one")
+        if not all(isinstance(record, dict) for record in self.mechanisms):
+            raise ValueError("the noise is not described")

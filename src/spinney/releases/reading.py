@@ -25,7 +25,7 @@ def read_release(path: str | Path) -> Release | SiteRelease | CoverRelease:
     """
     record = read_json(path)
     for kind in KINDS:
-        if record.get("format") == kind.format:
+        if kind.reads(record.get("format")):
             return kind.from_dict(record)
     known = ", ".join(kind.format for kind in KINDS)
     raise ReleaseError(f"{path} is not a release of a known format: {known}.\nHint: write it with release.to_json(path).")

@@ -43,7 +43,7 @@ class SiteRelease(ClusterRelease):
     names : tuple of str or None
         What the sites are called, if the space's points have names.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
-    random_state, noise_seed, made, format
+    random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
     """
 
@@ -55,7 +55,7 @@ class SiteRelease(ClusterRelease):
     space: dict[str, Any]
     coordinates: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
-    format: str = "spinney-sites/1"
+    format: str = "spinney-sites/2"
 
     def __post_init__(self) -> None:
         for name in ("medoids", "existing_sites", "summary_points"):

@@ -1,4 +1,4 @@
-"""Pages, pictures and cost curves of releases."""
+"""Pages, labels, pictures and cost curves of releases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from spinney._lazy import lazily
 
 if TYPE_CHECKING:
     from spinney.report.curve import CostCurve, cost_curve, draw_curve
+    from spinney.report.label import label_page, privacy_label, registry_entry
     from spinney.report.map import draw_map
     from spinney.report.pages import page
     from spinney.report.picture import draw
@@ -19,7 +20,10 @@ __all__ = [
     "draw",
     "draw_curve",
     "draw_map",
+    "label_page",
     "page",
+    "privacy_label",
+    "registry_entry",
     "site_rows",
 ]
 
@@ -31,7 +35,10 @@ __getattr__, __dir__ = lazily(
         "draw": "spinney.report.picture",
         "draw_curve": "spinney.report.curve",
         "draw_map": "spinney.report.map",
+        "label_page": "spinney.report.label",
         "page": "spinney.report.pages",
+        "privacy_label": "spinney.report.label",
+        "registry_entry": "spinney.report.label",
         "site_rows": "spinney.report.site_table",
     },
 )

@@ -1,0 +1,76 @@
+"""Checking, signing and labeling release files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from spinney.cli.errors import REFUSED, one_line_errors
+from spinney.cli.files import written_whole
+from spinney.cli.options import FILE
+from spinney.exceptions import ParameterError
+
+__all__ = ["label", "sign", "verify"]
+
+
+@click.command()
+@click.argument("release", type=FILE)
+@click.option("--ledger", type=FILE, default=None, help="Also require that it stands, unchanged, in this ledger.")
+@click.option("--key", type=FILE, default=None, help="Also require that it was signed with the secret bytes in this file.")
+def verify(release: Path, ledger: Path | None, key: Path | None) -> None:
+    """Add up a release's charges and check its noise, with code apart from the one that made it.
+
+    Says line by line what holds. Exit code 1 if something does not, 3 if the file is no release.
+    """
+    with one_line_errors():
+        from spinney.verification.checking import verify as check
+
+        found = check(release, ledger=ledger, key=key)
+        click.echo(str(found))
+    if not found.holds:
+        sys.exit(REFUSED)
+
+
+@click.command()
+@click.argument("release", type=FILE)
+@click.option("--key", type=FILE, required=True, help="A file of at least 16 secret bytes.")
+def sign(release: Path, key: Path) -> None:
+    """Write a signature under a secret key into a release file, so that any later change is noticed."""
+    with one_line_errors():
+        from spinney.releases.reading import read_release
+        from spinney.verification.canonical import read_key
+
+        secret, loaded = read_key(key), read_release(release)
+        if loaded.format != type(loaded).format:
+            raise ParameterError(f"{release} is of a format that has no signature.\nHint: sign releases of this version.")
+        with written_whole(release) as part:
+            loaded.signed(secret).to_json(part)
+        click.echo(f"Signed {release}.")
+
+
+@click.command()
+@click.argument("release", type=FILE)
+@click.option("--registry", is_flag=True, help="The fields of a deployment registry instead of the label, as JSON.")
+@click.option("--out", type=FILE, default=None, help="Where to write it: .md or .json; else as Markdown here.")
+def label(release: Path, registry: bool, out: Path | None) -> None:
+    """Print a privacy label: what was promised, to whom, by which means, in a page that needs no mathematics."""
+    with one_line_errors():
+        from spinney.releases.reading import read_release
+        from spinney.report.label import label_page, privacy_label, registry_entry
+
+        kinds = (".json",) if registry else (".md", ".json")
+        if out is not None and out.suffix not in kinds:
+            raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {' or '.join(kinds)}.")
+        loaded = read_release(release)
+        told = registry_entry(loaded) if registry else privacy_label(loaded)
+        as_json = registry or (out is not None and out.suffix == ".json")
+        text = json.dumps(told, indent=1, ensure_ascii=False) if as_json else label_page(loaded)
+        if out is None:
+            click.echo(text)
+            return
+        with written_whole(out) as part:
+            part.write_text(text + "\n", encoding="utf-8")
+        click.echo(f"Wrote {out}.")

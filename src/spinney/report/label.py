@@ -1,0 +1,219 @@
+"""A privacy label of a release, and its entry for a registry of deployments.
+
+The label is after the expert-informed one of Dibia et al. (2025): budget, epsilon, delta, rho, unit, model of trust, mechanisms,
+composition, utility, audit. The entry has the fields of the deployment registry of OpenDP, down to its third tier.
+What no release can know (who is responsible, what for, which people) is left to be filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from spinney.privacy.charges import Measure
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.promise import Promise
+from spinney.releases.sites import SiteRelease
+
+__all__ = ["OPEN", "label_page", "privacy_label", "registry_entry"]
+
+#: What a user has to fill in.
+OPEN = "to be filled in by the publisher"
+#: What is outside the promise, for every release.
+UNPROTECTED = (
+    "bounds, columns, k, epsilon, delta, parameters and public maps; running time and memory use; that a fit was made, and when"
+)
+
+
+def _unit(release: Promise) -> tuple[str, str]:
+    """Return the unit in a word, and what it means."""
+    change = "added or removed" if release.adjacency == "add-remove" else "replaced by another"
+    if release.max_rows_per_group is None:
+        return "one row", f"Tables that differ by one row, {change}. A person with several rows is protected in each, not in all."
+    rows = release.max_rows_per_group
+    return "one group of rows", f"Tables that differ by all rows of one group, {change}; at most {rows} rows of a group count."
+
+
+def _product(release: Promise) -> tuple[str, str]:
+    """Return what was released, in a word and in a sentence."""
+    if isinstance(release, Release):
+        k, d = release.centers.shape
+        return (
+            "cluster centers",
+            f"{k} centers of {d} columns ({release.objective}), with noisy sizes and a noisy summary of the rows.",
+        )
+    if isinstance(release, SiteRelease):
+        points = release.space["n_points"]
+        return "chosen sites", f"{len(release.medoids)} sites of a public space of {points} points, with noisy sizes."
+    assert isinstance(release, CoverRelease)
+    return "chosen sets", f"{len(release.chosen)} choices of {release.n_sets} public sets that cover many rows."
+
+
+def _domain(release: Promise) -> str:
+    """Return the public domain in words."""
+    if isinstance(release, Release):
+        bounds = zip(release.domain["lower"], release.domain["upper"], strict=True)
+        told = ", ".join(f"{low:g} to {high:g}" for low, high in list(bounds)[:8])
+        return f"numbers in declared bounds: {told}{' ...' if len(release.domain['lower']) > 8 else ''}"
+    if isinstance(release, SiteRelease):
+        return f"points of a public space ({release.space['kind']} of {release.space['n_points']} points)"
+    assert isinstance(release, CoverRelease)
+    return f"{release.n_items} public items"
+
+
+def _rho(release: Promise) -> Fraction | float:
+    return sum((charge.amount for charge in release.charges if charge.measure is Measure.ZCDP), start=Fraction(0))
+
+
+def _mechanisms(release: Promise) -> str:
+    """Return the mechanisms that were used, each once, with how often."""
+    counts: dict[str, int] = {}
+    for record in release.mechanisms:
+        counts[record["mechanism"]] = counts.get(record["mechanism"], 0) + 1
+    return (
+        ", ".join(f"{name} ({times} {'question' if times == 1 else 'questions'})" for name, times in counts.items())
+        or "not recorded"
+    )
+
+
+def _flavor(release: Promise) -> str:
+    if not release.is_private:
+        return release.noise
+    return "approximate differential privacy" if release.delta else "pure differential privacy"
+
+
+def _utility(release: Promise) -> str:
+    if isinstance(release, Release | SiteRelease):
+        return f"each noisy size is within {release.sizes_margin:g} rows of the true one with probability 0.95"
+    return "no error is released with the choices"
+
+
+def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
+    """Yield section, name, value and explanation of each row of the label."""
+    unit, unit_words = _unit(release)
+    private, rho, made = release.is_private, float(_rho(release)), release.made
+    spent = f"{release.epsilon:.6g} of {release.promised_epsilon:g} spent"
+    yield "privacy", "promise", release.statement, "The guarantee in one sentence."
+    yield "privacy", "privacy budget", spent if private else "none", "What the questions used together, of what was promised."
+    yield (
+        "privacy",
+        "epsilon",
+        f"{release.promised_epsilon:g}" if private else "none",
+        "The most that one unit can change odds: by exp(epsilon).",
+    )
+    yield "privacy", "delta", f"{release.delta:g}" if private else "none", "The chance left out of that promise; 0 leaves none."
+    yield (
+        "privacy",
+        "rho",
+        f"{rho:.6g}" if private and rho else "not used",
+        "Gaussian noise is counted in rho (zCDP), which is part of epsilon.",
+    )
+    yield "privacy", "unit of privacy", unit, unit_words
+    yield "trust", "model", release.model.partition(":")[0], release.model.partition(": ")[2] or "Not told."
+    yield "trust", "randomness", release.noise, "Secure noise comes from the system's entropy and cannot be repeated."
+    yield "trust", "audit", release.audit, "A report with a measured bound, if there is one."
+    yield "data", "released", _product(release)[0], _product(release)[1]
+    yield "data", "domain", _domain(release), "Public; declared by the caller."
+    yield "data", "preprocessing", release.preprocessing or "not told", "What was done to rows before the questions."
+    yield "data", "missing values", release.missing_values or "not told", "The rule for rows that say nothing."
+    yield (
+        "means",
+        "mechanisms",
+        _mechanisms(release),
+        f"{len(release.charges)} questions were asked, each with noise on every slot.",
+    )
+    yield "means", "composition", "charges add", "Pure charges add exactly; rho adds and is converted once, at delta."
+    yield "means", "utility", _utility(release), "What the noise does to the result."
+    yield (
+        "means",
+        "software",
+        f"spinney {release.version}",
+        ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not told.",
+    )
+    charged = f"entry {made['entry']} of {made['ledger']}" if made.get("entry") else "no ledger"
+    yield (
+        "about",
+        "made",
+        made.get("date") or "not told",
+        f"Charged to {charged}; epsilons of several releases about the same rows add up.",
+    )
+    yield "about", "responsible", OPEN, "Who published it."
+    yield "about", "contact", OPEN, "Where to ask."
+
+
+def privacy_label(release: Promise) -> dict[str, Any]:
+    """Return a privacy label, JSON-ready: sections of rows, each with a value and an explanation.
+
+    Privacy
+    -------
+    Post-processing of a release: free.
+    """
+    label: dict[str, Any] = {"label": "spinney-label/1"}
+    for section, name, value, words in _rows(release):
+        label.setdefault(section, {})[name] = {"value": value, "explanation": words}
+    return label
+
+
+def label_page(release: Promise) -> str:
+    """Return the label as Markdown."""
+    titles = {"privacy": "Privacy", "trust": "Trust", "data": "Data", "means": "Means", "about": "About"}
+    lines, last = ["# Privacy label"], ""
+    for section, name, value, words in _rows(release):
+        if section != last:
+            lines += ["", f"## {titles[section]}", "", "| what | value | meaning |", "|---|---|---|"]
+            last = section
+        cells = (text.replace("|", "\\|").replace("\n", " ") for text in (name, value, words))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def registry_entry(release: Promise) -> dict[str, Any]:
+    """Return what a registry of deployments asks for, JSON-ready; what a release cannot know is left to be filled in.
+
+    Privacy
+    -------
+    Post-processing of a release: free.
+    """
+    unit, unit_words = _unit(release)
+    kind, words = _product(release)
+    rho = float(_rho(release))
+    parameters = {"epsilon": release.promised_epsilon if release.is_private else None, "delta": release.delta}
+    return {
+        "tier": 3,
+        "deployment": {
+            "name": OPEN,
+            "data_curator": OPEN,
+            "contact": OPEN,
+            "intended_use": OPEN,
+            "data_product_type": kind,
+            "data_product_region": OPEN,
+            "data_product_description": words,
+            "publication_date": release.made.get("date"),
+            "dp_flavor": {"name": _flavor(release), "data_domain": _domain(release), "unprotected_quantities": UNPROTECTED},
+            "privacy_loss": {
+                "privacy_unit": unit,
+                "privacy_unit_description": unit_words,
+                "privacy_parameters": parameters | ({"rho": rho} if rho else {}),
+                "privacy_parameters_description": f"{release.statement}; {release.epsilon:.6g} was spent.",
+            },
+            "model": {
+                "model_name": release.model.partition(":")[0],
+                "model_name_description": release.model,
+                "release_type": "one time",
+                "interactivity": "none: the questions follow from a plan that is made before any row is read",
+            },
+            "additional_dp_information": {
+                "post_processing": "all computation on noisy answers; nothing else reads rows",
+                "composition": "pure charges add; zCDP charges add and are converted once, at delta",
+            },
+            "implementation": {
+                "pre_processing_eda_hyperparameter_tuning": f"{release.preprocessing}; k: {release.k_source or 'not told'}",
+                "mechanisms": _mechanisms(release),
+                "software": {"spinney": release.version} | release.versions,
+                "audit": release.audit,
+                "justification": OPEN,
+            },
+        },
+    }

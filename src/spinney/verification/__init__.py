@@ -1,0 +1,24 @@
+"""Checking releases with arithmetic of its own: nothing is imported from the code that plans, charges or draws noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spinney._lazy import lazily
+
+if TYPE_CHECKING:
+    from spinney.verification.checking import verify
+    from spinney.verification.report import Finding, Verification
+    from spinney.verification.shape import schema
+
+__all__ = ["Finding", "Verification", "schema", "verify"]
+
+__getattr__, __dir__ = lazily(
+    "spinney.verification",
+    {
+        "Finding": "spinney.verification.report",
+        "Verification": "spinney.verification.report",
+        "schema": "spinney.verification.shape",
+        "verify": "spinney.verification.checking",
+    },
+)

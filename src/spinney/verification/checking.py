@@ -1,0 +1,193 @@
+"""Checking a release alone: its shape, its promise, its charges, its noise, and whether anyone vouches for it.
+
+Nothing here is imported from the code that plans, charges or draws noise: the arithmetic is written a second time.
+"""
+
+from __future__ import annotations
+
+import hmac
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from spinney.exceptions import ReleaseError
+from spinney.verification.amounts import converted, fraction_of, told
+from spinney.verification.canonical import digest_of, read_key, read_record, signature_of
+from spinney.verification.ledger_lines import read_ledger
+from spinney.verification.noise import Refused, Setting, check_noise
+from spinney.verification.report import Finding, Verification
+from spinney.verification.shape import SCHEMAS, misfit
+
+__all__ = ["verify"]
+
+_KINDS = {"release": "centers", "sites": "medoids", "cover": "chosen"}
+
+
+def _version_of(record: dict[str, Any], path: str | Path) -> int:
+    """Return the version of a release's format, after a check of its shape."""
+    name, _, version = str(record.get("format")).rpartition("/")
+    known = [str(one) for one in SCHEMAS]
+    if name.removeprefix("spinney-") not in _KINDS or not name.startswith("spinney-") or version not in known:
+        raise ReleaseError(
+            f"{path} is not a release of a known format.\nHint: name a file that 'spinney fit' or 'spinney sites' wrote."
+        )
+    wrong = misfit(record, int(version))
+    if wrong is not None:
+        raise ReleaseError(f"{path} is no whole release: {wrong}.\nHint: write it again with to_json.")
+    return int(version)
+
+
+def _statement(record: dict[str, Any]) -> str:
+    """Return the sentence that the numbers of a release make."""
+    if record["noise"] != "secure":
+        return str(record["noise"])
+    cap = record["max_rows_per_group"]
+    unit = "row" if cap is None else f"group of at most {cap} counted rows"
+    change = {"add-remove": "adding or removing", "replace": "replacing"}[record["adjacency"]]
+    epsilon, delta = record["promised_epsilon"], record["delta"]
+    number = epsilon if epsilon == "inf" else repr(float(epsilon))
+    return f"({number}, {float(delta)!r})-differentially private for {change} one {unit}"
+
+
+def _promise(record: dict[str, Any]) -> list[Finding]:
+    stated = _statement(record)
+    same = record["statement"] == stated
+    words = stated if same else "its sentence is not what its numbers say"
+    private = record["noise"] == "secure" and record["promised_epsilon"] != "inf" and record.get("noise_seed") is None
+    noise = "secure: drawn from the entropy of the system" if private else "not private: this release promises nothing"
+    return [Finding("promise", same, words), Finding("noise", private, noise)]
+
+
+def _charges(record: dict[str, Any]) -> Finding:
+    """Add up the charges, and compare them with what was spent and what was promised."""
+    charges, delta = record["charges"], told(record["delta"])
+    amounts, deltas = ([fraction_of(one.get(name, "0")) for one in charges] for name in ("amount", "delta"))
+    if not charges or None in amounts or None in deltas:
+        return Finding("charges", False, "a charge is no finite amount")
+    sums = {"epsilon": Fraction(), "rho": Fraction()}
+    for charge, amount in zip(charges, amounts, strict=True):
+        sums[charge["measure"]] += amount or 0
+    own = sum((one or Fraction() for one in deltas), Fraction())
+    gaussian = converted(sums["rho"], delta - own) if own <= delta else None
+    if gaussian is None:
+        return Finding("charges", False, "the charges need a larger delta than the release states")
+    total = sums["epsilon"] + gaussian
+    how = f"{len(charges)} charges add up to epsilon {float(total):.9g}"
+    how += f" at delta {record['delta']:g} (rho {float(sums['rho']):.6g})" if sums["rho"] else ""
+    spent, promised = record["epsilon"], record["promised_epsilon"]
+    if total > told(spent):
+        return Finding("charges", False, f"{how}, more than the {spent:.9g} that is stated")
+    if told(spent) > told(promised):
+        return Finding("charges", False, f"more is spent than the {promised:.9g} that is promised")
+    if len({one["name"] for one in charges}) < len(charges):
+        return Finding("charges", False, "two charges have one name")
+    return Finding("charges", True, f"{how}, of {promised:.9g} promised")
+
+
+def _noise(record: dict[str, Any]) -> list[Finding]:
+    """Check the noise of every question."""
+    charges, records = record["charges"], record["mechanisms"]
+    if [one["name"] for one in charges] != [one["name"] for one in records]:
+        return [Finding("mechanisms", False, "they are not those of the charges")]
+    columns = len(record["domain"]["lower"]) if "domain" in record else 0
+    setting = Setting(record["adjacency"] == "replace", record["max_rows_per_group"] or 1, columns)
+    found = []
+    for charge, noise in zip(charges, records, strict=True):
+        try:
+            found.append(Finding(charge["name"], True, f"{charge['question']}: {check_noise(noise, charge, setting)}"))
+        except Refused as error:
+            found.append(Finding(charge["name"], False, f"{charge['question']}: {error}"))
+    return found
+
+
+def _contents(record: dict[str, Any]) -> Finding:
+    """Check that as much was released as was asked for."""
+    name = record["format"].partition("-")[2].partition("/")[0]
+    found, k = len(record[_KINDS[name]]), record["k"]
+    steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
+    same = found == k and all(count == k for count in steps)
+    return Finding("k", same, f"{k}, {record['k_source']}" if same else "there are not as many as were asked for")
+
+
+def _in_ledger(record: dict[str, Any], path: str | Path) -> Finding:
+    """Look for the release in a ledger."""
+    ledger, entry = read_ledger(path), record.get("made", {}).get("entry")
+    if entry is None or entry not in ledger.entries:
+        return Finding("ledger", False, "no entry of this ledger paid for it")
+    if entry not in ledger.digests:
+        words = "its entry is there without a digest: the fit failed, or an earlier version made it. Not authenticated"
+        return Finding("ledger", False, words)
+    if not hmac.compare_digest(ledger.digests[entry], digest_of(record)):
+        return Finding("ledger", False, "it is not the release that its entry paid for: something in it was changed")
+    charged = [tuple(sorted(charge.items())) for charge in ledger.entries[entry]["charges"]]
+    if not all(tuple(sorted(charge.items())) in charged for charge in record["charges"]):
+        return Finding("ledger", False, "its entry did not pay for all of its charges")
+    return Finding("ledger", True, f"entry {entry} paid for it, and it is unchanged since")
+
+
+def _under_key(record: dict[str, Any], path: str | Path) -> Finding:
+    """Check the signature."""
+    signature, expected = record.get("signature"), signature_of(record, read_key(path))
+    if signature is None:
+        return Finding("signature", False, "it is not signed")
+    same = hmac.compare_digest(signature, expected)
+    words = "signed with this key, and unchanged since" if same else "it was changed, or signed with another key"
+    return Finding("signature", same, words)
+
+
+def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None) -> Verification:
+    """Check a release with code apart from the one that made it, and say in words what holds.
+
+    An edited charge, price, sensitivity or scale is refused by arithmetic. That nothing else was edited is known only if the
+    digest of the release stands in a ledger, or if it was signed: asked for either, what is not authentic is refused.
+
+    Privacy
+    -------
+    Reads a release and nothing about rows: free.
+
+    Parameters
+    ----------
+    path : str or Path
+        What ``release.to_json(path)`` wrote, with this version or an earlier one; format 1 tells nothing of noise.
+    ledger : str or Path, optional
+        The ledger that was charged.
+    key : str or Path, optional
+        A file with the secret bytes that it was signed with.
+
+    Returns
+    -------
+    Verification
+        ``holds``, ``authenticated``, ``findings``, and a page of words when printed.
+
+    Raises
+    ------
+    ReleaseError
+        If the file is no release, or not a whole one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spinney import PrivateKMeans, verify
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = folder.name + "/release.json"
+    >>> text = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit([[0.1], [0.9]]).release_.to_json(path)
+    >>> print(verify(path).verdict)
+    The arithmetic holds; not authenticated: anyone could have written this file.
+    >>> folder.cleanup()
+    """
+    record = read_record(path)
+    version = _version_of(record, path)
+    findings = _promise(record)
+    if findings[1].holds:
+        findings.append(_charges(record))
+        if version == 1:
+            findings.append(Finding("mechanisms", None, "noise was not recorded in this version of the format"))
+        else:
+            findings.extend(_noise(record))
+    if version > 1:
+        findings.append(_contents(record))
+    vouched = [_in_ledger(record, ledger)] if ledger is not None else []
+    vouched += [_under_key(record, key)] if key is not None else []
+    authenticated = bool(vouched) and all(finding.holds for finding in vouched)
+    title = f"{path}: {record['format']}, made by spinney {record['version']}"
+    return Verification(title, (*findings, *vouched), authenticated)

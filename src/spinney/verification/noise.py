@@ -1,0 +1,228 @@
+"""Whether the noise of a question is what its charge buys: own tables of sensitivities, own arithmetic in exact fractions.
+
+Each check raises `Refused` with the reason, or returns what was found in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+from spinney.verification.amounts import DIGITS, decimal_of, fraction_of
+from spinney.verification.split_loss import split_loss
+
+__all__ = ["Refused", "Setting", "check_noise"]
+
+
+#: What an answer is counted in, with its steps taken out.
+_UNITS = {"counts": "rows", "vectors": "clipping radii of sums", "weights": "rows of weights", "cost": "ranges of a row's cost"}
+
+
+class Refused(Exception):  # noqa: N818  (what a check raises; it never leaves the room)
+    """Something in a release does not hold; its text says what."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the whole release says: whether neighbors replace a unit, its rows, and how many columns there are, 0 of points."""
+
+    replaces: bool
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One question: its record, its setting, and what it was charged."""
+
+    record: dict[str, Any]
+    setting: Setting
+    amount: Fraction
+    delta: Fraction
+
+    @property
+    def is_pure(self) -> bool:
+        return bool(self.record["measure"] == "epsilon")
+
+    def number(self, name: str, of: dict[str, Any] | None = None) -> Fraction:
+        """Return a number of the record."""
+        found = fraction_of((self.record if of is None else of)[name])
+        if found is None:
+            raise Refused(f"its {name.replace('_', ' ')} is no number")
+        return found
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Refused(otherwise)
+
+
+def _short(number: Fraction) -> str:
+    return f"{float(number):.6g}"
+
+
+def _moved(asked: _Asked) -> int:
+    """Return how many rows come or go with one unit."""
+    return asked.setting.rows * (2 if asked.setting.replaces else 1)
+
+
+def _sensitivities(asked: _Asked) -> tuple[list[tuple[str, int]], list[list[int]]]:
+    """Return what each answer is and how far one row moves it, and in which ways a replaced row moves them, from tables."""
+    record, answers = asked.record, asked.record["answers"]
+    question, squared = record["question"], not asked.is_pure
+    first = int(asked.number("row_sensitivity", answers[0]))
+    if question in ("counts", "levels"):
+        families = first if question == "counts" and first == asked.setting.columns else 1
+        return [("counts", families)], [[2]]
+    steps = int(asked.number("steps", answers[0]))
+    if question == "cost":
+        return [("cost", steps**2 if squared else steps)], [[4]]
+    median = record["kernel"] == "median"
+    weight = steps if median else 1
+    vector = steps**2 if squared else math.isqrt(asked.setting.columns * steps**2)
+    return [("vectors", vector), ("weights", weight**2 if squared else weight)], [[4, int(median)], [2, 2]]
+
+
+def _additive(asked: _Asked) -> str:
+    """Check answers with additive noise."""
+    record, answers, setting = asked.record, asked.record["answers"], asked.setting
+    mechanism, norm = ("discrete laplace", "l1") if asked.is_pure else ("discrete gaussian", "squared l2")
+    _require(record["mechanism"] == mechanism and record["norm"] == norm, "its mechanism is none that its charge can pay")
+    rows, replaced = _sensitivities(asked)
+    _require([one["of"] for one in answers] == [name for name, _ in rows], "its answers are not those of the question")
+    repeats = record["repeats"]
+    _require(repeats == 1 or (repeats > 1 and record["question"] == "levels"), "it is asked once")
+    if asked.is_pure:
+        replaced = [[2] * len(rows)]
+    cases = replaced if setting.replaces else [[1] * len(rows)]
+    group = setting.rows if asked.is_pure else setting.rows**2
+    stated = [[fraction_of(text) for text in case] for case in record["unit_sensitivity"]]
+    expected = [[times * group * row for times, (_, row) in zip(case, rows, strict=True)] for case in cases]
+    _require(stated == expected, "a whole unit moves it further, or less, than it says")
+    if record["question"] == "sums":
+        weight = "1" if record["kernel"] != "median" else answers[0]["steps"]
+        _require(answers[1]["steps"] == weight, "its weights are in other steps")
+    elif record["question"] != "cost":
+        _require(answers[0]["steps"] == "1", "rows are counted in whole rows")
+    scales, prices = ([asked.number(name, one) for one in answers] for name in ("scale", "price"))
+    positive = min(*scales, *prices, *(asked.number("steps", one) for one in answers))
+    _require(positive > 0, "a scale, a price or a step is nothing")
+
+    def loss(sensitivity: Fraction | int, scale: Fraction) -> Fraction:
+        return sensitivity / scale if asked.is_pure else Fraction(sensitivity) / (2 * scale**2)
+
+    for (name, row), answer, scale, price in zip(rows, answers, scales, prices, strict=True):
+        _require(asked.number("row_sensitivity", answer) == row, f"one row moves its {name} further, or less, than it says")
+        _require(loss(row, scale) <= price, f"the noise of its {name} is smaller than its price buys")
+    spent = max(repeats * group * sum(map(Fraction.__mul__, prices, map(Fraction, case))) for case in cases)
+    _require(spent == asked.amount, "the prices of its rows are not those of its charge")
+    lost = max(repeats * sum(map(loss, case, scales), start=Fraction(0)) for case in expected)
+    _require(lost <= asked.amount, "a whole unit loses more than its charge")
+    told = ", ".join(
+        f"{_short(scale / asked.number('steps', one))} {_UNITS[one['of']]}" for one, scale in zip(answers, scales, strict=True)
+    )
+    times = f", {repeats} times" if repeats > 1 else ""
+    return f"{mechanism} noise of scale {told}{times}: a unit loses {record['measure']} {_short(lost)}"
+
+
+def _price(asked: _Asked, moved: int) -> Fraction:
+    """Return the price of one row, after a check that a unit of so many rows pays the charge with it."""
+    price = asked.number("price")
+    _require(price * (moved if asked.is_pure else moved**2) == asked.amount, "the price of its rows is not that of its charge")
+    return price
+
+
+def _splits(asked: _Asked) -> str:
+    """Check the split decisions of a tree."""
+    record, setting = asked.record, asked.setting
+    _require(record["mechanism"] == "split decisions" and record["norm"] == "each level of a path", "it is another mechanism")
+    steps, scale, decay = (asked.number(name) for name in ("row_sensitivity", "scale", "decay"))
+    whole = steps.denominator == decay.denominator == 1
+    _require(whole and asked.number("unit_sensitivity") == _moved(asked) * steps, "a whole unit moves it by another amount")
+    price, stated = _price(asked, setting.rows), asked.number("worst_loss")
+    _require(Fraction(10) ** -12 < scale < 10**15 and max(steps, decay) < 10**15, "its scale, decay or steps are out of range")
+    found = Fraction(min(split_loss(float(scale), int(decay), int(steps), setting.replaces), 1e9))
+    _require(found <= stated, "its path loses more than it says")
+    _require((stated if asked.is_pure else stated**2 / 2) <= price, "its noise is smaller than its price buys")
+    rows = _short(scale / steps)
+    return f"split decisions with discrete laplace noise of scale {rows} rows: a row loses epsilon {_short(found)} on any path"
+
+
+def _choice(asked: _Asked) -> str:
+    """Check a choice by the exponential mechanism."""
+    record, moved = asked.record, _moved(asked)
+    _require(record["mechanism"] == "exponential" and record["norm"] == "range", "it is another mechanism")
+    moves = asked.number("row_sensitivity") == 1 and asked.number("unit_sensitivity") == moved
+    _require(moves, "a unit moves costs by another amount")
+    price, epsilon, scale = _price(asked, moved), asked.number("epsilon"), asked.number("scale")
+    _require((epsilon if asked.is_pure else epsilon**2 / 8) <= price, "it runs at more than its price buys")
+    _require(scale * epsilon >= 1, "its scale is smaller than its epsilon buys")
+    return f"exponential mechanism at epsilon {_short(epsilon)} per row's range, scale {_short(scale)} of it"
+
+
+def _cover_together(step: Fraction, asked: _Asked) -> bool:
+    """Whether all steps share the charge: ``proofs/coverage.md``, with the exact exponents."""
+    m, replaces = asked.setting.rows, asked.setting.replaces
+    if asked.delta == 0 or asked.delta >= 1:
+        return False
+    each = asked.amount / m - (step if replaces else 0)  # what a row that comes may lose, after those that leave
+    if not step <= each:
+        return False
+    with localcontext() as context:
+        context.prec = DIGITS
+        lean, one = decimal_of(step), decimal_of(each)
+        log_inverse = -decimal_of(asked.delta).ln() + (m * lean if replaces else 0)
+        if m > 1:  # a chain of m rows: the logarithm of 1 + e^x + ... + e^((m - 1) x)
+            log_inverse += (m - 1) * one + ((1 - (-m * one).exp()) / (1 - (-one).exp())).ln()
+        return lean <= (1 + one / log_inverse).ln() * (1 - Decimal(10) ** -40)
+
+
+def _cover(asked: _Asked) -> str:
+    """Check the steps of a cover."""
+    record, setting, steps = asked.record, asked.setting, asked.record["steps"]
+    is_cover = record["mechanism"] == "coverage" and record["norm"] == "rows of a set" and asked.is_pure
+    _require(is_cover and steps >= 1, "it is another mechanism")
+    moves = asked.number("row_sensitivity") == 1 and asked.number("unit_sensitivity") == _moved(asked)
+    _require(moves and asked.number("delta") == asked.delta, "a unit moves it by another amount, or delta is another")
+    step, scale = asked.number("step_epsilon"), asked.number("scale")
+    _require(step > 0 and scale * step >= 1, "its scale is smaller than its steps buy")
+    alone = setting.rows * (steps + setting.replaces) * step
+    if asked.delta == 0:
+        _require(alone == asked.amount, "its steps together are not its charge")
+    else:
+        _require(alone <= asked.amount or _cover_together(step, asked), "its steps together lose more than its charge")
+    return (
+        f"{steps} choices at epsilon {_short(step)} per uncovered row, priced {'each' if alone <= asked.amount else 'together'}"
+    )
+
+
+_CHECKS: dict[str, Callable[[_Asked], str]] = {
+    "choose": _choice,
+    "cost": _additive,
+    "counts": _additive,
+    "cover": _cover,
+    "grow": _splits,
+    "levels": _additive,
+    "sums": _additive,
+}
+
+
+def check_noise(record: dict[str, Any], charge: dict[str, Any], setting: Setting) -> str:
+    """Return in words what the noise of one question is; raise `Refused` unless it is what its charge buys.
+
+    Parameters
+    ----------
+    record, charge : dict
+        As the release has them, of the right shape.
+    setting : Setting
+    """
+    same = all(record[name] == charge[name] for name in ("name", "question", "measure"))
+    _require(same, "its record is of another charge")
+    amount, delta = fraction_of(charge["amount"]), fraction_of(charge.get("delta", "0"))
+    if amount is None or delta is None or amount == 0 or record["question"] not in _CHECKS:
+        raise Refused("its charge is no amount, or its question none of the list")
+    return _CHECKS[record["question"]](_Asked(record, setting, amount, delta))

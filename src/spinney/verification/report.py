@@ -1,0 +1,65 @@
+"""What verification found, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Finding", "Verification"]
+
+_MARKS = {True: "holds", False: "REFUSED", None: "not told"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked.
+
+    Parameters
+    ----------
+    subject : str
+        What it is about.
+    holds : bool or None
+        None: the release does not tell enough to check it.
+    words : str
+        What was found.
+    """
+
+    subject: str
+    holds: bool | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All findings about one release. Printing it shows them, with the verdict at the end.
+
+    Parameters
+    ----------
+    title : str
+    findings : tuple of Finding
+    authenticated : bool
+        Whether it stands, to the letter, in a ledger, or was signed with the key.
+    """
+
+    title: str
+    findings: tuple[Finding, ...]
+    authenticated: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was refused."""
+        return all(finding.holds is not False for finding in self.findings)
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence."""
+        if not self.holds:
+            refused = [finding.subject for finding in self.findings if finding.holds is False]
+            return f"REFUSED: {', '.join(refused)}."
+        told = "" if all(finding.holds for finding in self.findings) else ", as far as the release tells"
+        by = "authenticated" if self.authenticated else "not authenticated: anyone could have written this file"
+        return f"The arithmetic holds{told}; {by}."
+
+    def __str__(self) -> str:
+        width = max(len(finding.subject) for finding in self.findings)
+        lines = [f"{_MARKS[one.holds]:<8}  {one.subject:<{width}}  {one.words}" for one in self.findings]
+        return "\n".join([self.title, *lines, self.verdict])

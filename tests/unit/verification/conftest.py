@@ -1,0 +1,72 @@
+"""Releases of every estimator and algorithm, made once, as their files have them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
+
+ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2)) + np.random.default_rng(1).choice([[-1, -1], [1, 1]], 400)
+WIDE = np.random.default_rng(2).uniform(-1, 1, (300, 14))
+DEMAND = np.random.default_rng(3).integers(0, 12, 300)
+NAMES = [f"p{i}" for i in np.random.default_rng(4).integers(0, 150, 400)]
+SPACE = FiniteMetric.from_points(np.random.default_rng(5).uniform(0, 9, (12, 2)))
+SETS = [[0, 1, 2], [3, 4], [5, 6, 7, 8], [9, 10, 11]]
+
+
+def points(kind, rows, groups=None, **asked):
+    model = kind(3, **{"epsilon": 1.0, "bounds": (-2, 2), "random_state": 0, **asked})
+    return lambda **more: model.fit(rows, groups=groups, **more).release_
+
+
+def sites(groups=None, **asked):
+    model = PrivateKMedoids(2, **{"epsilon": 1.0, "space": SPACE, "random_state": 0, **asked})
+    return lambda **more: model.fit(DEMAND, groups=groups, **more).release_
+
+
+def cover(**asked):
+    return lambda **more: max_coverage(DEMAND, SETS, 3, n_items=12, **{"epsilon": 1.0, **asked}, **more)
+
+
+SMALL, REPLACE = {"delta": 1e-6}, {"adjacency": "replace"}
+PERSONS = {"groups": NAMES, "max_rows_per_group": 3}
+#: Every question, mechanism, relation and unit is here; `benchmarks/guard.py` has all of their combinations.
+MAKERS = {
+    "tree": points(PrivateKMeans, ROWS),
+    "tree, replace": points(PrivateKMedian, ROWS, **REPLACE),
+    "tree, zcdp, wide": points(PrivateKMeans, WIDE, **SMALL),
+    "tree, zcdp, persons, replace": points(PrivateKMedian, np.repeat(ROWS, 7, axis=1), **PERSONS, **SMALL, **REPLACE),
+    "moments, zcdp, replace": points(PrivateKMeans, WIDE, algorithm="moments", **SMALL, **REPLACE),
+    "hst": points(PrivateKMeans, ROWS, algorithm="hst"),
+    "hst, zcdp": points(PrivateKMedian, WIDE, algorithm="hst", **SMALL),
+    "lloyd, tightened, persons": points(PrivateKMeans, ROWS, algorithm="lloyd", tighten=True, **PERSONS),
+    "cells": sites(),
+    "site hst, replace": sites(algorithm="hst", **REPLACE),
+    "local search": sites(algorithm="local-search"),
+    "local search, zcdp, replace": sites(algorithm="local-search", **SMALL, **REPLACE),
+    "coverage, delta, persons": sites(algorithm="coverage", groups=NAMES[:300], max_rows_per_group=3, **SMALL),
+    "cover": cover(),
+    "cover, replace": cover(**REPLACE),
+    "cover, delta": cover(epsilon=0.5, **SMALL),
+    "cover, delta, persons, replace": cover(groups=NAMES[:300], max_rows_per_group=2, **SMALL, **REPLACE),
+}
+NOT_PRIVATE = {
+    "no noise": points(PrivateKMeans, ROWS, epsilon=math.inf),
+    "no noise, sites": sites(epsilon=math.inf, algorithm="local-search"),
+    "no noise, cover": cover(epsilon=math.inf),
+    "seeded": points(PrivateKMeans, ROWS, noise_seed=0),
+}
+
+
+@pytest.fixture(scope="session")
+def releases():
+    """All releases by name; the noise of the private ones is secure."""
+    return {name: make() for name, make in (MAKERS | NOT_PRIVATE).items()}
+
+
+@pytest.fixture(scope="session")
+def records(releases):
+    """Their records, as read from a file."""
+    return {name: json.loads(release.to_json()) for name, release in releases.items()}

@@ -1,0 +1,72 @@
+"""Every release fits the published schema of its version, and the schema tells every field."""
+
+import copy
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.releases.promise import VERSIONS, Promise
+from spinney.verification import schema
+from spinney.verification.shape import SCHEMAS, misfit
+
+from .conftest import MAKERS, NOT_PRIVATE
+
+STORED = sorted(path for path in (Path(__file__).parents[2] / "stored").glob("*/*.json") if path.name != "expected.json")
+
+
+def kinds(base=Promise):
+    """Return the kinds of releases that are written; those without a format are what they share."""
+    found = {one for kind in base.__subclasses__() if kind.__module__.startswith("spinney.") for one in {kind} | kinds(kind)}
+    return {kind for kind in found if kind.format}
+
+
+@pytest.mark.parametrize("name", [*MAKERS, *NOT_PRIVATE])
+def test_every_release_fits_the_schema_of_its_version(name, records):
+    assert misfit(records[name], 2) is None
+    assert misfit(records[name] | {"more": 1}, 2) == "it has a field that the format does not have"
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_stored_releases_fit_the_schema_of_their_own_version(path):
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert misfit(record, int(record["format"].rpartition("/")[2])) is None
+
+
+def test_every_version_that_is_read_has_a_schema_and_every_kind_is_in_the_last():
+    assert [str(version) for version in SCHEMAS] == list(VERSIONS)
+    branches = {rule["properties"]["format"]["const"]: rule for rule in schema()["oneOf"]}
+    assert set(branches) == {kind.format for kind in kinds()}
+    for kind in kinds():
+        told = {field.name for field in fields(kind)} | {"statement"}
+        assert set(branches[kind.format]["properties"]) == set(branches[kind.format]["required"]) == told
+
+
+def places(value, path=()):
+    """Yield the path of everything inside."""
+    yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in inside:
+        yield from places(part, (*path, name))
+
+
+JUNK = [None, True, -1, 0.5, "", "inf", "1/0", "-1", "x" * 50, [], {}, [[]]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_the_checker_agrees_with_the_reference(data, records):
+    jsonschema = pytest.importorskip("jsonschema")
+    record = copy.deepcopy(records[data.draw(st.sampled_from([*MAKERS, *NOT_PRIVATE]))])
+    *way, last = data.draw(st.sampled_from([path for path in places(record) if path]))
+    place = record
+    for step in way:
+        place = place[step]
+    if data.draw(st.booleans()):
+        place[last] = data.draw(st.sampled_from(JUNK))
+    else:
+        del place[last]
+    assert (misfit(record, 2) is None) == jsonschema.Draft202012Validator(schema()).is_valid(record)
