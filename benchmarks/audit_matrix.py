@@ -29,7 +29,7 @@ import numpy as np
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, __version__, scan
 from spinney.algorithms.registry import HOMES
 from spinney.audit import Finding, Pair, demand_pairs, replay_pairs, table_pairs
-from spinney.estimators.coverage import Coverage
+from spinney.estimators.coverage import CoverModel
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 
@@ -68,7 +68,7 @@ def cells() -> Iterator[Cell]:
         for algorithm in sorted(HOMES["sites"]):
             model = PrivateKMedoids(2, space=SPACE, algorithm=algorithm, **promise)
             yield Cell(f"PrivateKMedoids, {algorithm}, {tail}", model, of_demand, False)
-        cover = Coverage(SETS, 4, n_items=SPACE.n_points, **promise)
+        cover = CoverModel(SETS, 4, n_items=SPACE.n_points, **promise)
         yield Cell(f"max_coverage, coverage, {tail}", cover, of_demand, False)
 
 

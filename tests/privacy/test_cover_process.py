@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney.questions.cover
-from spinney.audit.exact import OpenLedger, neighbors
 from spinney.audit.laws import select_law
 from spinney.audit.sources import NoiselessSource
+from spinney.audit.tiny import OpenLedger, neighbors
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.coverage import step_epsilon

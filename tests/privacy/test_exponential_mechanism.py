@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from alarms import check_frequencies
-from spinney.audit.exact import demand_curator
+from spinney.audit.tiny import demand_curator
 from spinney.mechanisms.selection import choose, selection_rho
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency

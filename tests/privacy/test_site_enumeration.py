@@ -13,7 +13,8 @@ from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
-from spinney.audit.exact import Explorer, data_sets, demand_curators, neighbors
+from spinney.audit.exact import Explorer
+from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.ledger import FitLedger

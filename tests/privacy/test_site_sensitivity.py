@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 
 import spinney.curators.demand
-from spinney.audit.exact import data_sets, demand_curator, neighbors
 from spinney.audit.sources import NoiselessSource
+from spinney.audit.tiny import data_sets, demand_curator, neighbors
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit

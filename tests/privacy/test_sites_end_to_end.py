@@ -24,9 +24,9 @@ from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
 from spinney.audit import compare, demand_pairs, observe, record, replay, replay_pairs, total_loss
 from spinney.audit.epsilon import epsilon_lower_bound
-from spinney.audit.exact import demand_curator
 from spinney.audit.laws import select_law
 from spinney.audit.sources import NoiselessSource
+from spinney.audit.tiny import demand_curator
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget, exact
 from spinney.privacy.charges import Charge, Measure

@@ -8,11 +8,8 @@ four points and a few slots.
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,36 +18,21 @@ from numpy.typing import NDArray
 from spinney.algorithms.problem import planned
 from spinney.audit.findings import Finding
 from spinney.audit.laws import draw_law
-from spinney.curators.demand import DemandBackend
+from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.gate import Curator
 from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Draw, Watched
 from spinney.mechanisms.source import IntArray
-from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
-from spinney.privacy.pricing import Unit
 from spinney.questions.form import form
-from spinney.questions.ground import Ground
-from spinney.spaces.metric import FiniteMetric
 
-__all__ = [
-    "Explorer",
-    "LossLaw",
-    "OpenLedger",
-    "data_sets",
-    "demand_curator",
-    "demand_curators",
-    "exact",
-    "neighbors",
-    "question_law",
-]
+__all__ = ["Explorer", "LossLaw", "exact", "question_law"]
 
 FloatArray = NDArray[np.float64]
 
 #: Outcomes of all draws so far.
 Outcomes = tuple[Any, ...]
-Rows = tuple[int, ...]
 #: Losses of floats are compared up to this.
 ROUNDING = 1e-9
 #: What this method would not notice.
@@ -59,13 +41,6 @@ CANNOT_SEE = (
     "whether a source draws from the distribution that it names",
     "running time and memory use",
 )
-
-
-class OpenLedger:
-    """Takes every charge: for questions that are asked again and again."""
-
-    def spend(self, charge: Any, question: str) -> None:
-        """Take it."""
 
 
 class _OpenError(SpinneyError):
@@ -128,24 +103,6 @@ class LossLaw:
 
 #: The loss of each pair of neighbors.
 LossTable = dict[tuple[int, int], LossLaw]
-
-
-def data_sets(n_points: int, most: int) -> list[Rows]:
-    """Return all data sets of at most so many rows."""
-    return [rows for n in range(most + 1) for rows in itertools.combinations_with_replacement(range(n_points), n)]
-
-
-def neighbors(data: Sequence[Rows], adjacency: str, max_rows: int = 1) -> list[tuple[int, int]]:
-    """Return all ordered pairs of places of data sets that one unit leads from one to the other."""
-    pairs = []
-    for one, other in itertools.permutations(range(len(data)), 2):
-        left, right = Counter(data[one]), Counter(data[other])
-        lost, gained = (left - right).total(), (right - left).total()
-        # One side of a replacement may be empty: a person without a name has no rows that count.
-        near = Adjacency(adjacency) is Adjacency.REPLACE or min(lost, gained) == 0
-        if near and max(lost, gained) <= max_rows:
-            pairs.append((one, other))
-    return pairs
 
 
 class _UnansweredError(SpinneyError):
@@ -313,21 +270,6 @@ class Explorer:
                 masses.append(np.outer(mine.masses, table[pair].masses).ravel())
             joined[pair] = LossLaw.merged(np.concatenate(values), np.concatenate(masses))
         return joined
-
-
-def demand_curator(
-    rows: Any, ground: Ground | FiniteMetric, unit: Unit, source: Any, ledger: Any = None, groups: Any = None
-) -> Curator:
-    """Return a curator over made-up rows that name points; without a ledger it takes every charge."""
-    where = Ground(None, ground.n_points, ground) if isinstance(ground, FiniteMetric) else ground
-    backend = DemandBackend(np.asarray(rows), where, unit, source.key, groups)
-    book: Any = OpenLedger() if ledger is None else ledger
-    return Curator(backend, unit, book, source)
-
-
-def demand_curators(data: Sequence[Rows], ground: Ground | FiniteMetric, unit: Unit) -> list[Callable[[Any], Curator]]:
-    """Return, for each data set of rows that name points, what makes a curator over it for a source of noise."""
-    return [partial(demand_curator, np.array(rows, dtype=np.int64), ground, unit) for rows in data]
 
 
 def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: int = 0, forgets: Collection[str] = ()) -> Finding:

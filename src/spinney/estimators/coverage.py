@@ -19,7 +19,7 @@ from spinney.questions.cover import Family
 from spinney.releases.cover import CoverRelease
 from spinney.tables.cells import is_list_of_names, numeric_column
 
-__all__ = ["Coverage", "max_coverage"]
+__all__ = ["CoverModel", "max_coverage"]
 
 OWNER = "max_coverage"
 
@@ -52,7 +52,7 @@ def _members(sets: Any, n_items: int | None) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage:
+class CoverModel:
     """What `max_coverage` runs, before there are rows: for audits. Parameters are those of `max_coverage`."""
 
     sets: Any
@@ -131,6 +131,6 @@ def max_coverage(
     >>> release.chosen.shape
     (2,)
     """
-    asked = Coverage(sets, n_choices, epsilon, delta, n_items, adjacency, max_rows_per_group, noise_seed)
+    asked = CoverModel(sets, n_choices, epsilon, delta, n_items, adjacency, max_rows_per_group, noise_seed)
     release: CoverRelease = run(*asked.prepare(items, groups), ledger)
     return release

@@ -8,15 +8,15 @@ from spinney._lazy import lazily
 
 if TYPE_CHECKING:
     from spinney.verification.checking import verify
-    from spinney.verification.report import Finding, Verification
+    from spinney.verification.report import Check, Verification
     from spinney.verification.shape import schema
 
-__all__ = ["Finding", "Verification", "schema", "verify"]
+__all__ = ["Check", "Verification", "schema", "verify"]
 
 __getattr__, __dir__ = lazily(
     "spinney.verification",
     {
-        "Finding": "spinney.verification.report",
+        "Check": "spinney.verification.report",
         "Verification": "spinney.verification.report",
         "schema": "spinney.verification.shape",
         "verify": "spinney.verification.checking",

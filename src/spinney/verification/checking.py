@@ -15,7 +15,7 @@ from spinney.verification.amounts import converted, fraction_of, told
 from spinney.verification.canonical import digest_of, read_key, read_record, signature_of
 from spinney.verification.ledger_lines import read_ledger
 from spinney.verification.noise import Refused, Setting, check_noise
-from spinney.verification.report import Finding, Verification
+from spinney.verification.report import Check, Verification
 from spinney.verification.shape import SCHEMAS, misfit
 
 __all__ = ["verify"]
@@ -49,90 +49,90 @@ def _statement(record: dict[str, Any]) -> str:
     return f"({number}, {float(delta)!r})-differentially private for {change} one {unit}"
 
 
-def _promise(record: dict[str, Any]) -> list[Finding]:
+def _promise(record: dict[str, Any]) -> list[Check]:
     stated = _statement(record)
     same = record["statement"] == stated
     words = stated if same else "its sentence is not what its numbers say"
     private = record["noise"] == "secure" and record["promised_epsilon"] != "inf" and record.get("noise_seed") is None
     noise = "secure: drawn from the entropy of the system" if private else "not private: this release promises nothing"
-    return [Finding("promise", same, words), Finding("noise", private, noise)]
+    return [Check("promise", same, words), Check("noise", private, noise)]
 
 
-def _charges(record: dict[str, Any]) -> Finding:
+def _charges(record: dict[str, Any]) -> Check:
     """Add up the charges, and compare them with what was spent and what was promised."""
     charges, delta = record["charges"], told(record["delta"])
     amounts, deltas = ([fraction_of(one.get(name, "0")) for one in charges] for name in ("amount", "delta"))
     if not charges or None in amounts or None in deltas:
-        return Finding("charges", False, "a charge is no finite amount")
+        return Check("charges", False, "a charge is no finite amount")
     sums = {"epsilon": Fraction(), "rho": Fraction()}
     for charge, amount in zip(charges, amounts, strict=True):
         sums[charge["measure"]] += amount or 0
     own = sum((one or Fraction() for one in deltas), Fraction())
     gaussian = converted(sums["rho"], delta - own) if own <= delta else None
     if gaussian is None:
-        return Finding("charges", False, "the charges need a larger delta than the release states")
+        return Check("charges", False, "the charges need a larger delta than the release states")
     total = sums["epsilon"] + gaussian
     how = f"{len(charges)} charges add up to epsilon {float(total):.9g}"
     how += f" at delta {record['delta']:g} (rho {float(sums['rho']):.6g})" if sums["rho"] else ""
     spent, promised = record["epsilon"], record["promised_epsilon"]
     if total > told(spent):
-        return Finding("charges", False, f"{how}, more than the {spent:.9g} that is stated")
+        return Check("charges", False, f"{how}, more than the {spent:.9g} that is stated")
     if told(spent) > told(promised):
-        return Finding("charges", False, f"more is spent than the {promised:.9g} that is promised")
+        return Check("charges", False, f"more is spent than the {promised:.9g} that is promised")
     if len({one["name"] for one in charges}) < len(charges):
-        return Finding("charges", False, "two charges have one name")
-    return Finding("charges", True, f"{how}, of {promised:.9g} promised")
+        return Check("charges", False, "two charges have one name")
+    return Check("charges", True, f"{how}, of {promised:.9g} promised")
 
 
-def _noise(record: dict[str, Any]) -> list[Finding]:
+def _noise(record: dict[str, Any]) -> list[Check]:
     """Check the noise of every question."""
     charges, records = record["charges"], record["mechanisms"]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
-        return [Finding("mechanisms", False, "they are not those of the charges")]
+        return [Check("mechanisms", False, "they are not those of the charges")]
     columns = len(record["domain"]["lower"]) if "domain" in record else 0
     setting = Setting(record["adjacency"] == "replace", record["max_rows_per_group"] or 1, columns)
     found = []
     for charge, noise in zip(charges, records, strict=True):
         try:
-            found.append(Finding(charge["name"], True, f"{charge['question']}: {check_noise(noise, charge, setting)}"))
+            found.append(Check(charge["name"], True, f"{charge['question']}: {check_noise(noise, charge, setting)}"))
         except Refused as error:
-            found.append(Finding(charge["name"], False, f"{charge['question']}: {error}"))
+            found.append(Check(charge["name"], False, f"{charge['question']}: {error}"))
     return found
 
 
-def _contents(record: dict[str, Any]) -> Finding:
+def _contents(record: dict[str, Any]) -> Check:
     """Check that as much was released as was asked for."""
     name = record["format"].partition("-")[2].partition("/")[0]
     found, k = len(record[_KINDS[name]]), record["k"]
     steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
     same = found == k and all(count == k for count in steps)
-    return Finding("k", same, f"{k}, {record['k_source']}" if same else "there are not as many as were asked for")
+    return Check("k", same, f"{k}, {record['k_source']}" if same else "there are not as many as were asked for")
 
 
-def _in_ledger(record: dict[str, Any], path: str | Path) -> Finding:
+def _in_ledger(record: dict[str, Any], path: str | Path) -> Check:
     """Look for the release in a ledger."""
     ledger, entry = read_ledger(path), record.get("made", {}).get("entry")
     if entry is None or entry not in ledger.entries:
-        return Finding("ledger", False, "no entry of this ledger paid for it")
+        return Check("ledger", False, "no entry of this ledger paid for it")
     if entry not in ledger.digests:
         words = "its entry is there without a digest: the fit failed, or an earlier version made it. Not authenticated"
-        return Finding("ledger", False, words)
+        return Check("ledger", False, words)
     if not hmac.compare_digest(ledger.digests[entry], digest_of(record)):
-        return Finding("ledger", False, "it is not the release that its entry paid for: something in it was changed")
+        return Check("ledger", False, "it is not the release that its entry paid for: something in it was changed")
     charged = [tuple(sorted(charge.items())) for charge in ledger.entries[entry]["charges"]]
     if not all(tuple(sorted(charge.items())) in charged for charge in record["charges"]):
-        return Finding("ledger", False, "its entry did not pay for all of its charges")
-    return Finding("ledger", True, f"entry {entry} paid for it, and it is unchanged since")
+        return Check("ledger", False, "its entry did not pay for all of its charges")
+    return Check("ledger", True, f"entry {entry} paid for it, and it is unchanged since")
 
 
-def _under_key(record: dict[str, Any], path: str | Path) -> Finding:
+def _under_key(record: dict[str, Any], path: str | Path) -> Check:
     """Check the signature."""
     signature, expected = record.get("signature"), signature_of(record, read_key(path))
     if signature is None:
-        return Finding("signature", False, "it is not signed")
+        return Check("signature", False, "it is not signed")
     same = hmac.compare_digest(signature, expected)
     words = "signed with this key, and unchanged since" if same else "it was changed, or signed with another key"
-    return Finding("signature", same, words)
+    return Check("signature", same, words)
 
 
 def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None) -> Verification:
@@ -181,7 +181,7 @@ def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Pat
     if findings[1].holds:
         findings.append(_charges(record))
         if version == 1:
-            findings.append(Finding("mechanisms", None, "noise was not recorded in this version of the format"))
+            findings.append(Check("mechanisms", None, "noise was not recorded in this version of the format"))
         else:
             findings.extend(_noise(record))
     if version > 1:

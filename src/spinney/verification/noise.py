@@ -36,7 +36,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedNoise:
     """One question: its record, its setting, and what it was charged."""
 
     record: dict[str, Any]
@@ -65,12 +65,12 @@ def _short(number: Fraction) -> str:
     return f"{float(number):.6g}"
 
 
-def _moved(asked: _Asked) -> int:
+def _moved(asked: _AskedNoise) -> int:
     """Return how many rows come or go with one unit."""
     return asked.setting.rows * (2 if asked.setting.replaces else 1)
 
 
-def _sensitivities(asked: _Asked) -> tuple[list[tuple[str, int]], list[list[int]]]:
+def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list[int]]]:
     """Return what each answer is and how far one row moves it, and in which ways a replaced row moves them, from tables."""
     record, answers = asked.record, asked.record["answers"]
     question, squared = record["question"], not asked.is_pure
@@ -87,7 +87,7 @@ def _sensitivities(asked: _Asked) -> tuple[list[tuple[str, int]], list[list[int]
     return [("vectors", vector), ("weights", weight**2 if squared else weight)], [[4, int(median)], [2, 2]]
 
 
-def _additive(asked: _Asked) -> str:
+def _additive(asked: _AskedNoise) -> str:
     """Check answers with additive noise."""
     record, answers, setting = asked.record, asked.record["answers"], asked.setting
     mechanism, norm = ("discrete laplace", "l1") if asked.is_pure else ("discrete gaussian", "squared l2")
@@ -129,14 +129,14 @@ def _additive(asked: _Asked) -> str:
     return f"{mechanism} noise of scale {told}{times}: a unit loses {record['measure']} {_short(lost)}"
 
 
-def _price(asked: _Asked, moved: int) -> Fraction:
+def _price(asked: _AskedNoise, moved: int) -> Fraction:
     """Return the price of one row, after a check that a unit of so many rows pays the charge with it."""
     price = asked.number("price")
     _require(price * (moved if asked.is_pure else moved**2) == asked.amount, "the price of its rows is not that of its charge")
     return price
 
 
-def _splits(asked: _Asked) -> str:
+def _splits(asked: _AskedNoise) -> str:
     """Check the split decisions of a tree."""
     record, setting = asked.record, asked.setting
     _require(record["mechanism"] == "split decisions" and record["norm"] == "each level of a path", "it is another mechanism")
@@ -152,7 +152,7 @@ def _splits(asked: _Asked) -> str:
     return f"split decisions with discrete laplace noise of scale {rows} rows: a row loses epsilon {_short(found)} on any path"
 
 
-def _choice(asked: _Asked) -> str:
+def _choice(asked: _AskedNoise) -> str:
     """Check a choice by the exponential mechanism."""
     record, moved = asked.record, _moved(asked)
     _require(record["mechanism"] == "exponential" and record["norm"] == "range", "it is another mechanism")
@@ -164,7 +164,7 @@ def _choice(asked: _Asked) -> str:
     return f"exponential mechanism at epsilon {_short(epsilon)} per row's range, scale {_short(scale)} of it"
 
 
-def _cover_together(step: Fraction, asked: _Asked) -> bool:
+def _cover_together(step: Fraction, asked: _AskedNoise) -> bool:
     """Whether all steps share the charge: ``proofs/coverage.md``, with the exact exponents."""
     m, replaces = asked.setting.rows, asked.setting.replaces
     if asked.delta == 0 or asked.delta >= 1:
@@ -181,7 +181,7 @@ def _cover_together(step: Fraction, asked: _Asked) -> bool:
         return lean <= (1 + one / log_inverse).ln() * (1 - Decimal(10) ** -40)
 
 
-def _cover(asked: _Asked) -> str:
+def _cover(asked: _AskedNoise) -> str:
     """Check the steps of a cover."""
     record, setting, steps = asked.record, asked.setting, asked.record["steps"]
     is_cover = record["mechanism"] == "coverage" and record["norm"] == "rows of a set" and asked.is_pure
@@ -200,7 +200,7 @@ def _cover(asked: _Asked) -> str:
     )
 
 
-_CHECKS: dict[str, Callable[[_Asked], str]] = {
+_CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
     "choose": _choice,
     "cost": _additive,
     "counts": _additive,
@@ -225,4 +225,4 @@ def check_noise(record: dict[str, Any], charge: dict[str, Any], setting: Setting
     amount, delta = fraction_of(charge["amount"]), fraction_of(charge.get("delta", "0"))
     if amount is None or delta is None or amount == 0 or record["question"] not in _CHECKS:
         raise Refused("its charge is no amount, or its question none of the list")
-    return _CHECKS[record["question"]](_Asked(record, setting, amount, delta))
+    return _CHECKS[record["question"]](_AskedNoise(record, setting, amount, delta))

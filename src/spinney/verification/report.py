@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Finding", "Verification"]
+__all__ = ["Check", "Verification"]
 
 _MARKS = {True: "holds", False: "REFUSED", None: "not told"}
 
 
 @dataclass(frozen=True)
-class Finding:
+class Check:
     """One thing that was checked.
 
     Parameters
@@ -35,13 +35,13 @@ class Verification:
     Parameters
     ----------
     title : str
-    findings : tuple of Finding
+    findings : tuple of Check
     authenticated : bool
         Whether it stands, to the letter, in a ledger, or was signed with the key.
     """
 
     title: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Check, ...]
     authenticated: bool
 
     @property

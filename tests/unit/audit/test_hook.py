@@ -14,10 +14,11 @@ import spinney
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, max_coverage
 from spinney.algorithms.local_search import LocalSearch
 from spinney.audit import Asked, Drawn, Ended, demand_pairs, observe, record, replay_pairs
-from spinney.audit.exact import OpenLedger, demand_curator, exact, neighbors, question_law
+from spinney.audit.exact import exact, question_law
+from spinney.audit.tiny import OpenLedger, demand_curator, neighbors
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
-from spinney.estimators.coverage import Coverage
+from spinney.estimators.coverage import CoverModel
 from spinney.mechanisms.drawing import Draw, Watched, drawn
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure
@@ -115,7 +116,7 @@ def check_events(events):
 @pytest.mark.parametrize(("adjacency", "delta", "grouped"), [("add-remove", 0.0, False), ("replace", 1e-6, True)])
 def test_max_coverage_is_replayed_too(adjacency, delta, grouped):
     cap = {"max_rows_per_group": 2} if grouped else {}
-    model, unit = Coverage(SETS, 3, 1.0, delta, 6, adjacency, **cap), Unit(adjacency, 2 if grouped else 1)
+    model, unit = CoverModel(SETS, 3, 1.0, delta, 6, adjacency, **cap), Unit(adjacency, 2 if grouped else 1)
     finding = replay_pairs(model, demand_pairs(6, unit, 9, grouped=grouped))
     assert finding.faults == ()
     assert 0 < finding.bound <= 1
@@ -131,7 +132,7 @@ def test_an_unknown_value_has_no_canonical_form():
 
 def test_a_small_fit_over_sites_is_enumerated():
     space = FiniteMetric.from_points([[0.0], [0.1], [1.0]])
-    model = Coverage([[0], [1, 2]], 2, epsilon=1.0, n_items=3)
+    model = CoverModel([[0], [1, 2]], 2, epsilon=1.0, n_items=3)
     finding = exact(model, most_rows=2)
     assert not finding.broken
     assert 0.5 < finding.bound <= 1.0

@@ -20,7 +20,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import zcdp_epsilon
 from spinney.privacy.pricing import Unit
 from spinney.verification.amounts import converted, fraction_of
-from spinney.verification.noise import Setting, _Asked, _cover_together
+from spinney.verification.noise import Setting, _AskedNoise, _cover_together
 from spinney.verification.split_loss import split_loss
 
 from .conftest import MAKERS, NOT_PRIVATE, ROWS
@@ -346,7 +346,7 @@ def test_the_steps_of_a_cover_are_accepted_and_twice_as_large_ones_are_not(epsil
     amount, share = Fraction(epsilon), Fraction(delta)
     unit = Unit("replace" if replaces else "add-remove", rows)
     step = Fraction(step_epsilon(Charge("a", "cover", Measure.PURE, amount, share), unit, steps))
-    asked = _Asked({"measure": "epsilon"}, Setting(replaces, rows, 0), amount, share)
+    asked = _AskedNoise({"measure": "epsilon"}, Setting(replaces, rows, 0), amount, share)
     alone = rows * (steps + replaces) * step <= amount
     assert alone or _cover_together(step, asked)
     assert not _cover_together(2 * step, asked) or alone
