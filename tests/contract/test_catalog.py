@@ -50,7 +50,7 @@ def examples():
     centers = [[0.2, 0.3], [0.7, 0.6]]
     return {
         "whole": lambda: Counts(Whole()),
-        "rings": lambda: Counts(Rings(np.array(centers), np.array([0.1, 0.2]), np.array([0.3]))),
+        "rings": lambda: Counts(Rings(np.array(centers), np.array([0.1, 0.2]))),
         "columns": lambda: Counts(ColumnBins()),
         "cells": lambda: Counts(TreeCells(SPLITS, TreeCells.grid(SPLITS, 2).codes.copy(), np.full(4, 2))),
         "labels": lambda: Counts(Labels(np.array([0, 1, -1, 0]), 2)),
@@ -199,7 +199,6 @@ def arrays_given():
     return {
         "rings, centers": (centers, lambda: Counts(Rings(centers)), lambda q: q.partition.centers),
         "rings, edges": (edges, lambda: Counts(Rings(centers, edges)), lambda q: q.partition.edges),
-        "rings, foreseen": (edges, lambda: Counts(Rings(centers, foreseen=edges)), lambda q: q.partition.foreseen),
         "cells, codes": (codes, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.codes),
         "cells, depths": (depths, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.depths),
         "labels": (labels, lambda: Counts(Labels(labels, 1)), lambda q: q.partition.labels),

@@ -156,7 +156,6 @@ class OwnRings(Rings):
         Rings(np.zeros((1, 2)), np.array([np.nan])),
         Rings(np.zeros((1, 2)), np.array([np.inf])),
         Rings(np.zeros((1, 2)), np.ones((1, 1))),
-        Rings(np.zeros((1, 2)), foreseen=np.array([2.0, 1.0])),
         OwnRings(np.zeros((1, 2))),
         Labels(np.zeros(50, dtype=np.int64), 1),
         "whole",

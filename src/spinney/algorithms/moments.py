@@ -11,6 +11,9 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 7. ``step 2``, ``radii``, ``step 3``: two more steps, the last with a clipping radius for each cluster.
 8. ``sizes``     noisy sizes of the released clusters.
 
+The last step moves as many centers as its budget supports; the others come from the leaves. If it supports one only, all three
+steps move the mean: so small budgets end near what the mean alone would cost, not in noise.
+
 Proof: ``proofs/moments.md``.
 """
 
@@ -23,7 +26,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.columns import inner_box
-from spinney.algorithms.polish import ask_rings, take_step
+from spinney.algorithms.polish import ask_rings, completed, shrunk, supported, take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
@@ -47,6 +50,19 @@ SHARES = {
     "step 2": 15,
     "radii": 3,
     "step 3": 44,
+    "sizes": 3,
+}
+#: With so many columns and pure noise, which grows with them, the last step needs most.
+PURE_COLUMNS = 100
+PURE_SHARES = {
+    "mean": 12,
+    "distance": 2,
+    "spread": 3,
+    "leaves": 6,
+    "step 1": 5,
+    "step 2": 6,
+    "radii": 2,
+    "step 3": 61,
     "sizes": 3,
 }
 #: Squared coordinates are clipped to a vector of this length times the typical squared distance over the root of d.
@@ -94,7 +110,9 @@ class Moments(Algorithm):
         """Return the shares and sensitivities, from public facts alone."""
         kernels = {"mean": "mean", "spread": "second-moment"} | dict.fromkeys(("step 1", "step 2", "step 3"), problem.kernel)
         kinds = {name: Summing(kernel, problem.n_features) for name, kernel in kernels.items()}
-        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
+        is_pure = problem.budget.delta == 0 and problem.n_features >= PURE_COLUMNS
+        shares = PURE_SHARES if is_pure else SHARES
+        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
@@ -102,18 +120,23 @@ class Moments(Algorithm):
         shape = measure(curator, problem, charges)
         fillers = shape.fillers(OVER * k, domain, rng)
 
-        points, weights = shallow_leaves(curator, shape, domain, charges["leaves"])
-        start = solve(points, weights, OVER * k, problem.power, rng, fillers).centers
-        radius = STEP_RADIUS * shape.distance
-        points, weights = take_step(curator, problem, start, np.full(OVER * k, radius), charges["step 1"])
-        centers = solve(points, weights, k, problem.power, rng, fillers[:k]).centers
-
-        centers, _ = take_step(curator, problem, centers, np.full(k, radius), charges["step 2"])
-        rings = ask_rings(curator, problem, centers, charges["radii"])
-        radii = np.minimum(rings.step_radii(curator, problem, charges["step 3"]), radius)
-        centers, _ = take_step(curator, problem, centers, radii, charges["step 3"])
+        leaves = shallow_leaves(curator, shape, domain, charges["leaves"])
+        last = supported(curator, problem, shape.n, charges["step 3"], k)
+        counts = (OVER * k, k, last) if last > 1 else (1, 1, 1)
+        points, weights = leaves if last > 1 else (shape.mean[None, :], np.ones(1))
+        summary, radius = leaves, STEP_RADIUS * shape.distance
+        for name, count in zip(("step 1", "step 2", "step 3"), counts, strict=True):
+            is_solved = len(points) == count
+            centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
+            radii = np.full(count, radius)
+            if name == "step 3":
+                rings = ask_rings(curator, problem, centers, charges["radii"])
+                radii = np.minimum(rings.step_radii(curator, problem, charges[name]), radius)
+            points, weights = take_step(curator, problem, centers, radii, charges[name], leveled=last == 1)
+            summary = (points, weights) if count > k else summary
+        centers = completed(points, solve(*leaves, k, problem.power, rng, fillers[:k]).centers, *leaves, problem.power)
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, *summary)
 
 
 def measure(curator: Curator, problem: PointProblem, charges: Charges) -> Shape:
@@ -123,7 +146,8 @@ def measure(curator: Curator, problem: PointProblem, charges: Charges) -> Shape:
     middle, reach = domain.center[None, :], np.array([domain.half_diagonal])
     answer = curator.ask(Sums(middle, "mean", reach), charges["mean"])
     n = max(float(answer.private_weights[0]), answer.noise.weight_std, 1.0)
-    mean = domain.clip(middle + reach * answer.private_vectors / n)
+    variance = (reach * answer.noise.vector_std / n) ** 2
+    mean = domain.clip(middle + shrunk(reach * answer.private_vectors / n, variance, widths))
 
     distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
     square = SPREAD_RADIUS * distance**2 / math.sqrt(d)

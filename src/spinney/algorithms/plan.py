@@ -62,9 +62,14 @@ class Plan:
         return float(self.noise([c for c in self.charges if c.question == "counts"][-1]).std)
 
     def expected_center_error(self, n_guess: int) -> float:
-        """Standard deviation of the noise in a coordinate of an average cluster's center, in clipping radii."""
-        steps = [c for c in self.charges if isinstance(self.parts[c.name].kind, Summing)]
-        return float(self.noise(steps[-1]).vector_std) * self.problem.k / max(n_guess, 1)
+        """Standard deviation of the noise in a coordinate of an average cluster's center, in clipping radii.
+
+        Where no step is taken, that of the largest budget's counts: one cell at such a distance moves the center so far.
+        """
+        steps = [self.noise(c).vector_std for c in self.charges if isinstance(self.parts[c.name].kind, Summing)]
+        counts = [c for c in self.charges if c.question == "counts"]
+        std = steps[-1] if steps else self.noise(max(counts, key=lambda charge: charge.amount)).std
+        return float(std) * self.problem.k / max(n_guess, 1)
 
     def _words(self, charge: Charge) -> str:
         if self.problem.budget.is_infinite:

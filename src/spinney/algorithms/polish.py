@@ -13,29 +13,40 @@ import numpy as np
 
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.gate import Curator
+from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import Counts
 from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing, Sums
+from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 
-__all__ = ["RingHistogram", "ask_rings", "polish", "ring_edges", "take_step"]
+__all__ = ["RingHistogram", "ask_rings", "completed", "polish", "shrunk", "supported", "take_step"]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
 RING_EDGES = 24
 #: A Weiszfeld step treats the nearest rows, up to this share of a cluster, as equally near.
 NEAR_SHARE = 0.4
+#: A ring of all centers together counts if it holds so many standard deviations of its noise.
+POOLED_STDS = 3.0
+#: A step is supported if its noise is at most this part of its clipping radius.
+SUPPORT = 0.5
 
 
 class RingHistogram:
     """Noisy numbers of rows by center and distance."""
 
-    def __init__(self, edges: FloatArray, private_counts: FloatArray, std: float) -> None:
+    def __init__(self, edges: FloatArray, private_counts: FloatArray, noise: Noise) -> None:
         self.edges = edges
-        # A ring that does not stand out of the noise is taken as empty; rows cannot lie beyond the last edge.
-        counts = np.where(private_counts < 2 * std, 0.0, private_counts)
-        self.counts = counts[:, :-1]
-        self.totals = np.maximum(self.counts.sum(axis=1), 1.0)
+        # A ring that does not stand out of the noise of all rings is taken as empty: one far ring that is only noise would blow
+        # up a radius. Rows cannot lie beyond the last edge.
+        cut = noise.quantile(1 - 1 / private_counts.size)
+        counts = np.where(private_counts < cut, 0.0, private_counts)[:, :-1]
+        # A center of which no ring stands out takes the average of all centers.
+        pooled, least = private_counts[:, :-1].sum(axis=0), POOLED_STDS * noise.std * math.sqrt(len(counts))
+        counts[counts.sum(axis=1) == 0] = np.where(pooled < least, 0.0, pooled) / len(counts)
+        self.counts = counts
+        self.totals = np.maximum(counts.sum(axis=1), 1.0)
 
     def step_radii(self, curator: Curator, problem: PointProblem, charge: Charge) -> FloatArray:
         """Return the clipping radii for a step that this charge pays for."""
@@ -76,21 +87,45 @@ def ask_rings(curator: Curator, problem: PointProblem, centers: FloatArray, char
     """Ask how many rows lie at which distance from the nearest center."""
     edges = ring_edges(problem)
     answer = curator.ask(Counts(Rings(centers, edges)), charge)
-    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise.std)
+    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise)
+
+
+def shrunk(steps: FloatArray, variances: FloatArray, widths: FloatArray | None = None) -> FloatArray:
+    """Return noisy steps shortened, or moved toward one level for all columns, the more the less they stand out of their noise.
+
+    James and Stein's estimate, around zero or around a common share of the columns' widths.
+
+    Parameters
+    ----------
+    steps : array of shape (k, d)
+    variances : array of shape (k,)
+        Of the noise in each coordinate.
+    widths : array of shape (d,), optional
+        Of the columns, for a level.
+    """
+    level = np.zeros_like(steps) if widths is None else (steps / widths).mean(axis=1)[:, None] * widths
+    noise = variances * max(steps.shape[1] - (0 if widths is None else 1), 0)
+    square = np.maximum(((steps - level) ** 2).sum(axis=1), noise)
+    kept: FloatArray = level + (1 - noise / np.maximum(square, 1e-300))[:, None] * (steps - level)
+    return kept
 
 
 def take_step(
-    curator: Curator, problem: PointProblem, centers: FloatArray, radii: FloatArray, charge: Charge
+    curator: Curator, problem: PointProblem, centers: FloatArray, radii: FloatArray, charge: Charge, leveled: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Ask for one step with these clipping radii; return the moved centers and their noisy weights, all positive."""
-    d = problem.domain.n_features
+    """Ask for one step with these clipping radii; return the moved centers and their noisy weights, all positive.
+
+    Noisy steps are shortened, or if `leveled` moved toward one level of all columns: many columns of one kind, such as pixels,
+    may have a level to find where none of them stands out.
+    """
     answer = curator.ask(Sums(centers, problem.kernel, radii), charge)
     weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
     steps = radii[:, None] * answer.private_vectors / weights[:, None]
-    noise = d * (radii * answer.noise.vector_std / weights) ** 2
-    square = np.maximum((steps**2).sum(axis=1), noise)
-    shrink = 1 - noise / np.maximum(square, 1e-300)
-    return problem.domain.clip(centers + shrink[:, None] * steps), weights
+    widths = problem.domain.upper - problem.domain.lower if leveled else None
+    steps = shrunk(steps, (radii * answer.noise.vector_std / weights) ** 2, widths)
+    if problem.power == 2:  # no mean of clipped offsets is longer than the radius
+        steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
+    return problem.domain.clip(centers + steps), weights
 
 
 def polish(
@@ -98,3 +133,28 @@ def polish(
 ) -> tuple[FloatArray, FloatArray]:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
     return take_step(curator, problem, centers, rings.step_radii(curator, problem, charge), charge)
+
+
+def supported(curator: Curator, problem: PointProblem, n: float, charge: Charge, most: int) -> int:
+    """Return how many clusters of equal size a step that this charge pays for can move: at least one, and at most `most`."""
+    d = problem.n_features
+    length = math.sqrt(d) * curator.preview(Summing(problem.kernel, d), charge).vector_std
+    return int(np.clip(SUPPORT * n / length, 1, most)) if length > 0 else most
+
+
+def completed(centers: FloatArray, candidates: FloatArray, points: FloatArray, weights: FloatArray, power: int) -> FloatArray:
+    """Add candidates until there are as many centers as candidates: each the one that lowers the cost of the points most."""
+    costs = (
+        np.column_stack([nearest(points, one[None, :])[0] for one in candidates])
+        if len(points)
+        else np.zeros((0, len(candidates)))
+    )
+    now = nearest(points, centers)[0] if len(points) else np.zeros(0)
+    if power == 1:
+        costs, now = np.sqrt(costs), np.sqrt(now)
+    left = list(range(len(candidates)))
+    while len(centers) < len(candidates):
+        totals = weights @ np.minimum(costs[:, left], now[:, None])
+        best = left.pop(int(np.argmin(totals)))
+        centers, now = np.vstack([centers, candidates[best]]), np.minimum(now, costs[:, best])
+    return centers

@@ -7,14 +7,16 @@ Letters: k clusters, d columns, eps the whole budget.
 3. ``splits``    PrivTree decides which cells need to be smaller; the first levels are split without looking.
 4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows.
 5. Seeding and descent with restarts on the summary: free post-processing.
-6. ``verify``    noisy sizes of the k cells; summary points of cells that look empty are dropped, and 5 is repeated.
-7. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
-8. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
-9. ``sizes``     noisy sizes of the released clusters.
+6. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
+7. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
+8. ``sizes``     noisy sizes of the released clusters.
 
-With many columns a leaf's point is far from its rows, and a second step helps more than verification. Then 5 finds half as
-many centers again as asked for, ``radii 1`` and ``polish 1`` move them, the moved centers are clustered into k by their noisy
-weights, and ``radii 2`` and ``polish 2`` follow.
+With few columns leaves are small, their points are near their rows, and 6 and 7 are left out: the tree gets their budget. With
+more, only as many centers are polished as the budget supports (`supported`), and the others come from the summary.
+
+With many columns a leaf's point is far from its rows, and a second step helps. Then 5 finds half as many centers again as asked
+for, ``radii 1`` and ``polish 1`` move them, the moved centers are clustered into k by their noisy weights, and ``radii 2`` and
+``polish 2`` follow.
 
 Proof: ``proofs/tree.md``.
 """
@@ -29,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities
-from spinney.algorithms.polish import ask_rings, polish, ring_edges
+from spinney.algorithms.polish import ask_rings, completed, polish, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.composition import Part
@@ -38,25 +40,17 @@ from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.question import Kind
 from spinney.questions.sums import Summing
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits
 
 __all__ = ["Tree"]
 
-#: Shares of epsilon, in hundredths.
-SHARES = {
-    "rows": 1,
-    "columns": 5,
-    "splits": 27,
-    "leaves": 25,
-    "verify 1": 4,
-    "verify 2": 4,
-    "radii": 5,
-    "polish": 26,
-    "sizes": 3,
-}
+#: Shares of epsilon, in hundredths, with fewer than FEW_COLUMNS columns.
+FEW_COLUMNS = 5
+FEW_COLUMNS_SHARES = {"rows": 1, "columns": 2, "splits": 35, "leaves": 59, "sizes": 3}
+#: With more columns than these.
+SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "radii": 5, "polish": 36, "sizes": 3}
 #: From so many columns on, shares for two steps, the first with OVER times as many centers.
 MANY_COLUMNS, OVER = 12, 1.5
 MANY_COLUMNS_SHARES = {
@@ -70,24 +64,19 @@ MANY_COLUMNS_SHARES = {
     "polish 2": 39,
     "sizes": 3,
 }
-#: With fewer columns than this their histograms need less, for one row moves fewer bins; the leaves get the rest.
-FEW_COLUMNS, FEW_COLUMNS_SHARE = 5, 2
-#: Expected rows per starting cell, in standard deviations of a leaf count.
-START_STDS = 45
-#: Starting cells are at most 2**MAX_START.
+#: Starting cells are expected to hold so many standard deviations of a leaf count; there are fewer than so many per cluster ...
+START_STDS, START_CELLS = 4, 4
+#: ... and at most 2**MAX_START.
 MAX_START = 8
-#: A leaf is split down to a 4000th of the rows; in large tables, where that no longer helps, to a 500th less 500 rows.
-FINE_LEAF, COARSE_LEAF, COARSE_ROWS = 1 / 4000, 1 / 500, 500
+#: A leaf is split down to this part of the rows; in large tables, where that no longer helps, to a 500th less 500 rows.
+FINE_LEAF, COARSE_LEAF, COARSE_ROWS = 1 / 8000, 1 / 500, 500
 #: No table has more rows; a noisy number beyond would overflow the scores of the splits.
 MOST_ROWS = 1e12
 #: Above so many clusters leaves get smaller in proportion.
 MANY_CLUSTERS = 20
-#: Of m leaves, those with a count below this many standard deviations times log(m) are taken as empty.
-LEAF_STDS = 0.28
-#: A cluster looks empty if its noisy size is below so many standard deviations ...
-EMPTY_STDS = 1.06
-#: ... and the summary's mass in it could be the noise of its leaves: below so many of theirs.
-MASS_STDS = 6.0
+#: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
+#: deviations for m leaves: the decisions to split have said already that rows are near.
+SURE_LEVELS, SURE = 3, 0.3
 
 
 class Tree(Algorithm):
@@ -97,9 +86,8 @@ class Tree(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        shares = MANY_COLUMNS_SHARES if has_many_columns(problem) else SHARES
-        if problem.domain.n_features < FEW_COLUMNS:
-            shares = shares | {"columns": FEW_COLUMNS_SHARE, "leaves": SHARES["leaves"] + SHARES["columns"] - FEW_COLUMNS_SHARE}
+        d = problem.n_features
+        shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else SHARES if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
         kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
         kinds |= dict.fromkeys(("polish", "polish 1", "polish 2"), Summing(problem.kernel, problem.n_features))
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
@@ -107,34 +95,20 @@ class Tree(Algorithm):
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         summary = summarize(curator, problem, charges)
-        finish = two_steps if has_many_columns(problem) else verified_step
-        summary, centers = finish(curator, problem, charges, summary, rng)
+        d = problem.n_features
+        finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
+        centers = finish(curator, problem, charges, summary, rng)
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights)
 
 
-def has_many_columns(problem: PointProblem) -> bool:
-    """Whether two steps serve better than verification and one step."""
-    return problem.domain.n_features >= MANY_COLUMNS
-
-
 @dataclass(frozen=True)
 class Summary:
-    """Private weighted points, one per leaf, and the standard deviation of a leaf's count."""
+    """Private weighted points, one per leaf, and the noisy number of rows."""
 
     points: FloatArray
     weights: FloatArray
-    leaf_std: float
-
-    def is_faint(self, labels: NDArray[np.int32], k: int) -> NDArray[np.bool_]:
-        """Return which clusters have a mass that may be the noise of their leaves."""
-        masses, leaves = np.bincount(labels, self.weights, k), np.bincount(labels, minlength=k)
-        faint: NDArray[np.bool_] = (masses < MASS_STDS * self.leaf_std * np.sqrt(leaves)) | (leaves == 0)
-        return faint
-
-    def without(self, dropped: NDArray[np.bool_]) -> Summary:
-        """Return the summary without some of its points."""
-        return Summary(self.points[~dropped], self.weights[~dropped], self.leaf_std)
+    n: float
 
 
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
@@ -143,43 +117,68 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     columns = curator.ask(Counts(ColumnBins()), charges["columns"])
     densities = smooth_densities(columns.private_counts.astype(np.float64), columns.noise.std)
     splits = Splits.of(problem.domain, densities)
-    leaf_std = curator.preview(Counting(), charges["leaves"]).std
-    start = int(math.log2(max(n / (START_STDS * max(leaf_std, 0.1)), 1.0)))
+    std = curator.preview(Counting(), charges["leaves"]).std
+    start = int(math.log2(max(min(n / (START_STDS * max(std, 0.1)), START_CELLS * problem.k - 0.5), 1.0)))
+    start = min(start, MAX_START, splits.depth)
     threshold = max(FINE_LEAF * n, COARSE_LEAF * n - COARSE_ROWS) * min(1.0, MANY_CLUSTERS / problem.k)
-    leaves = curator.ask(Grow(splits, min(start, MAX_START, splits.depth), int(threshold)), charges["splits"]).leaves
+    leaves = curator.ask(Grow(splits, start, int(threshold)), charges["splits"]).leaves
     weights = curator.ask(Counts(leaves), charges["leaves"]).private_counts.astype(np.float64)
-    full = weights > LEAF_STDS * math.log(max(len(leaves), 2)) * leaf_std
-    return Summary(leaves.representatives()[full], weights[full], leaf_std)
+    full = are_full(weights / max(std, 1e-9), leaves.depths - start)
+    return Summary(leaves.representatives()[full], weights[full], n)
 
 
-def verified_step(
+def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which leaves are not taken as empty: the largest ones, as many as hold together what all of them do.
+
+    Noise that is left out below zero would otherwise add rows, so the noisy sum of all leaves says where to cut.
+
+    Parameters
+    ----------
+    signals : array of float
+        Noisy counts, in standard deviations.
+    levels : array of int
+        Below the start of the tree.
+    """
+    ahead = SURE * math.log(max(signals.size, 2)) * np.minimum(levels, SURE_LEVELS) / SURE_LEVELS
+    order = np.argsort(-np.where(signals > 0, signals + ahead, -np.inf), kind="stable")
+    below = np.searchsorted(np.cumsum(np.maximum(signals[order], 0.0)), signals.sum())  # so many do not hold it yet
+    full = np.zeros(signals.size, dtype=np.bool_)
+    full[order[: int(below) + 1]] = True
+    return full & (signals > 0)
+
+
+def solved(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> FloatArray:
+    """Cluster the summary; nothing is asked."""
+    fillers = problem.domain.sample(problem.k, rng)
+    return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers
+
+
+def supported_step(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
-) -> tuple[Summary, FloatArray]:
-    """Cluster the summary, drop what looks empty from it and cluster again, then polish; return the summary and the centers."""
-    k, power = problem.k, problem.power
+) -> FloatArray:
+    """Cluster the summary, polish as many centers as the budget supports, and take the others from the summary."""
+    k = problem.k
     fillers = problem.domain.sample(k, rng)
-    solution = solve(summary.points, summary.weights, k, power, rng, fillers)
-    for name in ("verify 1", "verify 2"):
-        answer = curator.ask(Counts(Rings(solution.centers, foreseen=ring_edges(problem))), charges[name])
-        labels = nearest(summary.points, solution.centers)[1]
-        empty = (answer.private_counts < EMPTY_STDS * answer.noise.std) & summary.is_faint(labels, k)
-        if not empty.any():
-            break
-        summary = summary.without(empty[labels])
-        solution = solve(summary.points, summary.weights, k, power, rng, fillers, starts=(solution.centers,))
-    rings = ask_rings(curator, problem, solution.centers, charges["radii"])
-    return summary, polish(curator, problem, solution.centers, rings, charges["polish"])[0]
+    whole = solve(summary.points, summary.weights, k, problem.power, rng, fillers).centers
+    few = supported(curator, problem, summary.n, charges["polish"], k)
+    centers = whole if few >= k else solve(summary.points, summary.weights, few, problem.power, rng, fillers[:few]).centers
+    rings = ask_rings(curator, problem, centers, charges["radii"])
+    centers, _ = polish(curator, problem, centers, rings, charges["polish"])
+    return completed(centers, whole, summary.points, summary.weights, problem.power)
 
 
 def two_steps(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
-) -> tuple[Summary, FloatArray]:
-    """Polish more centers than needed, cluster them into k, polish again; return the summary and the centers."""
+) -> FloatArray:
+    """Polish more centers than needed, cluster them into k, polish again."""
     many = math.ceil(OVER * problem.k)
     fillers = problem.domain.sample(many, rng)
     start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
     rings = ask_rings(curator, problem, start, charges["radii 1"])
     moved, weights = polish(curator, problem, start, rings, charges["polish 1"])
-    centers = solve(moved, weights, problem.k, problem.power, rng, fillers[: problem.k]).centers
+    whole = solve(moved, weights, problem.k, problem.power, rng, fillers[: problem.k]).centers
+    few = supported(curator, problem, summary.n, charges["polish 2"], problem.k)
+    centers = whole if few >= problem.k else solve(moved, weights, few, problem.power, rng, fillers[:few]).centers
     rings = ask_rings(curator, problem, centers, charges["radii 2"])
-    return summary, polish(curator, problem, centers, rings, charges["polish 2"])[0]
+    centers, _ = polish(curator, problem, centers, rings, charges["polish 2"])
+    return completed(centers, whole, summary.points, summary.weights, problem.power)

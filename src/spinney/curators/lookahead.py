@@ -20,7 +20,7 @@ from spinney.curators.kernels import count_below
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.paths import find_cells, hash_table, offsets
 from spinney.mechanisms.source import IntArray
-from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Whole
 from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 
 __all__ = ["MOST_CELLS", "LookAhead"]
@@ -44,7 +44,6 @@ class LookAhead(NumberBackend):
 
     def _forget(self) -> None:
         self._columns: IntArray | None = None
-        self._rings: tuple[Rings, IntArray] | None = None
         self._known: KnownCounts | None = None
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
@@ -54,17 +53,6 @@ class LookAhead(NumberBackend):
         if self._columns is None:
             self._columns = super().exact(ColumnBins())
         return self._columns if isinstance(aggregate, ColumnBins) else self._columns[:1].sum(axis=1)
-
-    def _ring_counts(self, rings: Rings) -> IntArray:
-        """Return exact counts of Voronoi cells or their rings; rings that were foreseen are counted together with their cells."""
-        edges = rings.edges if rings.edges.size else rings.foreseen
-        if not edges.size:
-            return super()._ring_counts(rings)
-        if self._rings is None or not _are_alike(self._rings[0], Rings(rings.centers, edges)):
-            wanted = Rings(rings.centers, edges)
-            self._rings = wanted, super()._ring_counts(wanted)
-        counts = self._rings[1]
-        return counts if rings.edges.size else counts.sum(axis=1)
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Return exact counts of tree cells: those that are known, and the others by one pass."""
@@ -92,10 +80,6 @@ class LookAhead(NumberBackend):
         codes = np.ascontiguousarray(cells.codes[:, : -(-last // WORD)])
         table = hash_table(codes, depth)
         return levels, self._tally(len(cells) << levels, count_below, route, codes, table, depth, levels)
-
-
-def _are_alike(one: Rings, other: Rings) -> bool:
-    return np.array_equal(one.centers, other.centers) and np.array_equal(one.edges, other.edges)
 
 
 class KnownCounts:

@@ -27,17 +27,13 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class Rings:
-    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells.
-
-    ``foreseen`` are the public edges of rings that may be asked about next: a backend may count both in one pass over its rows.
-    """
+    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells."""
 
     centers: FloatArray
     edges: FloatArray = field(default_factory=lambda: np.empty(0))
-    foreseen: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        for name in ("centers", "edges", "foreseen"):
+        for name in ("centers", "edges"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
 
@@ -74,9 +70,9 @@ def check_partition(partition: Partition, ground: Ground) -> None:
     require(ground.domain is not None, "only rows of numbers can be counted so")
     if isinstance(partition, Rings):
         finite_points(partition.centers, ground.n_features, "centers")
-        for edges in (partition.edges, partition.foreseen):
-            is_sorted = edges.ndim == 1 and ((edges >= 0) & (edges < LONGEST)).all() and (np.diff(edges) > 0).all()
-            require(is_sorted, "edges of rings must be finite and growing")
+        edges = partition.edges
+        is_sorted = edges.ndim == 1 and ((edges >= 0) & (edges < LONGEST)).all() and (np.diff(edges) > 0).all()
+        require(is_sorted, "edges of rings must be finite and growing")
     elif isinstance(partition, TreeCells):
         _check_cells(partition, ground)
 

@@ -13,7 +13,7 @@ from spinney.exceptions import DataError
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Whole
 from spinney.tables.streams import Batches
 from spinney.trees.quadtree import Splits, TreeCells
 
@@ -145,16 +145,6 @@ def test_the_number_of_rows_and_their_columns_take_one_pass():
     for partition in (Whole(), ColumnBins(), Whole()):
         assert ahead.exact(partition).tolist() == memory.exact(partition).tolist()
     assert batches.passes == 1
-
-
-def test_rings_that_were_foreseen_take_no_pass_of_their_own():
-    rows, rng = rows_in(CUBE), np.random.default_rng(1)
-    ahead, memory, batches = open_both(rows, CUBE)
-    centers, edges = rng.uniform(0, 1, (5, 3)), np.array([0.1, 0.3, 0.6])
-    foreseen = Rings(centers, foreseen=edges)
-    for rings, passes in ((foreseen, 1), (Rings(centers, edges), 1), (Rings(centers + 1e-9, edges), 2), (Rings(centers), 3)):
-        assert ahead.exact(rings).tolist() == memory.exact(rings).tolist()
-        assert batches.passes == passes
 
 
 def tables():

@@ -185,7 +185,6 @@ NUMBERS = {
     "an edge whose square is infinite": (lambda: Counts(Rings(CENTERS, [0.1, 1e160])), "edges"),
     "an infinite edge": (lambda: Counts(Rings(CENTERS, [0.1, np.inf])), "edges"),
     "edges in a square": (lambda: Counts(Rings(CENTERS, np.ones((1, 1)))), "edges"),
-    "falling edges, foreseen": (lambda: Counts(Rings(CENTERS, foreseen=[0.2, 0.1])), "edges"),
     "own rings": (lambda: Counts(OwnRings(CENTERS)), "partitions of the list"),
     "no partition": (lambda: Counts(None), "partitions of the list"),
     "a list of partitions": (lambda: Counts([Whole(), Whole()]), "partitions of the list"),

@@ -1,0 +1,72 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spinney import PrivateKMeans
+from spinney.algorithms.polish import RingHistogram, completed
+from spinney.algorithms.tree import are_full
+from spinney.curators.gate import Curator
+from spinney.mechanisms.additive import Noise
+from spinney.questions.sums import Sums
+
+
+@given(st.lists(st.tuples(st.floats(-50, 50), st.integers(0, 9)), min_size=1, max_size=60))
+def test_full_leaves_hold_what_all_leaves_do(leaves):
+    signals, levels = (np.array(values) for values in zip(*leaves, strict=True))
+    full = are_full(signals, levels)
+    assert (signals[full] > 0).all()
+    total = signals.sum()
+    if (signals > 0).any():
+        assert signals[full].sum() >= total - 1e-9
+        if full.sum() > 1:  # and not one more than needed
+            assert signals[full].sum() - signals[full].min() < total or np.unique(np.minimum(levels[full], 3)).size > 1
+    if (signals > 0).all():
+        assert full.all() or signals[~full].sum() <= 1e-9 * total
+
+
+def test_a_leaf_below_decisions_to_split_is_ahead_of_an_equal_one_at_the_start():
+    assert are_full(np.array([5.0, 5.0, -5.0]), np.array([0, 3, 0])).tolist() == [False, True, False]
+
+
+def test_one_far_ring_of_noise_moves_no_radius():
+    noise = Noise("laplace", 10.0)
+    edges, counts = 2.0 ** np.arange(-10, 1), np.zeros((20, 12))
+    counts[:, 3] = 1000
+    clean = RingHistogram(edges, counts, noise)
+    counts[4, 10] = 3 * noise.std
+    assert (RingHistogram(edges, counts, noise).mean_radii(1.0) == clean.mean_radii(1.0)).all()
+
+
+def test_a_center_without_rings_takes_the_average_of_all():
+    counts = np.zeros((3, 5))
+    counts[:2, 1] = 900
+    rings = RingHistogram(np.arange(1.0, 5.0), counts, Noise("gaussian", 5.0))
+    np.testing.assert_array_equal(rings.counts[2], [0, 600, 0, 0])
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_missing_centers_are_those_that_lower_the_cost_most(power):
+    points, weights = np.array([[0.0], [1.0], [5.0]]), np.array([9.0, 1.0, 4.0])
+    found = completed(np.array([[0.2]]), np.array([[0.0], [1.0], [5.0]]), points, weights, power)
+    np.testing.assert_array_equal(found[:2], [[0.2], [5.0]])
+    assert len(found) == 3
+
+
+def test_only_supported_centers_are_moved(monkeypatch):
+    moved = {}
+    ask = Curator.ask
+
+    def spy(self, question, charge):
+        if isinstance(question, Sums):
+            moved[charge.name] = len(question.centers)
+        return ask(self, question, charge)
+
+    monkeypatch.setattr(Curator, "ask", spy)
+    rows = np.random.default_rng(0).uniform(-1, 1, (2000, 6))
+    for epsilon, least, most in [(0.01, 1, 1), (1.0, 2, 30), (math.inf, 30, 30)]:
+        model = PrivateKMeans(30, epsilon=epsilon, bounds=(-1, 1), noise_seed=0).fit(rows)
+        assert least <= moved["polish"] <= most
+        assert model.cluster_centers_.shape == (30, 6)
