@@ -93,6 +93,15 @@ def test_tiny_prices_are_calibrated_quickly_and_in_proportion(exponent, replace)
     assert rule.scale == pytest.approx(wanted, rel=0.2 if exponent == 12 else 0.002)
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_slow_decay_needs_more_noise_and_stays_within_the_price(replace):
+    """A path of many levels is decided by noise again and again, so a scale for the usual decay would be too small."""
+    usual, slow = (split_rule(price(Fraction(1)), replace, gamma=gamma) for gamma in (math.log(2), 0.05))
+    assert slow.scale > 4 * usual.scale
+    assert worst_loss(usual.scale, math.ceil(0.05 * usual.scale), usual.steps_per_row, replace) > 4
+    assert Fraction(worst_loss(slow.scale, slow.decay, slow.steps_per_row, replace)) <= 1
+
+
 def test_prices_above_the_most_are_not_used_up():
     most = split_rule(price(Fraction(splitting.MOST_EPSILON)), False)
     assert split_rule(price(Fraction(10**9)), False) == most

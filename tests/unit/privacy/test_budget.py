@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Budget, exact, round_up
 
 
@@ -28,6 +29,12 @@ def test_infinity_stays_infinite():
 def test_a_budget_is_exact_and_pure_by_default():
     budget = Budget.of(0.7)
     assert (budget.epsilon, budget.delta, budget.is_infinite) == (Fraction(7, 10), Fraction(0), False)
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": "1"}, {"epsilon": None}, {"epsilon": 1j}, {"epsilon": 1.0, "delta": [0.0]}])
+def test_a_budget_is_made_of_numbers(wrong):
+    with pytest.raises(ParameterError, match=f"{list(wrong)[-1]}.*a number of at least 0"):
+        Budget.of(**wrong)
 
 
 @pytest.mark.parametrize(

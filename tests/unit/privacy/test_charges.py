@@ -36,5 +36,31 @@ def test_a_part_of_a_charge_is_positive(share):
         Charge("a", "counts", Measure.PURE, Fraction(1)).part(share)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"name": 1}, "name"),
+        ({"question": b"counts"}, "question"),
+        ({"measure": "pure"}, "measure"),
+        ({"delta": math.inf}, "delta"),
+    ],
+)
+def test_a_charge_has_a_name_a_question_a_measure_and_a_finite_delta(wrong, name):
+    with pytest.raises(ParameterError, match=f"{name}.*Charge"):
+        Charge(**{"name": "a", "question": "counts", "measure": Measure.PURE, "amount": Fraction(1), **wrong})
+
+
+def test_only_a_charge_is_copied():
+    class Cheap(Charge):
+        pass
+
+    charge = Charge("a", "counts", Measure.PURE, Fraction(1), Fraction(1, 9))
+    assert Charge.copy_of(charge) == charge
+    assert Charge.copy_of(charge) is not charge
+    for other in (Cheap(**vars(charge)), charge.to_dict(), None):
+        with pytest.raises(ParameterError, match="Charge of the plan"):
+            Charge.copy_of(other)
+
+
 def test_part_of_an_infinite_charge_is_infinite():
     assert Charge("step", "sums", Measure.ZCDP, math.inf).part(Fraction(1, 5)).amount == math.inf

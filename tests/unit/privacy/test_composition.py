@@ -116,6 +116,16 @@ def test_rho_is_the_largest_that_fits(epsilon, delta):
     assert zcdp_epsilon(rho * (1 + 1e-6), delta) > epsilon
 
 
+@pytest.mark.parametrize("epsilon", [1e-20, 1e-30, 1e-60])
+def test_a_rho_too_small_to_find_is_not_overestimated(epsilon):
+    """The search ends before it reaches the last bit; what it returns is still within the budget."""
+    rho = zcdp_rho(epsilon, 1e-300)
+    assert rho >= 0
+    assert zcdp_epsilon(float(rho), 1e-300) <= epsilon
+    budget = Budget.of(epsilon, 1e-300)
+    assert total_epsilon(compose(budget, parts(784)), budget.delta) <= budget.epsilon
+
+
 def test_no_rho_costs_nothing():
     assert zcdp_epsilon(0.0, 1e-6) == 0.0
     assert total_epsilon([], Fraction(0)) == 0
@@ -149,3 +159,24 @@ def test_where_no_other_way_is_lawful_everything_is_pure(monkeypatch):
 def test_shares_are_positive(shares):
     with pytest.raises(ParameterError, match="share"):
         compose(Budget.of(1.0), [Part(str(i), "counts", Fraction(share)) for i, share in enumerate(shares)])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"name": 1}, "name"), ({"question": None}, "question"), ({"l1": 0.0}, "l1"), ({"l1": math.inf}, "l1"),
+        ({"l1": math.nan}, "l1"), ({"l1": "1"}, "l1"), ({"l2": -1.0}, "l2"), ({"l2": math.inf}, "l2"), ({"l2": [1.0]}, "l2"),
+    ],
+)  # fmt: skip
+def test_a_part_has_texts_and_finite_sensitivities(wrong, name):
+    with pytest.raises(ParameterError, match=f"{name}.*Part"):
+        Part(**{"name": "a", "question": "counts", "share": Fraction(1), **wrong})
+
+
+@pytest.mark.parametrize(
+    ("budget", "plan", "name"),
+    [(1.0, parts(2), "budget"), (Budget.of(1.0), iter(parts(2)), "parts"), (Budget.of(1.0), [Fraction(1)], "parts")],
+)
+def test_a_plan_is_composed_of_a_budget_and_parts(budget, plan, name):
+    with pytest.raises(ParameterError, match=f"{name}.*compose"):
+        compose(budget, plan)

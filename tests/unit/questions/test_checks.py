@@ -447,3 +447,33 @@ def test_a_domain_that_is_changed_later_changes_nothing():
     assert (ground.domain.upper == 1).all()
     with pytest.raises(ValueError, match="read-only"):
         ground.domain.upper[0] = 2
+
+
+def path_graph(**changes):
+    """A path through four points, with one of its arrays replaced."""
+    tails = np.arange(3)
+    space = FiniteMetric.from_graph(coo_array((np.ones(3), (tails, tails + 1)), shape=(4, 4)))
+    return dataclasses.replace(space, source=dataclasses.replace(space.source, **changes))
+
+
+PATH = path_graph().source
+BAD_NETWORKS = {
+    "an end that is no point": {"ends": np.where(np.arange(PATH.ends.size) == 2, 4, PATH.ends)},
+    "a negative end": {"ends": np.where(np.arange(PATH.ends.size) == 2, -1, PATH.ends)},
+    "ends of another type": {"ends": PATH.ends.astype(np.int32)},
+    "starts of too few points": {"starts": PATH.starts[:-1]},
+    "starts beyond the edges": {"starts": PATH.starts + 1},
+    "a last start before the last edge": {"starts": np.minimum(PATH.starts, PATH.starts[-1] - 1)},
+    "starts that run back": {"starts": PATH.starts[[0, 2, 1, 3, 4]]},
+    "lengths of fewer edges": {"lengths": PATH.lengths[1:]},
+    "a negative length": {"lengths": -PATH.lengths},
+    "a length that is no number": {"lengths": PATH.lengths * np.nan},
+    "lengths that are no array": {"lengths": PATH.lengths.tolist()},
+}
+
+
+@pytest.mark.parametrize("wrong", BAD_NETWORKS)
+def test_no_ground_has_a_network_whose_arrays_do_not_fit_together(wrong):
+    Ground(None, 4, path_graph())
+    with pytest.raises(ValueError, match="a space must be a FiniteMetric"):
+        Ground(None, 4, path_graph(**BAD_NETWORKS[wrong]))

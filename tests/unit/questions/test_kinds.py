@@ -102,6 +102,11 @@ def test_the_noise_that_is_previewed_is_the_noise_that_is_added(name, measure, u
     assert question.kind(curator.ground) == kind
     curator.ask(question, charge)
     assert source.scales[0] == pytest.approx(scale_of(preview), rel=1e-9)
+    if isinstance(question, Sums):  # vectors and weights; both are told in the answer's own units
+        assert len(source.scales) == 2
+        assert preview.vectors.std / RADIUS_STEPS == preview.vector_std
+        assert preview.weights.std == preview.weight_std * preview.weight_steps
+        assert source.scales[1] == pytest.approx(preview.weights.scale, rel=1e-9)
 
 
 @KINDS
