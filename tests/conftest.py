@@ -1,9 +1,10 @@
 """Compiled kernels are cached beside their modules, but numba looks only at a kernel's own file, not at the kernels it calls.
 
-So the cache is dropped whenever any source file has changed since it was filled: before tests, and when this file is run, as
-``make setup`` does before it fills the cache.
+So the cache is dropped whenever a file with kernels, or one that such a file imports, has changed since it was filled: before
+tests, and when this file is run, as ``make setup`` does before it fills the cache.
 """
 
+import ast
 import hashlib
 from pathlib import Path
 
@@ -20,10 +21,27 @@ def pytest_configure(config):
         drop_stale_kernels()
 
 
+def sources_of_kernels():
+    """Return the files with kernels, and all files of the package that they import, and so on: kernels hold their constants."""
+    found, queue = set(), [path for path in SOURCE.rglob("*.py") if "@compiled" in path.read_text(encoding="utf-8")]
+    while queue:
+        path = queue.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{name}" for name in names] + [str(node.module)]
+            places = [SOURCE.parent.joinpath(*name.split(".")) for name in names]
+            queue += [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()]
+    return sorted(found)
+
+
 def drop_stale_kernels():
     digest = hashlib.blake2b()
-    for path in sorted(SOURCE.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for path in sources_of_kernels():
+        digest.update(str(path.relative_to(SOURCE)).encode() + path.read_bytes())
     if not STAMP.exists() or STAMP.read_text() != digest.hexdigest():
         for compiled in SOURCE.rglob("*.nb[ic]"):
             compiled.unlink()
