@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from outliers import shown_epsilons
 
 from spinney import PrivateKMeans, SeededNoiseWarning
 from spinney.audit.epsilon import epsilon_lower_bound
@@ -82,16 +83,13 @@ def statistics(release, reference):
 
 def measured_epsilons(estimator, case, adjacency, confidence, seeded=False):
     model = estimator(3, epsilon=1.0, bounds=(-1, 1), adjacency=adjacency, random_state=0, **case.asked)
-    runs = 120
-    with_outlier, without = neighbors(adjacency, case.n_features)
-    reference = model.fit(without).release_
-    seen = []
-    for side, rows in enumerate((with_outlier, without)):
-        seeds = [side * runs + run if seeded else None for run in range(runs)]
-        seen.append([statistics(model.set_params(noise_seed=seed).fit(rows).release_, reference) for seed in seeds])
-    return {
-        name: epsilon_lower_bound(*([run[name] for run in half] for half in seen), confidence=confidence) for name in seen[0][0]
-    }
+    pair = neighbors(adjacency, case.n_features)
+    reference = model.fit(pair[1]).release_
+
+    def run(rows, seed):
+        return statistics(model.set_params(noise_seed=seed).fit(rows).release_, reference)
+
+    return shown_epsilons(run, pair, confidence, seeded)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outliers import shown_epsilons
 
 import spinney.curators.demand
 import spinney.fits.run
@@ -23,7 +24,6 @@ from spinney.algorithms.local_search import STARTS, LocalSearch
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
 from spinney.audit import compare, demand_pairs, observe, record, replay, replay_pairs, total_loss
-from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.audit.laws import select_law
 from spinney.audit.sources import NoiselessSource
 from spinney.audit.tiny import demand_curator
@@ -436,21 +436,23 @@ LINE = FiniteMetric.from_points([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
 CONFIDENCE = 1 - 1e-5
 
 
-def measured_epsilons(algorithm, adjacency, confidence, seeded=False, runs=150):
+def measured_epsilons(algorithm, adjacency, confidence, seeded=False):
     """Return the epsilon that shows in several statistics of a release: a crowd, with and without one far row."""
     crowd = [0] * 30
     near = [*crowd, 0] if adjacency == "replace" else crowd
     model = PrivateKMedoids(2, epsilon=1.0, space=LINE, algorithm=algorithm, adjacency=adjacency, random_state=0)
-    seen = []
-    for rows in ([*crowd, 4], near):
-        half = []
-        for run in range(runs):
-            release = model.set_params(noise_seed=len(seen) * runs + run if seeded else None).fit(rows).release_
-            far = release.medoids >= 3
-            there = release.summary_weights[release.summary_points >= 3].sum()
-            half.append((far.sum(), release.sizes[far].sum(), release.sizes.min(), there))
-        seen.append(np.array(half, dtype=float))
-    return [epsilon_lower_bound(seen[0][:, i], seen[1][:, i], confidence=confidence) for i in range(seen[0].shape[1])]
+
+    def statistics(rows, seed):
+        release = model.set_params(noise_seed=seed).fit(rows).release_
+        far = release.medoids >= 3
+        return {
+            "medoids there": far.sum(),
+            "sizes there": release.sizes[far].sum(),
+            "smallest size": release.sizes.min(),
+            "summary there": release.summary_weights[release.summary_points >= 3].sum(),
+        }
+
+    return shown_epsilons(statistics, ([*crowd, 4], near), confidence, seeded).values()
 
 
 @pytest.mark.slow

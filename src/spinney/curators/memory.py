@@ -67,8 +67,16 @@ class MemoryBackend(NumberBackend):
         return self._rows[start : start + CHUNK], self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
+        starts = range(0, len(self._rows), CHUNK)
+
+        def work(start: int) -> Any:
+            return task(*self._chunk(start))
+
+        if len(starts) < 2:  # a thread would take longer to start than most chunks take
+            yield from map(work, starts)
+            return
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            yield from pool.map(lambda start: task(*self._chunk(start)), range(0, len(self._rows), CHUNK))
+            yield from pool.map(work, starts)
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
