@@ -3,13 +3,14 @@
 # make test    all tests, slow statistical ones too; those of Spark where Java is found
 # make lint    ruff and mypy
 # make check   lint, and the tests that find most mistakes: after each edit
+# make coverage   every branch of the promise, the mechanisms, the questions and the gate is tested
 # make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test lint check bench experiments clean
+.PHONY: setup demo test lint check coverage bench experiments clean
 
 setup: .venv/.done
 
@@ -32,7 +33,11 @@ lint: setup
 	$(BIN)/mypy
 
 check: lint
-	$(BIN)/python -m pytest -n 2 -q tests/contract/test_layers.py tests/contract/test_catalog.py tests/contract/test_public_names.py tests/contract/test_stored.py tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/fits tests/unit/ledgers/test_filter.py tests/unit/releases tests/privacy/test_brute_force.py
+	$(BIN)/python -m pytest -n 2 -q tests/contract/test_layers.py tests/contract/test_catalog.py tests/contract/test_public_names.py tests/contract/test_stored.py tests/contract/test_guard.py tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/fits tests/unit/ledgers/test_filter.py tests/unit/releases tests/privacy/test_brute_force.py
+
+coverage: setup
+	$(BIN)/python -m coverage run -m pytest -q tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/contract/test_catalog.py tests/privacy/test_brute_force.py tests/privacy/test_views.py
+	$(BIN)/python -m coverage report
 
 bench: setup
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
