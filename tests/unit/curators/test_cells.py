@@ -44,9 +44,8 @@ def bits(code, depth):
 
 
 def slow_counts(paths, cells):
-    return [
-        sum(path.startswith(bits(code, depth)) for path in paths) for code, depth in zip(cells.codes, cells.depths, strict=True)
-    ]
+    names = [bits(code, depth) for code, depth in zip(cells.codes, cells.depths, strict=True)]
+    return [sum(path.startswith(name) for path in paths) for name in names]
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
