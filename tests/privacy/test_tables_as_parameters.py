@@ -10,34 +10,47 @@ import importlib
 import inspect
 import io
 import logging
+import math
 import pkgutil
 import re
 import sys
 import warnings
 from fractions import Fraction
 
+import click
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import spinney
 import spinney.report
-from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, questions
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.hst import HST
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.site_hst import SiteHST
+from spinney.cli.main import main
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import max_coverage
 from spinney.exceptions import named
+from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
+from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.catalog import CATALOG
+from spinney.questions.ground import Ground
+from spinney.questions.question import Kind
 from spinney.report.curve import cost_curve
+from spinney.trees.quadtree import Splits
 
 N = 1237
 VALUE, WHOLE, TEXT = 731905.25, 731905, "canary-Zoe"
@@ -399,6 +412,78 @@ def test_no_message_of_a_public_call_tells_of_a_table(world):
     assert not found, "\n".join(found)
 
 
+PLACE = np.array([[0.2, 0.3], [0.7, 0.6]])
+DOMAIN = spinney.Box(0, 1).domain(2)
+SPLITS = Splits.of(DOMAIN)
+#: Ordinary arguments of everything that `spinney.questions` exports.
+QUESTIONS = {
+    "Whole": {},
+    "ColumnBins": {},
+    "Rings": {"centers": PLACE, "edges": np.array([0.1]), "foreseen": np.array([0.2])},
+    "Labels": {"labels": np.arange(12) % 2, "n_cells": 2},
+    "TreeCells": {"splits": SPLITS, "codes": np.zeros((1, 1), np.uint64), "depths": np.zeros(1, np.int64)},
+    "Counts": {"partition": questions.Whole()},
+    "Grow": {"splits": SPLITS, "start": 1, "threshold": 0},
+    "Levels": {"splits": SPLITS, "start": 0, "depth": 2, "threshold": 1.0},
+    "Sums": {"centers": PLACE, "kernel": "mean", "radii": np.ones(2), "anchors": PLACE},
+    "Cost": {"first": PLACE, "power": 2, "second": PLACE},
+    "Swaps": {"space": SPACE, "centers": [0], "existing": [1], "power": 1, "stay": True},
+    "Sets": {"sets": ([0], [1]), "power": 1},
+    "Choose": {"options": questions.Sets(([0], [1]))},
+    "Balls": {"space": SPACE, "radii": np.array([0.5]), "steps": (1,)},
+    "Family": {"members": csr_array(np.eye(12, 3)), "steps": (1,)},
+    "Cover": {"sets": questions.Family(csr_array(np.eye(12, 3)), (1,))},
+    "Counting": {},
+    "Splitting": {},
+    "LevelCounting": {"levels": 2},
+    "Summing": {"kernel": "mean", "n_features": 2},
+    "Costing": {},
+    "Choosing": {},
+    "Covering": {"steps": 2},
+}
+
+
+def asked(thing):
+    """Do with a question, or with what a question is made of, all that an algorithm may."""
+    wrap = {"Balls": questions.Cover, "Family": questions.Cover, "Swaps": questions.Choose, "Sets": questions.Choose}
+    wrap |= dict.fromkeys(("Whole", "ColumnBins", "Rings", "Labels", "TreeCells"), questions.Counts)
+    if isinstance(thing, Kind):
+        thing.part("one", Fraction(1))
+        charge = Charge("one", thing.question, Measure.PURE, Fraction(1, 100), Fraction(1, 100))
+        thing.noise(charge, Unit())
+        sys.stdout.write(thing.words(charge, Unit()))
+        return
+    question = wrap.get(type(thing).__name__, lambda one: one)(thing)
+    charge = Charge(
+        "one", next(name for name, one in CATALOG.items() if isinstance(question, one.question)), Measure.PURE, math.inf
+    )
+    rows = MemoryBackend(ROWS, Ground(DOMAIN), Unit(), lambda: bytes(16))
+    demand = DemandBackend(DEMAND, Ground(None, 12, SPACE), Unit(), lambda: bytes(16))
+    for backend in (rows, demand):
+        with contextlib.suppress(ValueError):  # of the ground that it does not fit; what is said counts
+            try:
+                Curator(backend, Unit(), FitLedger(Budget.of(math.inf), (charge,)), SeededSource(0)).ask(question, charge)
+            except ValueError as error:
+                sys.stdout.write("\n".join(texts_of(error)))
+                raise
+
+
+def test_no_message_of_a_question_tells_of_a_table():
+    assert set(QUESTIONS) == set(questions.__all__)
+    found = []
+    for name, arguments in QUESTIONS.items():
+        kind = getattr(questions, name)
+        assert {one.name for one in parameters_of(kind) if one.default is one.empty} <= set(arguments)
+        plain = said_by(lambda k=kind, a=arguments: asked(k(**a)))
+        assert not leaks(plain), plain
+        for parameter in parameters_of(kind):
+            for table, value in TABLES.items():
+                given = arguments | {parameter.name: value}
+                said = said_by(lambda g=given, k=kind: asked(k(**g)))
+                found += [f"{name}({parameter.name}={table}): {text}" for text in leaks(said)]
+    assert not found, "\n".join(found)
+
+
 ESTIMATORS = {PrivateKMeans: ROWS, PrivateKMedian: ROWS, PrivateKMedoids: DEMAND}
 
 
@@ -495,3 +580,76 @@ def test_what_is_no_plain_number_or_name_is_named_by_its_type(value):
 )  # fmt: skip
 def test_a_plain_number_or_name_is_repeated(value, text):
     assert named(value) == text
+
+
+#: A command that does its work, for each that takes arguments.
+COMMANDS = {
+    "fit": "rows.csv --k 2 --epsilon 1 --bounds 0 3 --algorithm lloyd --columns a,b --out out.json",
+    "plan": "--k 2 --epsilon 1 --n-features 2",
+    "predict": "release.json rows.csv --out labels.csv",
+    "show": "release.json",
+    "sites": "--points points.csv --demand demand.csv --k 1 --epsilon 1 --algorithm hst --out sites.json",
+    "ledger open": "new --epsilon 1",
+    "ledger show": "ledger",
+    "demo": None,  # takes no table, and clusters one of its own for long
+    "warm": None,
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TEXTS.to_csv("cells.csv", index=False)
+    TEXTS.to_parquet("cells.parquet")
+    np.save("cells.npy", NUMBERS.to_numpy())
+    for name, text in {
+        "rows.csv": "a,b\n" + "1,2\n" * 20,
+        "points.csv": "name,x,y\nA,0,0\nB,1,0\nC,2,0\n",
+        "demand.csv": "point\nA\nB\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    Ledger("ledger", epsilon=9)
+    PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS).release_.to_json("release.json")
+    return tmp_path
+
+
+def commands(group, before=()):
+    """Yield the words and the object of every command."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, (*before, name))
+        else:
+            yield " ".join((*before, name)), command
+
+
+def with_each_argument(command, usual, value):
+    """Yield the name of each argument and option of a command, and the words that put a value in its place."""
+    places = [one for one in command.params if isinstance(one, click.Argument)]
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument):
+            at = places.index(parameter)
+            yield parameter.name, [*usual[:at], value, *usual[at + 1 :]]
+        elif not parameter.is_flag:
+            yield parameter.opts[0], [*usual, parameter.opts[0], *[value] * parameter.nargs]
+
+
+def test_every_command_is_tried():
+    assert {name for name, _ in commands(main)} == set(COMMANDS)
+
+
+def test_no_message_of_a_command_tells_of_a_table_in_place_of_an_argument(folder):
+    values = ["cells.csv", "cells.parquet", "cells.npy", (folder / "cells.csv").read_text(), f"{TEXT}\r{VALUE}"]
+    found, worked = [], set()
+    for name, command in commands(main):
+        if COMMANDS[name] is None:
+            continue
+        words, usual = name.split(), COMMANDS[name].split()
+        worked |= {name} if CliRunner().invoke(main, [*words, *usual]).exit_code == 0 else set()
+        for value in values:
+            for place, arguments in with_each_argument(command, usual, value):
+                done = CliRunner().invoke(main, [*words, *arguments])
+                said = [done.output, repr(done.exception)]
+                found += [f"{name}, {place} = {value[:20]!r}: {text}" for text in leaks(said)]
+                assert done.exit_code in (0, 2, 3, 4, 5), (name, place, value[:20], done.output)
+    assert not found, "\n".join(found)
+    assert worked == {name for name, usual in COMMANDS.items() if usual}

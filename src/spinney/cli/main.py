@@ -20,7 +20,17 @@ from spinney.exceptions import ParameterError, ReleaseError
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Lines(click.Group):
+    """Commands whose arguments are of one line each: others are the text of a table, and messages repeat what was typed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if any("\n" in one or "\r" in one for one in args):
+            with one_line_errors():
+                raise ParameterError("An argument has several lines.\nHint: type the path of a table, not what is in it.")
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Lines, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="spinney")
 @click.pass_context
 def main(context: click.Context) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["LONGEST", "SHORTEST", "finite_points", "frozen", "frozen_places", "require"]
+__all__ = ["LONGEST", "SHORTEST", "finite_points", "frozen", "frozen_places", "require", "require_number"]
 
 #: Lengths between which squares neither vanish nor overflow.
 SHORTEST, LONGEST = 1e-150, 1e150
@@ -21,12 +23,18 @@ def require(holds: Any, text: str) -> None:
         raise ValueError(text)
 
 
+def require_number(value: Any, what: str) -> None:
+    """Raise unless this is a whole number of at least 1."""
+    require(isinstance(value, Integral) and int(value) >= 1, f"the number of {what} must be a whole number of at least 1")
+
+
 def frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:
     """Return a plain copy of an array that cannot be written to."""
-    try:
-        array: NDArray[Any] = np.array(values, dtype=dtype, order="C", copy=True, subok=False)
-    except Exception:  # numpy would quote what it cannot read
-        raise ValueError("arguments of a question must be arrays of numbers") from None
+    array: NDArray[Any] | None = None
+    with suppress(Exception):  # numpy quotes what it cannot read, and an error raised there would keep it
+        array = np.array(values, dtype=dtype, order="C", copy=True, subok=False)
+    if array is None:
+        raise ValueError("arguments of a question must be arrays of numbers")
     array.setflags(write=False)
     return array
 

@@ -15,7 +15,7 @@ from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import frozen, frozen_places, require
+from spinney.questions.arrays import frozen, frozen_places, require, require_number
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Partition, TreeCells, check_partition
 from spinney.questions.question import Exact, Kind, Question
@@ -39,6 +39,9 @@ class Counting(Kind):
     question = "counts"
 
     families: int = 1
+
+    def __post_init__(self) -> None:
+        require_number(self.families, "families")
 
     @property
     def l1(self) -> float:

@@ -17,7 +17,7 @@ from spinney.mechanisms.additive import Noise, Sensitivity, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import require
+from spinney.questions.arrays import require, require_number
 from spinney.questions.counts import Counting
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
@@ -43,6 +43,9 @@ class LevelCounting(Kind):
     question = "levels"
 
     levels: int
+
+    def __post_init__(self) -> None:
+        require_number(self.levels, "levels")
 
     @property
     def l1(self) -> float:

@@ -9,6 +9,7 @@ public: evenly, if nothing is known. Random: columns take turns, and each level 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -171,7 +172,11 @@ class TreeCells:
 
     def __post_init__(self) -> None:
         for name in ("codes", "depths"):
-            view = np.asarray(getattr(self, name)).view()
+            view: NDArray[Any] | None = None
+            with suppress(Exception):  # numpy quotes what it cannot read, and how many there are
+                view = np.asarray(getattr(self, name)).view()
+            if view is None:
+                raise ValueError("cells of a tree are arrays of codes and depths")
             view.setflags(write=False)  # one kind of array, so that each kernel is compiled once
             object.__setattr__(self, name, view)
 

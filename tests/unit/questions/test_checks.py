@@ -437,7 +437,7 @@ def test_what_cannot_be_read_is_not_quoted():
             make()
         assert "canary" not in str(caught.value)
         assert caught.value.__cause__ is None
-        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+        assert caught.value.__context__ is None
 
 
 def test_a_domain_that_is_changed_later_changes_nothing():
