@@ -258,14 +258,19 @@ class Explorer:
     def _joined(self, law: FloatArray, tables: list[LossTable], places: IntArray) -> LossTable:
         """Put the losses of one question and of all that follows together."""
         joined = {}
+        members = [np.flatnonzero(places == child) for child in range(len(tables))]
         with np.errstate(divide="ignore"):
             logs = np.log(law)
         for pair in self._pairs:
             one, other = pair
             values, masses = [np.array([np.inf])], [np.array([max(0.0, 1 - law[:, one].sum())])]
             gap = logs[:, one] - logs[:, other]
-            for child, table in enumerate(tables):
-                mine = LossLaw.merged(gap[places == child], law[places == child, one])
+            for rows, table in zip(members, tables, strict=True):
+                if rows.size == 1 and np.isfinite(gap[rows[0]]):  # nothing to merge
+                    values.append(gap[rows[0]] + table[pair].values)
+                    masses.append(law[rows[0], one] * table[pair].masses)
+                    continue
+                mine = LossLaw.merged(gap[rows], law[rows, one])
                 values.append(np.add.outer(mine.values, table[pair].values).ravel())
                 masses.append(np.outer(mine.masses, table[pair].masses).ravel())
             joined[pair] = LossLaw.merged(np.concatenate(values), np.concatenate(masses))
