@@ -8,6 +8,7 @@ from spinney._lazy import lazily
 
 if TYPE_CHECKING:
     from spinney.audit.accounting import question_bound, question_loss, total_loss
+    from spinney.audit.black_boxes import black_box
     from spinney.audit.epsilon import epsilon_lower_bound
     from spinney.audit.exact import Explorer, question_law
     from spinney.audit.findings import Finding, Findings
@@ -31,6 +32,7 @@ __all__ = [
     "NoiselessSource",
     "Pair",
     "Transcript",
+    "black_box",
     "compare",
     "demand_pairs",
     "epsilon_lower_bound",
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazily(
         "NoiselessSource": "spinney.audit.sources",
         "Pair": "spinney.audit.pairs",
         "Transcript": "spinney.audit.recording",
+        "black_box": "spinney.audit.black_boxes",
         "compare": "spinney.audit.replaying",
         "demand_pairs": "spinney.audit.pairs",
         "epsilon_lower_bound": "spinney.audit.epsilon",
