@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from spinney.audit.replaying import compare, replay, replay_pairs
     from spinney.audit.sources import FrozenSource, NoiselessSource
     from spinney.mechanisms.drawing import Asked, Draw, Drawn, Ended, Keyed
+    from spinney.audit.searching import neighbors, search
+    from spinney.audit.single_runs import one_run, one_run_bound
 
 __all__ = [
     "Asked",
@@ -36,7 +38,10 @@ __all__ = [
     "compare",
     "demand_pairs",
     "epsilon_lower_bound",
+    "neighbors",
     "observe",
+    "one_run",
+    "one_run_bound",
     "outlier",
     "question_bound",
     "question_law",
@@ -44,6 +49,7 @@ __all__ = [
     "record",
     "replay",
     "replay_pairs",
+    "search",
     "table_pairs",
     "total_loss",
 ]
@@ -67,7 +73,10 @@ __getattr__, __dir__ = lazily(
         "compare": "spinney.audit.replaying",
         "demand_pairs": "spinney.audit.pairs",
         "epsilon_lower_bound": "spinney.audit.epsilon",
+        "neighbors": "spinney.audit.searching",
         "observe": "spinney.audit.recording",
+        "one_run": "spinney.audit.single_runs",
+        "one_run_bound": "spinney.audit.single_runs",
         "outlier": "spinney.audit.outliers",
         "question_bound": "spinney.audit.accounting",
         "question_law": "spinney.audit.exact",
@@ -75,6 +84,7 @@ __getattr__, __dir__ = lazily(
         "record": "spinney.audit.recording",
         "replay": "spinney.audit.replaying",
         "replay_pairs": "spinney.audit.replaying",
+        "search": "spinney.audit.searching",
         "table_pairs": "spinney.audit.pairs",
         "total_loss": "spinney.audit.accounting",
     },

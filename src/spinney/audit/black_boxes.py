@@ -25,7 +25,7 @@ from spinney.constraints import check, integer, real
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import NoiseSource, SecureSource, SeededSource
 
-__all__ = ["CANNOT_SEE", "black_box", "promise_of"]
+__all__ = ["CANNOT_SEE", "black_box", "promise_of", "runner"]
 
 #: What this method would not notice.
 CANNOT_SEE = (
@@ -59,7 +59,7 @@ def promise_of(subject: Any, pair: Pair, epsilon: float | None, delta: float | N
     return Promised(f"{name}", epsilon, 0.0 if delta is None else delta)
 
 
-def _caller(
+def runner(
     subject: Any, data: Any, groups: Any, source: NoiseSource, factor: float | Mapping[str, float]
 ) -> Callable[[], Any]:
     """Return what runs once on one table."""
@@ -92,7 +92,7 @@ def _both(
         (first, words), (second, others) = (_many(many(data, runs), runs) for data, _ in sides)
     else:
         spots = Spots(pair)
-        calls = [_caller(subject, data, groups, source, factor) for data, groups in sides]
+        calls = [runner(subject, data, groups, source, factor) for data, groups in sides]
         numbers, texts, _ = tabulated([seen_outcome(call, spots) for call in calls for _ in range(runs)])
         first, second, words, others = numbers[:runs], numbers[runs:], texts[:runs], texts[runs:]
     both = quiet(np.concatenate([first, second]))
