@@ -47,7 +47,7 @@ class Spots:
         self.width = 1.0
         sides = [pair.first, pair.second]
         if all(isinstance(side, np.ndarray) and side.dtype.kind in "fiu" and side.ndim in (1, 2) for side in sides):
-            self._look(*(np.asarray(side, dtype=np.float64).reshape(len(side), -1) for side in sides))
+            self._look(*(np.asarray(side[:, None] if side.ndim == 1 else side, dtype=np.float64) for side in sides))
 
     def _look(self, first: NDArray[np.float64], second: NDArray[np.float64]) -> None:
         (rows, mine), (others, theirs) = (np.unique(side, axis=0, return_counts=True) for side in (first, second))
