@@ -8,6 +8,7 @@ The largest epsilon whose bound on that chance stays below 1 - confidence is sho
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -165,7 +166,10 @@ def one_run(
     others = rows[:0] if out is None else np.asarray(out, dtype=np.float64)[~inside]
     table = np.concatenate([always, rows[inside], others])
     promised = promise_of(subject, Pair("canaries", table, table), epsilon, delta, "one_run")
-    outcome = runner(subject, table, None, SecureSource() if noise_seed is None else SeededSource(noise_seed), 1.0)()
+    run = runner(subject, table, None, SecureSource() if noise_seed is None else SeededSource(noise_seed), 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about made-up rows
+        outcome = run()
     scores = np.asarray((score or _weight_near)(outcome, rows), dtype=np.float64)
     right = _guessed(scores, guesses, inside)
     bound = one_run_bound(m, guesses, right, promised.delta, confidence)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 
 from spinney.audit.black_boxes import black_box
@@ -17,7 +18,6 @@ from spinney.audit.pairs import Pair, demand_pairs, table_pairs
 from spinney.audit.replaying import replay_pairs
 from spinney.audit.searching import demand_neighbors, neighbors, search
 from spinney.audit.single_runs import one_run
-from spinney.cli.progress import progress
 from spinney.constraints import check, one_of
 from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
@@ -145,10 +145,9 @@ def audited(
     if wrong:
         raise ParameterError.wrong("method", "spinney audit", f"one of {', '.join(fitting)} here", wrong[0], "leave --method out.")
     found: list[Finding] = []
-    with progress(len(fitting)) as step:
-        for method in methods or fitting:
-            step(method)
-            found.append(_run(method, asked, pairs, runs, examples, confidence, seed))
+    for method in methods or fitting:
+        click.echo(f"{method} ...", err=True)
+        found.append(_run(method, asked, pairs, runs, examples, confidence, seed))
     return Findings.of(found)
 
 
