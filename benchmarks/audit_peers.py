@@ -43,9 +43,7 @@ def fitted(python: str, peer: str, pair: Pair, runs: int, seed: int) -> dict[str
             "peer": peer, "tables": str(tables), "runs": runs, "epsilon": EPSILON, "k": K,
             "lower": [-1.0] * COLUMNS, "upper": [1.0] * COLUMNS, "seed": seed,
         }  # fmt: skip
-        told = subprocess.run(
-            [python, str(RUNNER)], input=json.dumps(options) + "\n", capture_output=True, text=True, check=True
-        )
+        told = subprocess.run([python, str(RUNNER)], input=json.dumps(options) + "\n", capture_output=True, text=True, check=True)
     found: dict[str, list[Any]] = json.loads(told.stdout)
     return found
 

@@ -59,9 +59,7 @@ def promise_of(subject: Any, pair: Pair, epsilon: float | None, delta: float | N
     return Promised(f"{name}", epsilon, 0.0 if delta is None else delta)
 
 
-def runner(
-    subject: Any, data: Any, groups: Any, source: NoiseSource, factor: float | Mapping[str, float]
-) -> Callable[[], Any]:
+def runner(subject: Any, data: Any, groups: Any, source: NoiseSource, factor: float | Mapping[str, float]) -> Callable[[], Any]:
     """Return what runs once on one table."""
     given = {} if groups is None else {"groups": groups}
     if hasattr(subject, "prepare"):
@@ -79,7 +77,9 @@ def _many(outcomes: Any, runs: int) -> Table:
     """Return the runs of a function that makes many at once."""
     numbers = np.asarray(outcomes, dtype=np.float64).reshape(len(outcomes), -1)
     if len(numbers) != runs:
-        raise ParameterError.wrong("many", "black_box", "a function that returns one row for each run", len(numbers), "see `runs`.")
+        raise ParameterError.wrong(
+            "many", "black_box", "a function that returns one row for each run", len(numbers), "see `runs`."
+        )
     return numbers, np.empty((runs, 0), dtype=np.str_)
 
 
@@ -165,7 +165,12 @@ def black_box(
         bound = event.bound((_half(first, 1), _half(second, 1)), promised.delta, doubt)
         if bound > best:
             best, worst = bound, f"pair {place}, {pair.kind}"
-    tried = {"pairs": len(pairs), "runs of each table": runs, "worst pair": worst, "largest bound possible": limit(runs, promised.delta, doubt)}
+    tried = {
+        "pairs": len(pairs),
+        "runs of each table": runs,
+        "worst pair": worst,
+        "largest bound possible": limit(runs, promised.delta, doubt),
+    }
     return Finding(
         "black box", promised.words, promised.epsilon, promised.delta, best, confidence, tried=tried, cannot_see=CANNOT_SEE
     )

@@ -105,7 +105,10 @@ class _Scores:
     def _counted(first: NDArray[np.str_], second: NDArray[np.str_]) -> dict[str, float]:
         """Return the log ratio of each text."""
         sides = [dict(zip(*np.unique(side, return_counts=True), strict=True)) for side in (first, second)]
-        return {text: float(np.log((sides[0].get(text, 0) + 0.5) / (sides[1].get(text, 0) + 0.5))) for text in {**sides[0], **sides[1]}}
+        return {
+            text: float(np.log((sides[0].get(text, 0) + 0.5) / (sides[1].get(text, 0) + 0.5)))
+            for text in {**sides[0], **sides[1]}
+        }
 
     def _numbers(self, side: Table) -> Floats:
         numbers, words = side

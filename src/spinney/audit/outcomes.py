@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from numbers import Number
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ def _of_array(where: str, values: NDArray[Any], found: Outcome) -> None:
 def _flatten(where: str, value: Any, found: Outcome, spots: Spots, depth: int) -> None:
     if isinstance(value, np.ndarray) and value.ndim:
         _of_array(where, value, found)
-    elif isinstance(value, Number | np.number | np.bool_ | np.ndarray) and np.isrealobj(value):
+    elif isinstance(value, Real | np.number | np.bool_ | np.ndarray):
         try:
             found[0][where] = float(value)  # type: ignore[arg-type]
         except (OverflowError, TypeError, ValueError):
@@ -150,7 +150,9 @@ def tabulated(outcomes: list[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.
     """Return the numbers and the words of many runs as tables, and what their columns are called; NaN and "" where nothing was."""
     names = sorted(set().union(*(numbers for numbers, _ in outcomes)))
     labels = sorted(set().union(*(words for _, words in outcomes)))
-    table = np.array([[numbers.get(name, np.nan) for name in names] for numbers, _ in outcomes]).reshape(len(outcomes), len(names))
+    table = np.array([[numbers.get(name, np.nan) for name in names] for numbers, _ in outcomes]).reshape(
+        len(outcomes), len(names)
+    )
     texts = [[words.get(name, "") for name in labels] for _, words in outcomes]
     varied = [i for i in range(len(labels)) if len({row[i] for row in texts}) > 1]
     words = np.array([[row[i] for i in varied] for row in texts], dtype=np.str_).reshape(len(outcomes), len(varied))

@@ -10,7 +10,9 @@ __all__ = ["audit_page"]
 
 def _section(finding: Finding) -> list[str]:
     sure = "computed, not estimated" if finding.confidence == 1 else f"a lower bound at confidence {finding.confidence:g}"
-    tried = ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in finding.tried.items())
+    tried = ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in finding.tried.items()
+    )
     verdict = "BROKEN" if finding.broken else "holds, as far as this method sees"
     return [
         f"## {finding.method}: {verdict}",

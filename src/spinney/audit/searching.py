@@ -44,7 +44,7 @@ PLACES, CHUNKS = ("memory", "memory", "npy", "csv", "parquet"), (memory.CHUNK, 1
 #: A plain function must show the same each time, and something else for the neighbor.
 REPEATS = 3
 #: What was found is made smaller in at most so many more cases.
-SMALLER = 20
+SMALLER = 12
 
 
 def _hypothesis() -> Any:
@@ -75,12 +75,13 @@ class Surroundings:
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Work here: rows in memory are cut otherwise while this lasts."""
-        before = memory.CHUNK, memory.os
-        memory.CHUNK, memory.os = self.chunk, SimpleNamespace(cpu_count=lambda: self.threads)  # type: ignore[assignment]
+        here: Any = memory
+        before = here.CHUNK, here.os
+        here.CHUNK, here.os = self.chunk, SimpleNamespace(cpu_count=lambda: self.threads)
         try:
             yield
         finally:
-            memory.CHUNK, memory.os = before  # type: ignore[assignment]
+            here.CHUNK, here.os = before
 
     def placed(self, pair: Pair, folder: Path) -> Pair:
         """Return a pair whose rows lie in this place."""
@@ -88,7 +89,7 @@ class Surroundings:
             return pair
         from spinney.tables.batches import scan
 
-        found = []
+        found: list[Any] = []
         for side, rows in (("first", pair.first), ("second", pair.second)):
             path = folder / f"{side}.{self.place}"
             names = [f"c{i}" for i in range(rows.shape[1])]
@@ -103,7 +104,7 @@ class Surroundings:
 
                 pq.write_table(pa.table({name: rows[:, i] for i, name in enumerate(names)}), path)
             found.append(scan(path))
-        return Pair(f"{pair.kind}, {self.place}", *found)
+        return Pair(f"{pair.kind}, {self.place}", found[0], found[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ class Case:
 
     subject: Any
     pair: Pair
-    surroundings: Surroundings = Surroundings()  # noqa: RUF009  (a constant)
+    surroundings: Surroundings = Surroundings()
 
     @property
     def words(self) -> str:
@@ -179,9 +180,7 @@ def neighbors(
     return _pairs_of(cell, len(lower), Unit() if unit is None else unit, grouped, most)
 
 
-def demand_neighbors(
-    n_points: int, unit: Unit | None = None, *, grouped: bool = False, most: int = 30
-) -> SearchStrategy[Pair]:
+def demand_neighbors(n_points: int, unit: Unit | None = None, *, grouped: bool = False, most: int = 30) -> SearchStrategy[Pair]:
     """Return a strategy of neighboring demand; parameters are those of `demand_pairs`. Some rows name no point."""
     _hypothesis()
     from hypothesis import strategies as st

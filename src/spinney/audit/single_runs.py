@@ -104,7 +104,9 @@ def _weight_near(outcome: Any, canaries: NDArray[np.float64]) -> NDArray[np.floa
         points = release.centers if hasattr(release, "centers") else release.sites
         weights = release.sizes
     else:
-        raise ParameterError.wrong("score", "one_run", "given for outcomes that are no releases", None, "score(outcome, canaries).")
+        raise ParameterError.wrong(
+            "score", "one_run", "given for outcomes that are no releases", None, "score(outcome, canaries)."
+        )
     points = np.asarray(points, dtype=np.float64).reshape(len(points), -1)
     scores = np.zeros(len(places))
     nearest = np.empty(len(points), dtype=np.int64)

@@ -44,9 +44,8 @@ def audit(out: Path | None, **options: Any) -> None:
     measured and searched. Exit code 1 where a promise is broken.
     """
     with one_line_errors():
-        from spinney.cli.audits import audited
-
         from spinney.audit.pages import audit_page
+        from spinney.cli.audits import audited
 
         findings = audited(**options)
         page = audit_page(findings)

@@ -36,7 +36,7 @@ class _Subject:
     subject: Any
     unit: Unit
     n_features: int | None
-    promised: dict[str, float]
+    promised: dict[str, Any]
 
     @property
     def grouped(self) -> bool:
@@ -143,7 +143,9 @@ def audited(
         fitting.insert(2, "one-run")
     wrong = [method for method in methods if method not in fitting]
     if wrong:
-        raise ParameterError.wrong("method", "spinney audit", f"one of {', '.join(fitting)} here", wrong[0], "leave --method out.")
+        raise ParameterError.wrong(
+            "method", "spinney audit", f"one of {', '.join(fitting)} here", wrong[0], "leave --method out."
+        )
     found: list[Finding] = []
     for method in methods or fitting:
         click.echo(f"{method} ...", err=True)

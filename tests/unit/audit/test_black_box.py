@@ -34,7 +34,9 @@ def test_the_bound_reaches_four_fifths_of_a_laplace_release_with_100000_runs(eps
 def test_a_bound_is_wrong_no_more_often_than_its_confidence_says():
     """Of 120 bounds at confidence 0.9, each over two pairs; the seeds are fixed."""
     many = laplace(1.0, 2)
-    wrong = sum(black_box(None, [PAIR, PAIR.swapped], epsilon=1.0, runs=300, confidence=0.9, many=many).broken for _ in range(120))
+    wrong = sum(
+        black_box(None, [PAIR, PAIR.swapped], epsilon=1.0, runs=300, confidence=0.9, many=many).broken for _ in range(120)
+    )
     assert wrong <= 12
 
 

@@ -18,13 +18,18 @@ def exact_tail(trials, chance, least):
     return sum(math.comb(trials, i) * chance**i * (1 - chance) ** (trials - i) for i in range(max(least, 0), trials + 1))
 
 
-@given(st.integers(1, 40).flatmap(lambda m: st.tuples(st.just(m), st.integers(1, m))), st.integers(0, 40), st.integers(0, 6), st.floats(0, 0.1))
+@given(
+    st.integers(1, 40).flatmap(lambda m: st.tuples(st.just(m), st.integers(1, m))),
+    st.integers(0, 40),
+    st.integers(0, 6),
+    st.floats(0, 0.1),
+)
 def test_the_chance_is_that_of_the_theorem(sizes, right, odds, delta):
     canaries, guesses = sizes
     right = min(right, guesses)
     chance = Fraction(2**odds, 2**odds + 1)
     tail = exact_tail(guesses, chance, right)
-    more = max((Fraction(2 * canaries, i) * (exact_tail(guesses, chance, right - i) - tail) for i in range(1, canaries + 1)))
+    more = max(Fraction(2 * canaries, i) * (exact_tail(guesses, chance, right - i) - tail) for i in range(1, canaries + 1))
     told = min(1.0, float(tail) + delta * float(more))
     assert guess_chance(canaries, guesses, right, math.log(2) * odds, delta) == pytest.approx(told, rel=1e-9, abs=1e-12)
 
@@ -42,7 +47,7 @@ def test_randomized_response_passes_its_epsilon_as_rarely_as_the_confidence_says
 
 
 def test_a_share_delta_of_told_secrets_is_within_the_bound():
-    """With chance delta a bit is told for sure, else with epsilon: (epsilon, delta)-private; the law of right guesses is exact."""
+    """With chance delta a bit is told for sure, else with epsilon: (epsilon, delta)-private."""
     m, epsilon, delta, confidence = 60, 1.0, 0.01, 0.9
     chance = delta + (1 - delta) / (1 + math.exp(-epsilon))
     law = [math.comb(m, i) * chance**i * (1 - chance) ** (m - i) for i in range(m + 1)]

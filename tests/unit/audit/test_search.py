@@ -49,7 +49,7 @@ class ByChunks(PrivateKMeans):
         from spinney.curators import memory
 
         if memory.CHUNK == 2 and len(table) % 2:
-            print("an odd chunk")
+            sys.stdout.write("an odd chunk")
         return super().fit(table, groups=groups)
 
 
@@ -69,9 +69,7 @@ def test_a_sound_estimator_passes_and_the_worst_loss_is_told():
         d, k = draw(st.integers(1, 3)), draw(st.integers(1, 4))
         cap = {"max_rows_per_group": 2} if grouped else {}
         epsilon, delta = draw(st.sampled_from([0.1, 1.0, 5.0])), draw(st.sampled_from([0.0, 1e-6]))
-        model = PrivateKMeans(
-            k, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm=algorithm, adjacency=adjacency, **cap
-        )
+        model = PrivateKMeans(k, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm=algorithm, adjacency=adjacency, **cap)
         pairs = neighbors([-1.0] * d, [1.0] * d, Unit(adjacency, 2 if grouped else 1), grouped=grouped, most=8)
         return Case(model, draw(pairs), draw(surroundings()))
 
@@ -87,8 +85,10 @@ def test_rows_in_files_are_the_rows(place, tmp_path):
 
     rows = np.array([[0.5, np.nan], [1.0, -1e300], [np.inf, 0.0]])
     placed = Surroundings(place).placed(Pair("given", rows, rows[1:]), tmp_path)
-    counted = [PrivateKMeans(1, epsilon=1e6, bounds=(-1, 1), algorithm="lloyd", noise_seed=0).fit(side).release_.sizes.sum()
-               for side in (placed.first, rows)]
+    counted = [
+        PrivateKMeans(1, epsilon=1e6, bounds=(-1, 1), algorithm="lloyd", noise_seed=0).fit(side).release_.sizes.sum()
+        for side in (placed.first, rows)
+    ]
     assert counted[0] == counted[1]
 
 
