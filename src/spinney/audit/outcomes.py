@@ -115,7 +115,7 @@ def _flatten(where: str, value: Any, found: Outcome, spots: Spots, depth: int) -
         _of_array(where, value, found)
     elif isinstance(value, Real | np.number | np.bool_ | np.ndarray):
         try:
-            found[0][where] = float(value)  # type: ignore[arg-type]
+            found[0][where] = float(value)
         except (OverflowError, TypeError, ValueError):
             found[1][where] = repr(value)
     elif isinstance(value, str | bytes) or value is None:
@@ -147,7 +147,7 @@ def seen_outcome(call: Callable[[], Any], spots: Spots) -> Outcome:
 
 
 def tabulated(outcomes: list[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.str_], list[str]]:
-    """Return the numbers and the words of many runs as tables, and what their columns are called; NaN and "" where nothing was."""
+    """Return the numbers and the words of many runs as tables, and the names of their columns; NaN and "" where nothing was."""
     names = sorted(set().union(*(numbers for numbers, _ in outcomes)))
     labels = sorted(set().union(*(words for _, words in outcomes)))
     table = np.array([[numbers.get(name, np.nan) for name in names] for numbers, _ in outcomes]).reshape(

@@ -39,7 +39,8 @@ def audit_page(findings: Findings) -> str:
     lines = [
         head,
         "",
-        f"spinney {__version__}, {len(findings)} methods, of which {broken} found a broken promise. All rows were made up: no table was read.",
+        f"spinney {__version__}, {len(findings)} methods, of which {broken} found a broken promise.",
+        "All rows were made up: no table was read.",
         "A bound below the promised epsilon proves nothing by itself; one above it shows that the promise is broken.",
         "",
     ]

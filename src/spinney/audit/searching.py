@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -276,10 +276,9 @@ def search(
         suppress_health_check=list(hypothesis.HealthCheck), verbosity=hypothesis.Verbosity.quiet,
     )  # fmt: skip
     look: Callable[[], None] = hypothesis.seed(seed)(settings(hypothesis.given(cases)(attempt)))
-    try:
+    # A fault that comes by chance, or was not looked for again, does not repeat itself: flaky, as hypothesis calls it.
+    with suppress(_FoundError, hypothesis.errors.Flaky):
         look()
-    except (_FoundError, hypothesis.errors.Flaky):
-        pass  # a fault that comes by chance, or was not looked for again, does not repeat itself
     worst: Case = seen["worst"]
     promised = promise_of(worst.subject, worst.pair, epsilon, delta, "search")
     tried = {"cases": seen["cases"], "worst case": worst.words}

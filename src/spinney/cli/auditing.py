@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from spinney.cli.errors import UNEXPECTED, one_line_errors
+from spinney.cli.errors import REFUSED, one_line_errors
 from spinney.cli.files import written_whole
 from spinney.cli.options import FILE
 
@@ -60,4 +60,4 @@ def audit(out: Path | None, **options: Any) -> None:
                 click.echo(finding.words)
             click.echo(f"Wrote {out} and {out.with_suffix('.json')}.")
         if findings.broken:
-            sys.exit(UNEXPECTED)
+            sys.exit(REFUSED)

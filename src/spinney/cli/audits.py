@@ -85,10 +85,10 @@ def _model(estimator: str, algorithm: str, n_clusters: int, promise: dict[str, A
         chosen = _imported(algorithm, "algorithm")
         chosen = chosen() if isinstance(chosen, type) else chosen
     if estimator == "coverage":
-        from spinney.estimators.coverage import Coverage
+        from spinney.estimators.coverage import CoverModel
 
         sets = [[i, (i + 1) % POINTS, (i + 2) % POINTS] for i in range(0, POINTS, 2)]
-        return Coverage(sets, n_clusters, n_items=POINTS, **promise)
+        return CoverModel(sets, n_clusters, n_items=POINTS, **promise)
     if estimator == "kmedoids":
         from spinney.estimators.kmedoids import PrivateKMedoids
         from spinney.spaces.metric import FiniteMetric

@@ -38,7 +38,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     content = Path(path).read_bytes()
     try:
         record = json.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError):
+    except (ValueError, RecursionError):  # no UTF-8, no JSON, a number too long, or too deep
         content = b""
     if not content:  # raised here, for those errors hold the file's content, which may be a table
         raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).")

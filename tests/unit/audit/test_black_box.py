@@ -1,5 +1,6 @@
 """The black box: its power on a plain Laplace release, its validity, and every kind of outcome."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -58,7 +59,7 @@ def shown(fault):
         if fault == "warning" and many:
             warnings.warn("many rows", UserWarning, stacklevel=1)
         if fault == "printed":
-            print(len(table))
+            sys.stdout.write(str(len(table)))
         values = {
             "length": np.zeros(len(table)),
             "text": f"{len(table)} rows",
