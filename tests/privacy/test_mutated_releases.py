@@ -83,8 +83,9 @@ def test_a_changed_release_is_read_or_refused_and_no_command_crashes(text, tmp_p
         ended = CliRunner().invoke(main, [command, str(path)])
         unexpected = "Something failed that should not" in ended.output
         assert not unexpected, (command, ended.output)
-        assert readable or "Hint:" in ended.output
-        assert ended.exit_code in ((0, 1, 3) if readable else (3,)), (command, ended.output)
+        assert readable or "Hint:" in ended.output or "REFUSED" in ended.output
+        # What verifies is apart from what reads, and tells line by line what does not hold.
+        assert ended.exit_code in ((0, 1, 3) if readable or command == "verify" else (3,)), (command, ended.output)
 
 
 @pytest.mark.parametrize(
