@@ -1,4 +1,4 @@
-"""The black box over every cell: estimator x algorithm x adjacency x delta (x groups), at epsilon 1, on each cell's worst replay pair.
+"""The black box over every cell of the audit matrix, at epsilon 1, on the worst replay pair of each.
 
 ``python -m benchmarks.audit_black_box`` replays ``--pairs`` neighbors of each cell of ``benchmarks.audit_matrix``, takes the pair
 with the largest priced loss, and runs it ``--runs`` times on each table, then again with all noise halved. All cells together
@@ -6,7 +6,7 @@ have the confidence 0.999: the doubt is divided among them. It writes ``benchmar
 
 ``--only``, ``--part`` and ``--merge`` are those of the matrix; ``--rows`` takes the cells without persons; ``--halved 0`` leaves
 the halved noise out. The exit code is 1 where a promise is broken. Where halved noise is not flagged, the pair has not the power:
-the largest bound that the runs could show, and the loss that replay priced for the halved noise, are beside it.
+the largest bound that the runs could show, and whether replay flags it, are beside it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def one_run_bound(canaries: int, guesses: int, right: int, delta: float = 0.0, c
     Examples
     --------
     >>> round(one_run_bound(1000, 100, 95), 2)
-    2.25
+    2.17
     """
     names = {"canaries": canaries, "guesses": guesses, "right": right}
     check("one_run_bound", names, {name: integer(0, "counts of one run.") for name in names})
