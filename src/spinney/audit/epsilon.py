@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["epsilon_lower_bound", "ratio_bound"]
+__all__ = ["epsilon_lower_bound"]
 
 #: At most this many thresholds are tried.
 THRESHOLDS = 512

@@ -70,7 +70,7 @@ def _imported(name: str, option: str) -> Any:
     found = None
     sys.path.insert(0, "")
     try:
-        with suppress(ImportError, AttributeError, ValueError):
+        with suppress(ImportError, AttributeError, TypeError, ValueError):
             found = getattr(importlib.import_module(module), attribute)
     finally:
         sys.path.pop(0)
