@@ -597,6 +597,7 @@ COMMANDS = {
     "sites": "--points points.csv --demand demand.csv --k 1 --epsilon 1 --algorithm hst --out sites.json",
     "ledger open": "new --epsilon 1",
     "ledger show": "ledger",
+    "audit": "--algorithm lloyd --method replay --pairs 1",
     "demo": None,  # takes no table, and clusters one of its own for long
     "warm": None,
 }

@@ -42,7 +42,7 @@ def _numbers(name: str, values: Any) -> NDArray[np.float64]:
     return runs
 
 
-def _bound(
+def ratio_bound(
     hits: NDArray[np.int64], runs: int, other_hits: NDArray[np.int64], other_runs: int, delta: float, doubt: float
 ) -> NDArray[np.float64]:
     """Return log((low - delta) / high) for Clopper-Pearson bounds that hold together except with probability `doubt`."""
@@ -96,7 +96,7 @@ def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, delta: float = 0.0,
         events = [above, [half.size - hits for half, hits in zip(halves, above, strict=True)]]
         return np.array(
             [
-                _bound(hits[i], halves[i].size, hits[1 - i], halves[1 - i].size, delta, 1 - confidence)
+                ratio_bound(hits[i], halves[i].size, hits[1 - i], halves[1 - i].size, delta, 1 - confidence)
                 for hits in events
                 for i in (0, 1)
             ]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 
-__all__ = ["DEMAND_KINDS", "GROUP_KINDS", "TABLE_KINDS", "Pair", "demand_pairs", "table_pairs"]
+__all__ = ["DEMAND_KINDS", "GROUP_KINDS", "TABLE_KINDS", "Pair", "demand_pairs", "paired", "table_pairs"]
 
 #: Scenes of rows of numbers, of rows that name points, and those that need persons.
 TABLE_KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
@@ -143,7 +143,8 @@ def _people(n: int, rng: np.random.Generator) -> NDArray[np.object_]:
     return names
 
 
-def _pair(kind: str, scene: Scene, unit: Unit, grouped: bool, rng: np.random.Generator) -> Pair:
+def paired(kind: str, scene: Scene, unit: Unit, grouped: bool, rng: np.random.Generator) -> Pair:
+    """Return the neighbors of one scene, their order and names drawn at random."""
     crowd, one, other = scene
     where = int(rng.integers(0, len(crowd) + 1))
     before, after = (one, other) if unit.replaces else (one[:0], one)
@@ -170,7 +171,7 @@ def _pairs(scenes: _Numbers | _Places, kinds: tuple[str, ...], unit: Unit, group
             if grouped:  # at the cap, and beyond it: then a secret decides which rows count
                 rows = 2 * unit.max_rows + 1 if kind == "a whole person" else int(rng.integers(1, unit.max_rows + 2))
             scenery = str(rng.choice(kinds)) if kind in GROUP_KINDS else kind
-            pair = _pair(kind, scenes.scene(scenery, rows, rng), unit, grouped, rng)
+            pair = paired(kind, scenes.scene(scenery, rows, rng), unit, grouped, rng)
             yield pair if unit.replaces or rng.random() < 0.5 else pair.swapped
 
 

@@ -21,7 +21,7 @@ from spinney.mechanisms.drawing import Asked, Drawn, Ended, Keyed, Observer, Wat
 from spinney.mechanisms.source import NoiseSource, SecureSource
 from spinney.questions.form import form
 
-__all__ = ["Transcript", "observe", "record"]
+__all__ = ["Transcript", "looking", "observe", "record"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class _Logs(logging.Handler):
 
 
 @contextmanager
-def _looking(seen: dict[str, Any]) -> Iterator[None]:
+def looking(seen: dict[str, Any]) -> Iterator[None]:
     """Note warnings, logs, printed text and the error of the work inside."""
     logger, logs, printed = logging.getLogger("spinney"), _Logs(), io.StringIO()
     level = logger.level
@@ -167,6 +167,6 @@ def record(model: Any, data: Any, **options: Any) -> Transcript:
     """
     events: list[Any] = []
     seen: dict[str, Any] = {"result": None, "error": None}
-    with _looking(seen):
+    with looking(seen):
         seen["result"] = _visible(observe(model, data, events.append, **options))
     return Transcript(tuple(events), seen)

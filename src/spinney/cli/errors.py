@@ -79,7 +79,8 @@ def one_line_errors() -> Iterator[None]:
         _stop(error, BUDGET)
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
-        _stop(error, USAGE, f"{package} is not installed. Hint: pip install 'spinney[plot]'")
+        extra = {"hypothesis": "audit"}.get(package, "plot")
+        _stop(error, USAGE, f"{package} is not installed. Hint: pip install 'spinney[{extra}]'")
     except (CuratorError, MemoryError) as error:
         _stop(error, WORK, CuratorError.TEXT)
     except KeyboardInterrupt as error:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from spinney._version import __version__
+from spinney.cli.auditing import audit
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
@@ -173,6 +174,7 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
 
 main.add_command(label)
 main.add_command(sign)
+main.add_command(audit)
 main.add_command(sites)
 main.add_command(verify)
 main.add_command(ledger)

@@ -38,7 +38,8 @@ def read_json(path: str | Path) -> dict[str, Any]:
     content = Path(path).read_bytes()
     try:
         record = json.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError):
+        json.dumps(record, ensure_ascii=False).encode("utf-8")  # half a character, by its code, cannot be printed
+    except (ValueError, RecursionError):  # no UTF-8, no JSON, a number too long, or too deep
         content = b""
     if not content:  # raised here, for those errors hold the file's content, which may be a table
         raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).")
@@ -207,6 +208,7 @@ class Promise:
 
     def _check(self) -> None:
         """Raise a ValueError unless the promise is one."""
+        _ = [float(charge.amount) for charge in self.charges]  # an OverflowError if one is beyond all that can be shown
         if not (0 <= self.epsilon <= self.promised_epsilon and 0 <= self.delta < 1):
             raise ValueError("the promise is not one")
         cap = self.max_rows_per_group
@@ -226,5 +228,5 @@ class Promise:
         texts = (self.k_source, self.missing_values, self.audit, self.signature or "", *self.versions.values())
         if not (all(isinstance(text, str) for text in texts) and type(self.k) in (int, type(None))):
             raise ValueError("a text or a number is not one")
-        if not all(isinstance(record, dict) for record in self.mechanisms):
+        if not all(isinstance(record, dict) and isinstance(record.get("mechanism"), str) for record in self.mechanisms):
             raise ValueError("the noise is not described")

@@ -87,6 +87,8 @@ class SiteRelease(ClusterRelease):
         """Raise a ValueError unless the arrays fit together and are finite."""
         super()._check()
         n, count = self.space["n_points"], len(self.sites)
+        if not isinstance(self.space["kind"], str) or type(self.space["n_candidates"]) is not int:
+            raise ValueError("the space is not described")
         if type(n) is not int or any(array.ndim != 1 for array in (self.medoids, self.existing_sites, self.summary_points)):
             raise ValueError("the space is not described")
         indices = np.concatenate([self.sites, self.summary_points])

@@ -132,7 +132,7 @@ def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
         f"spinney {release.version}",
         ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not told.",
     )
-    charged = f"entry {made['entry']} of {made['ledger']}" if made.get("entry") else "no ledger"
+    charged = f"entry {made['entry']} of {made.get('ledger')}" if made.get("entry") else "no ledger"
     yield (
         "about",
         "made",

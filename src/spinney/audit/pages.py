@@ -1,0 +1,49 @@
+"""What audits found, as one readable page: what was tried, the bounds, how sure they are, and what each method cannot see."""
+
+from __future__ import annotations
+
+from spinney._version import __version__
+from spinney.audit.findings import Finding, Findings
+
+__all__ = ["audit_page"]
+
+
+def _section(finding: Finding) -> list[str]:
+    sure = "computed, not estimated" if finding.confidence == 1 else f"a lower bound at confidence {finding.confidence:g}"
+    tried = ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in finding.tried.items()
+    )
+    verdict = "BROKEN" if finding.broken else "holds, as far as this method sees"
+    return [
+        f"## {finding.method}: {verdict}",
+        "",
+        f"- Subject: {finding.subject}.",
+        f"- Promised: epsilon {finding.promised_epsilon:g}, delta {finding.promised_delta:g}.",
+        f"- Found: epsilon {finding.bound:.4g} ({sure}).",
+        f"- Tried: {tried}.",
+        *(f"- Fault: {fault}." for fault in finding.faults),
+        *(f"- Cannot see: {what}." for what in finding.cannot_see),
+        "",
+    ]
+
+
+def audit_page(findings: Findings) -> str:
+    """Return findings as a page of Markdown.
+
+    Parameters
+    ----------
+    findings : Findings
+    """
+    broken = sum(finding.broken for finding in findings)
+    head = "# Audit: a promise is BROKEN" if broken else "# Audit: no promise was broken"
+    lines = [
+        head,
+        "",
+        f"spinney {__version__}, {len(findings)} methods, of which {broken} found a broken promise.",
+        "All rows were made up: no table was read.",
+        "A bound below the promised epsilon proves nothing by itself; one above it shows that the promise is broken.",
+        "",
+    ]
+    for finding in findings:
+        lines += _section(finding)
+    return "\n".join(lines)

@@ -1,0 +1,63 @@
+"""``spinney audit``: tries to break a promise with made-up rows; no table is read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney.cli.errors import REFUSED, one_line_errors
+from spinney.cli.files import written_whole
+from spinney.cli.options import FILE
+
+__all__ = ["audit"]
+
+METHODS = ("replay", "black-box", "one-run", "search")
+#: What is chosen with --estimator.
+ESTIMATORS = ("kmeans", "kmedian", "kmedoids", "coverage")
+
+
+@click.command()
+@click.option("--estimator", type=click.Choice(ESTIMATORS), default="kmeans", show_default=True)
+@click.option("--algorithm", default="auto", show_default=True, help="A name, or your own: module:Algorithm.")
+@click.option("--function", default=None, help="Audit a function of a table instead: module:function.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="What is promised.")
+@click.option("--delta", type=float, default=0.0, show_default=True)
+@click.option("--adjacency", default="add-remove", show_default=True, help="add-remove, or replace.")
+@click.option("--max-rows-per-group", type=int, default=None, help="Protect persons of at most so many counted rows.")
+@click.option("--k", "n_clusters", type=int, default=3, show_default=True)
+@click.option("--columns", "n_features", type=click.IntRange(1), default=2, show_default=True, help="Columns of made-up rows.")
+@click.option("--method", "methods", type=click.Choice(METHODS), multiple=True, help="May come again; by default all that fit.")
+@click.option("--pairs", type=click.IntRange(1), default=28, show_default=True, help="Neighbors that are replayed.")
+@click.option("--runs", type=click.IntRange(8), default=300, show_default=True, help="Of the black box, on each table.")
+@click.option("--examples", type=click.IntRange(1), default=40, show_default=True, help="Cases of the search.")
+@click.option("--confidence", type=float, default=0.999, show_default=True, help="Of measured bounds.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the made-up rows.")
+@click.option("--out", type=FILE, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
+def audit(out: Path | None, **options: Any) -> None:
+    """Try to break a promise, with made-up rows: no table is read or needed.
+
+    Replay fits neighbors with the same noise and adds up what was lost; the black box measures epsilon from outside on the pair
+    that lost most; one run guesses canaries; the search lets hypothesis look for worse neighbors. A function of a table is
+    measured and searched. Exit code 1 where a promise is broken.
+    """
+    with one_line_errors():
+        from spinney.audit.pages import audit_page
+        from spinney.cli.audits import audited
+
+        findings = audited(**options)
+        page = audit_page(findings)
+        if out is None:
+            click.echo(page)
+        else:
+            with written_whole(out) as part:
+                part.write_text(page, encoding="utf-8")
+            with written_whole(out.with_suffix(".json")) as part:
+                part.write_text(findings.to_json() + "\n", encoding="utf-8")
+            for finding in findings:
+                click.echo(finding.words)
+            click.echo(f"Wrote {out} and {out.with_suffix('.json')}.")
+        if findings.broken:
+            sys.exit(REFUSED)

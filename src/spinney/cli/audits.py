@@ -1,0 +1,166 @@
+"""From the options of ``spinney audit`` to findings."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+from spinney.audit.black_boxes import black_box
+from spinney.audit.findings import Finding, Findings
+from spinney.audit.pairs import Pair, demand_pairs, table_pairs
+from spinney.audit.replaying import replay_pairs
+from spinney.audit.searching import demand_neighbors, neighbors, search
+from spinney.audit.single_runs import one_run
+from spinney.constraints import check, one_of
+from spinney.exceptions import ParameterError
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.pricing import Unit
+
+__all__ = ["audited"]
+
+#: The made-up space of sites, and the rows of the one run.
+POINTS, CANARIES = 12, 100
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """What is audited, and how neighbors are made for it."""
+
+    subject: Any
+    unit: Unit
+    n_features: int | None
+    promised: dict[str, Any]
+
+    @property
+    def grouped(self) -> bool:
+        return self.unit.max_rows > 1
+
+    @property
+    def corners(self) -> tuple[list[float], list[float]]:
+        d = self.n_features or 0
+        return [-1.0] * d, [1.0] * d
+
+    def pairs(self, count: int, seed: int) -> Iterator[Pair]:
+        if self.n_features is None:
+            return demand_pairs(POINTS, self.unit, count, grouped=self.grouped, seed=seed)
+        return table_pairs(*self.corners, self.unit, count, grouped=self.grouped, seed=seed)
+
+    def strategy(self) -> Any:
+        if self.n_features is None:
+            return demand_neighbors(POINTS, self.unit, grouped=self.grouped)
+        return neighbors(*self.corners, self.unit, grouped=self.grouped)
+
+    def canaries(self, seed: int) -> Any:
+        rng = np.random.default_rng(seed)
+        if self.n_features is None:
+            return rng.permutation(POINTS).astype(np.float64)
+        return rng.uniform(-1, 1, (CANARIES, self.n_features))
+
+
+def _imported(name: str, option: str) -> Any:
+    """Return what an import path names."""
+    module, _, attribute = name.partition(":")
+    found = None
+    sys.path.insert(0, "")
+    try:
+        with suppress(ImportError, AttributeError, TypeError, ValueError):
+            found = getattr(importlib.import_module(module), attribute)
+    finally:
+        sys.path.pop(0)
+    if found is None:
+        raise ParameterError.wrong(option, "spinney audit", "an import path module:name", name, f"--{option} my_module:my_name")
+    return found
+
+
+def _model(estimator: str, algorithm: str, n_clusters: int, promise: dict[str, Any]) -> Any:
+    chosen: Any = algorithm
+    if ":" in algorithm:
+        chosen = _imported(algorithm, "algorithm")
+        chosen = chosen() if isinstance(chosen, type) else chosen
+    if estimator == "coverage":
+        from spinney.estimators.coverage import CoverModel
+
+        sets = [[i, (i + 1) % POINTS, (i + 2) % POINTS] for i in range(0, POINTS, 2)]
+        return CoverModel(sets, n_clusters, n_items=POINTS, **promise)
+    if estimator == "kmedoids":
+        from spinney.estimators.kmedoids import PrivateKMedoids
+        from spinney.spaces.metric import FiniteMetric
+
+        space = FiniteMetric.from_points(np.random.default_rng(1).random((POINTS, 2)))
+        return PrivateKMedoids(n_clusters, space=space, algorithm=chosen, **promise)
+    from spinney.estimators.kmeans import PrivateKMeans
+    from spinney.estimators.kmedian import PrivateKMedian
+
+    kind = PrivateKMeans if estimator == "kmeans" else PrivateKMedian
+    return kind(n_clusters, bounds=(-1, 1), algorithm=chosen, **promise)
+
+
+def _subject(
+    function: str | None,
+    estimator: str,
+    algorithm: str,
+    n_clusters: int,
+    n_features: int,
+    promise: dict[str, Any],
+) -> _Subject:
+    words = tuple(one.value for one in Adjacency)
+    check("spinney audit", {"adjacency": promise["adjacency"]}, {"adjacency": one_of(words, "--adjacency replace")})
+    unit = Unit(Adjacency(promise["adjacency"]), promise["max_rows_per_group"] or 1)
+    if function is not None:
+        promised = {"epsilon": promise["epsilon"], "delta": promise["delta"]}
+        return _Subject(_imported(function, "function"), unit, n_features, promised)
+    model = _model(estimator, algorithm, n_clusters, promise)
+    return _Subject(model, unit, None if estimator in ("kmedoids", "coverage") else n_features, {})
+
+
+def audited(
+    function: str | None,
+    estimator: str,
+    algorithm: str,
+    n_clusters: int,
+    n_features: int,
+    methods: tuple[str, ...],
+    pairs: int,
+    runs: int,
+    examples: int,
+    confidence: float,
+    seed: int,
+    **promise: Any,
+) -> Findings:
+    """Return what the chosen methods found; options are those of the command."""
+    asked = _subject(function, estimator, algorithm, n_clusters, n_features, promise)
+    ours = hasattr(asked.subject, "prepare")
+    # The one run needs single rows as canaries and a release to guess from; a search of a function sees only what is no number.
+    fitting = ["replay", "black-box", "search"] if ours else ["black-box", "search"]
+    if ours and not asked.grouped and not asked.unit.replaces and estimator != "coverage":
+        fitting.insert(2, "one-run")
+    wrong = [method for method in methods if method not in fitting]
+    if wrong:
+        raise ParameterError.wrong(
+            "method", "spinney audit", f"one of {', '.join(fitting)} here", wrong[0], "leave --method out."
+        )
+    found: list[Finding] = []
+    for method in methods or fitting:
+        click.echo(f"{method} ...", err=True)
+        found.append(_run(method, asked, pairs, runs, examples, confidence, seed))
+    return Findings.of(found)
+
+
+def _run(method: str, asked: _Subject, pairs: int, runs: int, examples: int, confidence: float, seed: int) -> Finding:
+    ours = hasattr(asked.subject, "prepare")
+    if method == "replay":
+        return replay_pairs(asked.subject, asked.pairs(pairs, seed))
+    if method == "black-box":
+        made = list(asked.pairs(pairs, seed))
+        worst = [max(made, key=lambda pair: replay_pairs(asked.subject, [pair]).bound)] if ours else made[:8]
+        return black_box(asked.subject, worst, runs=runs, confidence=confidence, **asked.promised)
+    if method == "one-run":
+        return one_run(asked.subject, asked.canaries(seed), confidence=confidence, random_state=seed)
+    return search(asked.subject, asked.strategy(), examples=examples, seed=seed, **asked.promised)

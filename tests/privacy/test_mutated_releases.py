@@ -1,0 +1,98 @@
+"""Release files that somebody changed, anywhere: every command that reads them ends with an answer or a clear refusal."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, ReleaseError, max_coverage, read_release
+from spinney.cli.main import main
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.sampled_from(["", "inf", "nan", "-1", "1e400", "canary", "\ud800", "add-remove", "spinney-release/1", "9" * 400]),
+    st.lists(st.integers(0, 3), max_size=3),
+    st.dictionaries(st.sampled_from(["lower", "name", "amount"]), st.integers(), max_size=2),
+)
+
+
+def records():
+    rows = np.random.default_rng(0).uniform(-1, 1, (30, 2))
+    space = FiniteMetric.from_points(np.random.default_rng(1).random((8, 2)))
+    yield PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", noise_seed=0).fit(rows).release_.to_dict()
+    yield PrivateKMedoids(2, epsilon=1.0, space=space, algorithm="hst", noise_seed=0).fit(np.arange(8)).release_.to_dict()
+    yield max_coverage([0, 1, 2], [[0, 1], [2]], 1, epsilon=1.0, noise_seed=0).to_dict()
+
+
+RECORDS = list(records())
+
+
+def places(record, path=()):
+    """Yield where every value of a record is."""
+    items = record.items() if isinstance(record, dict) else enumerate(record) if isinstance(record, list) else ()
+    for name, value in items:
+        yield (*path, name)
+        yield from places(value, (*path, name))
+
+
+PLACES = [list(places(record)) for record in RECORDS]
+
+
+def changed(record, path, value, drop):
+    """Return a copy of a record with one value replaced or left out."""
+    record = json.loads(json.dumps(record))
+    inner = record
+    for name in path[:-1]:
+        inner = inner[name]
+    if drop:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return record
+
+
+@st.composite
+def mutated(draw):
+    which = draw(st.integers(0, len(RECORDS) - 1))
+    record = RECORDS[which]
+    for _ in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from(list(places(record))))
+        record = changed(record, path, draw(ODD), draw(st.booleans()))
+    text = json.dumps(record)
+    cut = draw(st.integers(0, len(text))) if draw(st.integers(0, 9)) == 0 else len(text)
+    return text[:cut]
+
+
+@settings(max_examples=150, deadline=10_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(text=mutated())
+def test_a_changed_release_is_read_or_refused_and_no_command_crashes(text, tmp_path):
+    path = tmp_path / "release.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        read_release(path)
+        readable = True
+    except ReleaseError:
+        readable = False
+    for command in ("show", "verify", "label"):
+        ended = CliRunner().invoke(main, [command, str(path)])
+        unexpected = "Something failed that should not" in ended.output
+        assert not unexpected, (command, ended.output)
+        assert readable or "Hint:" in ended.output or "REFUSED" in ended.output
+        # What verifies is apart from what reads, and tells line by line what does not hold.
+        assert ended.exit_code in ((0, 1, 3) if readable or command == "verify" else (3,)), (command, ended.output)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"null", b"1", b"{}", b"\xff\xfe", b'{"format": 3}', b"[" * 100_000, b"9" * 10_000]
+)
+def test_files_that_are_no_releases_are_refused(content, tmp_path):
+    path = tmp_path / "release.json"
+    path.write_bytes(content)
+    with pytest.raises(ReleaseError):
+        read_release(path)
