@@ -134,7 +134,8 @@ class Moments(Algorithm):
                 radii = np.minimum(rings.step_radii(curator, problem, charges[name]), radius)
             points, weights = take_step(curator, problem, centers, radii, charges[name], leveled=last == 1)
             summary = (points, weights) if count > k else summary
-        centers = completed(points, solve(*leaves, k, problem.power, rng, fillers[:k]).centers, *leaves, problem.power)
+        whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
+        centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, *summary)
 

@@ -97,7 +97,7 @@ class Tree(Algorithm):
         summary = summarize(curator, problem, charges)
         d = problem.n_features
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
-        centers = finish(curator, problem, charges, summary, rng)
+        centers = problem.domain.clip(finish(curator, problem, charges, summary, rng))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights)
 
