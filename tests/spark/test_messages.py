@@ -81,13 +81,13 @@ def frozen(monkeypatch):
 
 def test_jobs_and_messages_follow_from_released_answers(frame_of, watched, frozen):
     jobs, messages = watched
-    rows = rows_of(3)
-    far = np.ones((1, 3))
+    rows = rows_of(5)
+    far = np.ones((1, 5))
     MODEL.fit(frame_of(rows, 6))
     frozen()
     first, sizes = jobs.copy(), [[len(message) for _, message in found] for found in messages]
     assert len(first) >= 6
-    for other in (rows[:-1], np.concatenate([np.resize(rows, (20_000, 3)), far]), far * np.nan):
+    for other in (rows[:-1], np.concatenate([np.resize(rows, (20_000, 5)), far]), far * np.nan):
         jobs.clear()
         messages.clear()
         MODEL.fit(frame_of(other, 6))

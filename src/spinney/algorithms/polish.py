@@ -144,6 +144,8 @@ def supported(curator: Curator, problem: PointProblem, n: float, charge: Charge,
 
 def completed(centers: FloatArray, candidates: FloatArray, points: FloatArray, weights: FloatArray, power: int) -> FloatArray:
     """Add candidates until there are as many centers as candidates: each the one that lowers the cost of the points most."""
+    if len(centers) >= len(candidates):
+        return centers
     costs = (
         np.column_stack([nearest(points, one[None, :])[0] for one in candidates])
         if len(points)

@@ -14,7 +14,7 @@ from spinney.exceptions import DataError
 
 __all__ = ["warm_up"]
 
-ROWS = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+ROWS = np.random.default_rng(0).uniform(-1, 1, (300, 6))
 #: Points on a ring of streets.
 PLACES = 40
 
@@ -26,6 +26,7 @@ def _tables() -> None:
 
     for kind in (PrivateKMeans, PrivateKMedian):
         kind(3, epsilon=1.0, bounds=(-1, 1)).fit(ROWS).predict(ROWS)
+        kind(3, epsilon=0.01, bounds=(-1, 1)).fit(ROWS)  # a budget that supports few centers
     PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), algorithm="hst").fit(ROWS)
 
 

