@@ -88,6 +88,37 @@ def test_vectors_of_many_columns_get_gaussian_noise():
     assert measures["step 1"] is measures["step 2"] is Measure.ZCDP
 
 
+def noise_of(part, charge):
+    """Return the expected noise of a part: Laplace's, Gaussian, or that of a pure mechanism, which runs at sqrt(2 rho)."""
+    if charge.measure is Measure.PURE:
+        return math.sqrt(2) * part.l1 / float(charge.amount)
+    root = math.sqrt(2 * float(charge.amount))
+    return part.l2 / root if part.l2 else math.sqrt(2) * part.l1 / root
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-2])
+@pytest.mark.parametrize("d", [1, 4, 100, 5000])
+def test_no_way_to_give_some_families_gaussian_noise_has_less_of_it(epsilon, delta, d):
+    budget, plan = Budget.of(epsilon, delta), [*parts(d)[:-1], Part("cells", "counts", Fraction(1, 10), 7.0, math.sqrt(7))]
+
+    def mean_log(charges):
+        return sum(float(p.share) * math.log(noise_of(p, c)) for p, c in zip(plan, charges, strict=True))
+
+    found = mean_log(compose(budget, plan))
+    for least in {p.l1 for p in plan} | {0.0, math.inf}:  # Gaussian from this sensitivity on; 0.0: the tree too
+        gaussian = [p.l1 >= least and (p.l2 > 0 or least == 0.0) for p in plan]
+        share = sum((p.share for p, chosen in zip(plan, gaussian, strict=True) if chosen), start=Fraction(0))
+        rho = zcdp_rho(float(budget.epsilon * share) * (1 - 2**-50), delta) if share else Fraction(0)
+        charges = [
+            Charge(p.name, p.question, Measure.ZCDP, rho * p.share / share)
+            if chosen
+            else Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share)
+            for p, chosen in zip(plan, gaussian, strict=True)
+        ]
+        assert found <= mean_log(charges) + 1e-9
+
+
 def test_a_tiny_delta_buys_nothing_for_one_column():
     assert {c.measure for c in compose(Budget.of(1.0, 1e-200), parts(1))} == {Measure.PURE}
 
