@@ -40,7 +40,7 @@ BASELINE = ROOT / "benchmarks" / ".cache" / "mutants_baseline.jsonl"
 TESTS = [
     "tests/unit/privacy", "tests/unit/mechanisms", "tests/unit/questions", "tests/unit/audit/test_hook.py",
     "tests/unit/verification/test_checking.py", "tests/unit/fits/test_record.py", "tests/unit/fits/test_charging.py",
-    "tests/unit/curators/test_entrance.py", "tests/unit/curators/test_sites.py", "tests/unit/curators/test_levels.py",
+    "tests/unit/curators/test_gate.py", "tests/unit/curators/test_sites.py", "tests/unit/curators/test_levels.py",
     "tests/unit/curators/test_memory.py",
     "tests/unit/algorithms/test_plan.py", "tests/contract/test_catalog.py", "tests/statistical/test_samplers.py",
     "tests/privacy/test_brute_force.py", "tests/privacy/test_sensitivity.py", "tests/privacy/test_site_sensitivity.py",
@@ -146,13 +146,18 @@ class Lane:
         self.items = {item.nodeid: item for item in session.items}
         self.entered = self._baseline()
         waiting, running = list(self.mutants), {}
-        while waiting or running:
-            while waiting and len(running) < self.jobs:
-                mutant = waiting.pop(0)
-                running[self._start(mutant)] = (mutant, time.monotonic())
-            pid, status, used = os.wait4(-1, 0)
-            if pid in running:
-                self._note(*running.pop(pid), pid, status, used)
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.jobs:
+                    mutant = waiting.pop(0)
+                    running[self._start(mutant)] = mutant
+                pid, status, used = os.wait4(-1, 0)
+                if pid in running:
+                    self._note(running.pop(pid), pid, status, used)
+        finally:
+            for pid in running:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
         return True
 
     def _baseline(self) -> dict[str, Any]:
@@ -259,7 +264,7 @@ class Lane:
         verdict.write_text(f"{len(tests)}\n")
         os._exit(0)
 
-    def _note(self, mutant: Mutant, started: float, pid: int, status: int, used: Any) -> None:
+    def _note(self, mutant: Mutant, pid: int, status: int, used: Any) -> None:
         verdict = Path(self.folder, str(pid))
         ran, by = verdict.read_text().split("\n", 1) if verdict.exists() else ("0", "")
         code = os.waitstatus_to_exitcode(status)
@@ -309,7 +314,7 @@ def main() -> None:
     log = os.fdopen(os.dup(1), "w")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what came out so far is kept
     lane = Lane(mutants, options.jobs, options.most, log)
-    with tempfile.TemporaryDirectory() as lane.folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as lane.folder:
         pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *TESTS], plugins=[lane])
     record(lane.outcomes, {mutant.name: mutant for mutant in mutants}, options)
 

@@ -225,9 +225,15 @@ def _visited(node: ast.AST, function: tuple[str, ...] = (), span: tuple[int, int
             elif isinstance(child, ast.Raise):
                 yield child, function, span
             else:
-                if not (name == "test" and isinstance(child, ast.Name | ast.Attribute)):
-                    yield child, function, span
+                yield child, function, span
                 yield from _visited(child, function, span)
+
+
+def _only_zero(tree: ast.Module) -> set[int]:
+    """Return which nodes are only asked whether they are zero."""
+    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.If | ast.IfExp)]
+    pairs = [(node.left, node.comparators[0]) for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    return {id(node) for node in [*tests, *(left for left, right in pairs if getattr(right, "value", None) == 0)]}
 
 
 def listed() -> list[Mutant]:
@@ -237,10 +243,11 @@ def listed() -> list[Mutant]:
         for path in sorted((SOURCE / "spinney").glob(place)):
             text = path.read_text()
             tree, lines, module = ast.parse(text), text.splitlines(), path.relative_to(SOURCE / "spinney").as_posix()
+            zero = _only_zero(tree)
             places = {id(node): i for i, node in enumerate(ast.walk(tree))}
             for node, function, (first, last) in _visited(tree):
                 for kind, changes in KINDS.items():
-                    for other in changes(node):
+                    for other in () if kind == "scale" and id(node) in zero else changes(node):
                         change = " -> ".join(" ".join(ast.unparse(part).split()) for part in (node, other))
                         head = (module, ".".join(function), first, last, node.lineno, lines[node.lineno - 1].strip(), kind)
                         mutant = Mutant(*head, change, places[id(node)], other)

@@ -176,7 +176,32 @@ def test_where_no_other_way_is_lawful_everything_is_pure(monkeypatch):
     assert sum(c.amount for c in charges) == 1
 
 
+@pytest.mark.parametrize("delta", [0.01, 0.1, 0.4])
+def test_a_zcdp_part_is_worth_at_least_delta(delta):
+    # Below that the rounding of its conversion is not covered.
+    for worth, lawful in ((delta * 0.9, False), (delta * 1.1, True)):
+        rho = Charge("a", "counts", Measure.ZCDP, zcdp_rho(worth, delta))
+        pure = Charge("b", "counts", Measure.PURE, Fraction(9, 10))
+        assert composition._is_lawful((pure, rho), Budget.of(2.0, delta)) is lawful
+        assert not composition._is_lawful((pure, rho), Budget.of(0.9, delta))
+    rho = Charge("a", "counts", Measure.ZCDP, zcdp_rho(0.9, delta))
+    assert composition._is_lawful((rho,), Budget.of(1.0, delta))
+    assert not composition._is_lawful((rho,), Budget.of(0.89, delta))
+    assert not composition._is_lawful((rho,), Budget.of(1.0, 0.51))
+
+
 @pytest.mark.parametrize("shares", [(1000, -999), (1, 0), (Fraction(3, 2), Fraction(-1, 2))])
 def test_shares_are_positive(shares):
     with pytest.raises(ParameterError, match="share"):
         compose(Budget.of(1.0), [Part(str(i), "counts", Fraction(share)) for i, share in enumerate(shares)])
+
+
+def test_a_part_is_checked():
+    part = Part("a", "counts", 1, 2, 0)
+    assert (type(part.share), part.l1, part.l2) == (Fraction, 2, 0)
+    for name, wrong in (("l1", (0.0, 1.0)), ("l1", (-1.0, 1.0)), ("l1", (math.inf, 1.0)), ("l1", (math.nan, 1.0))):
+        with pytest.raises(ParameterError, match=name):
+            Part("a", "counts", Fraction(1), *wrong)
+    for wrong in (-1.0, math.inf, math.nan, "1"):
+        with pytest.raises(ParameterError, match="l2"):
+            Part("a", "counts", Fraction(1), 1.0, wrong)
