@@ -144,6 +144,24 @@ def test_no_row_costs_more_than_the_public_range(power, seed):
     assert np.abs(far - near).max() <= cost_range(BOX, first, second, power) * (1 + 1e-12)
 
 
+def test_the_public_range_of_a_difference_is_not_wasteful():
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 5):
+        first, none = BOX.sample(size, rng), np.empty((0, 3))
+        near = first + rng.normal(0, 1e-6, first.shape)
+        corners = np.array(np.meshgrid(*zip(BOX.lower, BOX.upper, strict=True))).reshape(3, -1).T
+        assert cost_range(BOX, first, first, 1) == 1e-12 * BOX.half_diagonal
+        assert cost_range(BOX, first, first, 2) == 1e-12 * BOX.half_diagonal**2
+        moved = distances(first, near).diagonal().max()
+        assert cost_range(BOX, first, near, 1) == pytest.approx(moved, rel=1e-9)
+        assert 0 < cost_range(BOX, first, near, 2) <= 2 * moved * 2 * BOX.half_diagonal * (1 + 1e-3)
+        farthest = distances(corners, first).max(axis=0).min()  # one center's, that which is nearest to its farthest corner
+        assert cost_range(BOX, first, none, 1) == pytest.approx(farthest)
+        assert cost_range(BOX, first, none, 2) == pytest.approx(farthest**2)
+        # With one more center on one side, one of the two costs is never smaller.
+        assert cost_range(BOX, first, np.vstack([first, near[:1]]), 1) <= cost_range(BOX, near, near[:1], 1) + 1e-5
+
+
 def everything(open_curator, rows, domain, unit=None):
     """Ask one question of each kind."""
     curator, *asks = open_curator(rows, domain, "counts", "counts", "counts", "counts", "sums", "sums", "cost", unit=unit)

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney.mechanisms.selection import choose, selection_rho
+from spinney.mechanisms.selection import choose, selection_epsilon, selection_rho
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure
 
@@ -33,3 +33,8 @@ def test_rho_of_a_selection_is_an_eighth_of_its_square():
 
 def test_scores_far_apart_do_no_harm():
     assert choose(np.array([0, 10**15, -(10**15)]), 1, price(Fraction(1, 1000)), SeededSource(0)) == 1
+
+
+def test_an_infinite_price_runs_at_an_infinite_epsilon():
+    for measure in Measure:
+        assert selection_epsilon(price(math.inf, measure)) == math.inf

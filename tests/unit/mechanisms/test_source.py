@@ -59,3 +59,11 @@ def test_no_seed_is_silent_and_secure():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert noise_source(None).statement == "secure"
+
+
+def test_keys_are_secret_and_those_of_seeds_their_own():
+    secret = {SecureSource().key() for _ in range(100)}
+    seeded = {SeededSource(seed).key() for seed in range(100)}
+    assert len(secret | seeded) == 200
+    assert {len(key) for key in secret | seeded} == {16}
+    assert SeededSource(3).key() == SeededSource(3).key()

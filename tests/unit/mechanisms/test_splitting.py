@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spinney.mechanisms import splitting
 from spinney.mechanisms.source import SeededSource
@@ -79,6 +81,25 @@ def test_fewer_offsets_bound_the_loss_from_above_and_closely(monkeypatch, scale,
         bound = worst_loss(scale, decay, steps, replace)
         assert bound >= exact
         assert most == 3 or bound <= 1.02 * exact
+
+
+def split_chance(score, scale):
+    """Return the chance that a score above the threshold by so much, plus discrete Laplace noise, is above it."""
+    alpha = math.exp(-1 / scale)
+    return 1 - alpha**score / (1 + alpha) if score > 0 else alpha ** (1 - score) / (1 + alpha)
+
+
+@given(st.floats(0.4, 12), st.integers(1, 12), st.integers(1, 16))
+@settings(max_examples=60, deadline=None)
+def test_the_worst_loss_is_that_of_the_worst_of_all_paths(scale, decay, steps):
+    worst = 0.0
+    for offset in range(decay):  # from far below the clamp to far above, where a row more changes nothing
+        scores = [offset + level * decay for level in range(-steps // decay - 5, math.ceil(60 * scale / decay) + 5)]
+        chances = [(split_chance(max(-decay, y), scale), split_chance(max(-decay, y + steps), scale)) for y in scores]
+        worst = max(worst, sum(math.log(after / before) for before, after in chances))
+    leaf = steps / scale
+    assert worst_loss(scale, decay, steps, False) == pytest.approx(max(worst, leaf), rel=1e-8)
+    assert worst_loss(scale, decay, steps, True) == pytest.approx(worst + leaf, rel=1e-8)
 
 
 @pytest.mark.parametrize("replace", [False, True])

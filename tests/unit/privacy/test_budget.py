@@ -50,3 +50,12 @@ def test_rounding_up_gives_the_least_float_not_below(number):
 @pytest.mark.parametrize("number", [Fraction(0), Fraction(1, 2), Fraction(0.1), Fraction(3), math.inf])
 def test_a_float_is_not_rounded(number):
     assert round_up(number) == number
+
+
+@pytest.mark.parametrize("amount", [Fraction(-1, 10), -1, 0.5, math.nan, -math.inf, "1", None, True])
+def test_a_budget_is_exact_and_not_negative(amount):
+    with pytest.raises(ParameterError, match="epsilon"):
+        Budget(amount, Fraction(0))
+    with pytest.raises(ParameterError, match="delta"):
+        Budget(Fraction(1), amount)
+    assert type(Budget(1, 0).epsilon) is type(Budget(1, 0).delta) is Fraction

@@ -13,12 +13,16 @@ from spinney.privacy.charges import Charge, Measure
 def test_a_charge_survives_json(amount, measure):
     charge = Charge("leaf counts", "counts", measure, amount)
     assert Charge.from_dict(json.loads(json.dumps(charge.to_dict()))) == charge
+    assert "delta" not in charge.to_dict()
+    approximate = Charge("cover", "cover", measure, amount, Fraction(1, 9))
+    assert Charge.from_dict(json.loads(json.dumps(approximate.to_dict()))) == approximate == Charge.copy_of(approximate)
 
 
 def test_parts_of_a_charge_add_up():
-    charge = Charge("step", "sums", Measure.PURE, Fraction(1, 7))
+    charge = Charge("step", "sums", Measure.PURE, Fraction(1, 7), Fraction(1, 100))
     parts = [charge.part(share) for share in (Fraction(1, 5), Fraction(4, 5))]
     assert sum(part.amount for part in parts) == charge.amount
+    assert sum(part.delta for part in parts) == charge.delta
     assert {(part.name, part.question, part.measure) for part in parts} == {("step", "sums", Measure.PURE)}
 
 

@@ -88,6 +88,37 @@ def test_vectors_of_many_columns_get_gaussian_noise():
     assert measures["step 1"] is measures["step 2"] is Measure.ZCDP
 
 
+def noise_of(part, charge):
+    """Return the expected noise of a part: Laplace's, Gaussian, or that of a pure mechanism, which runs at sqrt(2 rho)."""
+    if charge.measure is Measure.PURE:
+        return math.sqrt(2) * part.l1 / float(charge.amount)
+    root = math.sqrt(2 * float(charge.amount))
+    return part.l2 / root if part.l2 else math.sqrt(2) * part.l1 / root
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-2])
+@pytest.mark.parametrize("d", [1, 4, 100, 5000])
+def test_no_way_to_give_some_families_gaussian_noise_has_less_of_it(epsilon, delta, d):
+    budget, plan = Budget.of(epsilon, delta), [*parts(d)[:-1], Part("cells", "counts", Fraction(1, 10), 7.0, math.sqrt(7))]
+
+    def mean_log(charges):
+        return sum(float(p.share) * math.log(noise_of(p, c)) for p, c in zip(plan, charges, strict=True))
+
+    found = mean_log(compose(budget, plan))
+    for least in {p.l1 for p in plan} | {0.0, math.inf}:  # Gaussian from this sensitivity on; 0.0: the tree too
+        gaussian = [p.l1 >= least and (p.l2 > 0 or least == 0.0) for p in plan]
+        share = sum((p.share for p, chosen in zip(plan, gaussian, strict=True) if chosen), start=Fraction(0))
+        rho = zcdp_rho(float(budget.epsilon * share) * (1 - 2**-50), delta) if share else Fraction(0)
+        charges = [
+            Charge(p.name, p.question, Measure.ZCDP, rho * p.share / share)
+            if chosen
+            else Charge(p.name, p.question, Measure.PURE, budget.epsilon * p.share)
+            for p, chosen in zip(plan, gaussian, strict=True)
+        ]
+        assert found <= mean_log(charges) + 1e-9
+
+
 def test_a_tiny_delta_buys_nothing_for_one_column():
     assert {c.measure for c in compose(Budget.of(1.0, 1e-200), parts(1))} == {Measure.PURE}
 
@@ -155,6 +186,20 @@ def test_where_no_other_way_is_lawful_everything_is_pure(monkeypatch):
     assert sum(c.amount for c in charges) == 1
 
 
+@pytest.mark.parametrize("delta", [0.01, 0.1, 0.4])
+def test_a_zcdp_part_is_worth_at_least_delta(delta):
+    # Below that the rounding of its conversion is not covered.
+    for worth, lawful in ((delta * 0.9, False), (delta * 1.1, True)):
+        rho = Charge("a", "counts", Measure.ZCDP, zcdp_rho(worth, delta))
+        pure = Charge("b", "counts", Measure.PURE, Fraction(9, 10))
+        assert composition._is_lawful((pure, rho), Budget.of(2.0, delta)) is lawful
+        assert not composition._is_lawful((pure, rho), Budget.of(0.9, delta))
+    rho = Charge("a", "counts", Measure.ZCDP, zcdp_rho(0.9, delta))
+    assert composition._is_lawful((rho,), Budget.of(1.0, delta))
+    assert not composition._is_lawful((rho,), Budget.of(0.89, delta))
+    assert not composition._is_lawful((rho,), Budget.of(1.0, 0.51))
+
+
 @pytest.mark.parametrize("shares", [(1000, -999), (1, 0), (Fraction(3, 2), Fraction(-1, 2))])
 def test_shares_are_positive(shares):
     with pytest.raises(ParameterError, match="share"):
@@ -180,3 +225,14 @@ def test_a_part_has_texts_and_finite_sensitivities(wrong, name):
 def test_a_plan_is_composed_of_a_budget_and_parts(budget, plan, name):
     with pytest.raises(ParameterError, match=f"{name}.*compose"):
         compose(budget, plan)
+
+
+def test_a_part_is_checked():
+    part = Part("a", "counts", 1, 2, 0)
+    assert (type(part.share), part.l1, part.l2) == (Fraction, 2, 0)
+    for name, wrong in (("l1", (0.0, 1.0)), ("l1", (-1.0, 1.0)), ("l1", (math.inf, 1.0)), ("l1", (math.nan, 1.0))):
+        with pytest.raises(ParameterError, match=name):
+            Part("a", "counts", Fraction(1), *wrong)
+    for wrong in (-1.0, math.inf, math.nan, "1"):
+        with pytest.raises(ParameterError, match="l2"):
+            Part("a", "counts", Fraction(1), 1.0, wrong)

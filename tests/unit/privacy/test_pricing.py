@@ -1,5 +1,6 @@
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from spinney.exceptions import ParameterError
@@ -48,16 +49,20 @@ def test_pure_halves_of_a_step_add_up_to_its_price(adjacency, rows):
 
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize("rows", [1, 4])
-def test_zcdp_halves_of_a_step_cover_every_way_a_row_can_change(counts, rows):
+@pytest.mark.parametrize("share", [SHARE, Fraction(1, 2), Fraction(3, 4)])
+def test_zcdp_halves_of_a_step_cover_every_way_a_row_can_change(counts, rows, share):
     # One unit moves a vector by 1 and a weight by 1 (add-remove); replaced inside a cell, by 2 and by 0 or 1; between two
     # cells, two vectors and two weights by 1 each. Each costs (squared move) times the price per row, rows^2 times.
     for adjacency, moves in (
         (Adjacency.ADD_REMOVE, [(1, 1)]),
         (Adjacency.REPLACE, [(4, 0 if counts else 1), (2, 2)]),
     ):
-        price = Unit(adjacency, rows).step_price(RHO, SHARE, weights_are_counts=counts)
+        price = Unit(adjacency, rows).step_price(RHO, share, weights_are_counts=counts)
         worst = max(rows**2 * (v * price.vectors.amount + w * price.weights.amount) for v, w in moves)
         assert worst == RHO.amount
+        ratio = share / (1 - share)  # a count that a replacement leaves alone gets as much as costs nothing more
+        free = counts and adjacency is Adjacency.REPLACE
+        assert price.weights.amount == price.vectors.amount * (max(ratio, 1) if free else ratio)
 
 
 @pytest.mark.parametrize("text", ["add-remove", "replace"])
@@ -86,3 +91,9 @@ def test_a_relation_given_as_text_is_the_relation(text):
 def test_a_unit_is_checked(wrong):
     with pytest.raises(ParameterError, match="of Unit must be"):
         Unit(*wrong)
+
+
+def test_a_cap_is_a_plain_whole_number():
+    # One of numpy's would overflow, silently, where sensitivities are multiplied.
+    cap = Unit(max_rows=np.int32(3)).max_rows
+    assert (type(cap), cap) == (int, 3)

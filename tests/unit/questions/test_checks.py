@@ -477,3 +477,22 @@ def test_no_ground_has_a_network_whose_arrays_do_not_fit_together(wrong):
     Ground(None, 4, path_graph())
     with pytest.raises(ValueError, match="a space must be a FiniteMetric"):
         Ground(None, 4, path_graph(**BAD_NETWORKS[wrong]))
+
+
+def test_a_space_points_at_its_own_points_alone():
+    network = FiniteMetric.from_graph([(0, 1, 1.0), (1, 2, 2.0)])
+    for space in (FiniteMetric.from_matrix(np.ones((3, 3)) - np.eye(3)), network):
+        assert Ground(None, 3, space).space is space
+        for wrong in (-1, 3, 4):
+            with pytest.raises(ValueError, match="as from_matrix"):
+                Ground(None, 3, dataclasses.replace(space, candidates=np.array([0, wrong])))
+        for n in (2, 4):
+            with pytest.raises(ValueError, match="as from_matrix"):
+                Ground(None, n, space)
+    source = network.source
+    for name, wrong in (("ends", 3), ("ends", -1), ("starts", -1), ("starts", 9), ("lengths", -1.0)):
+        for place in range(len(getattr(source, name))):
+            array = getattr(source, name).copy()
+            array[place] = wrong
+            with pytest.raises(ValueError, match="as from_matrix"):
+                Ground(None, 3, dataclasses.replace(network, source=dataclasses.replace(source, **{name: array})))

@@ -1,0 +1,49 @@
+"""Mutants that no test can find, or need to, each with the reason: what they change is no promise."""
+
+from __future__ import annotations
+
+from benchmarks.mutations import Mutant
+
+__all__ = ["ALIKE", "reason"]
+
+#: Path, a part of the line, a part of the change, and the reason.
+ALIKE: list[tuple[str, str, str, str]] = [
+    ("mechanisms/splitting.py", "levels = np.arange(", "", "looks at more levels, or at fewer whose losses lie below the margin"),
+    ("mechanisms/splitting.py", "math.exp(-43)", "", "a tail below 1e-18, which the margin of 1e-9 covers"),
+    ("mechanisms/splitting.py", "* MARGIN + 1e-13", "1e-13 ->", "a margin for rounding, smaller than any test sees"),
+    ("mechanisms/splitting.py", "high *= 2", "", "never entered: the first scale tried is wide enough at every price"),
+    ("mechanisms/coverage.py", "together, low, high = 0.0, 0.0, total / m", "", "the bracket of a search that checks every step"),
+    ("mechanisms/source.py", "width = np.floor(scale) + 1.0", "", "rejection gives the same law from any width"),
+    ("privacy/composition.py", "max(best, 0.0) * (1 + 1e-12)", "1e-12", "a margin for rounding, smaller than any test sees"),
+    ("privacy/composition.py", "(1 + 2**-52)", "2 ** (-52)", "half a rounding, which the margin of 1e-12 covers"),
+    ("privacy/composition.py", "(1 - 2**-50)", "2 ** (-50)) ->", "a rounding: a plan above its budget is not lawful"),
+    ("privacy/composition.py", "(1 - 2**-50)", "1 - 2 ** (-50) ->", "a rounding: a plan above its budget is not lawful"),
+    ("privacy/composition.py", "center = math.log(", "", "the middle of a grid of orders, each of which gives a valid bound"),
+    ("privacy/composition.py", "ways.append(", "if True", "the same way tried twice"),
+    ("privacy/composition.py", "high *= 2", "", "never entered: the first rho tried is above the largest that fits"),
+    ("privacy/charges.py", 'amount = "inf" if', "self.amount -> self.delta", "the text of an infinite float is inf too"),
+    (
+        "mechanisms/splitting.py",
+        "if offsets.size <= decay",
+        "decay / 2",
+        "the worst path begins at the clamp, which every grid holds",
+    ),
+    ("questions/form.py", "array.size <= LONGEST", "", "an array and its digest both tell questions apart"),
+    ("questions/levels.py", "rows.exact(cells, depth - level)", "depth", "what a backend may read ahead, no part of an answer"),
+    (
+        "questions/grow.py",
+        "rows.exact(cells, splits.depth - depth)",
+        "splits.depth",
+        "what a backend may read ahead, no part of an answer",
+    ),
+    ("privacy/pricing.py", "price = self.count_price(charge)", "value_price", "pure prices of counts and values are the same"),
+    ("privacy/ledger.py", "charge.amount == math.inf for charge", "", "the sum of the plan refuses it with the same words"),
+]
+
+
+def reason(mutant: Mutant) -> str:
+    """Return why a survivor is no gap, or an empty text: it is one."""
+    for path, line, change, why in ALIKE:
+        if mutant.path == path and line in mutant.text and change in mutant.change:
+            return why
+    return ""
