@@ -279,15 +279,18 @@ class Lane:
         print(f"{len(self.outcomes)}/{len(self.mutants)} {word} {mutant.name} [{where}] {outcome}", file=self.log, flush=True)
         if code and not by:
             self.outcomes.pop(mutant.name)
+        if len(self.outcomes) % 10 == 0:  # a run may be ended from outside
+            record(self.outcomes)
 
 
 def chosen(options: argparse.Namespace) -> list[Mutant]:
     """Return the mutants that are asked for."""
-    mutants = [mutant for mutant in listed() if options.only in mutant.name]
+    mutants = [mutant for mutant in listed() if any(text in mutant.name for text in options.only)]
     if options.left:
-        known = json.loads(RESULTS.read_text())["outcomes"] if RESULTS.exists() else {}
-        skipped = {name for name, outcome in known.items() if outcome["killed"] or options.left == "new"}
-        mutants = [mutant for mutant in mutants if mutant.name not in skipped]
+        known = known_outcomes()
+        run = {mutant.name for mutant in mutants if mutant.name in known}
+        done = {mutant.name for mutant in mutants if mutant.name in run and (known[mutant.name]["killed"] or reason(mutant))}
+        mutants = [mutant for mutant in mutants if mutant.name not in (run if options.left == "new" else done)]
     if options.sample:
         mutants = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
     part, parts = map(int, options.part.split("/"))
@@ -300,8 +303,8 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="so many, drawn by the seed; all by default")
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--part", default="1/1", help="i/n: every n-th, from the i-th on")
-    parser.add_argument("--only", default="", help="those whose name holds this text, such as mechanisms/selection.py")
-    parser.add_argument("--left", choices=["new", "alive"], help="only those not on file as run, or not as killed")
+    parser.add_argument("--only", nargs="+", default=[""], help="those whose names hold a text, such as mechanisms/selection.py")
+    parser.add_argument("--left", choices=["new", "gaps"], help="only those not run yet, or neither killed yet nor explained")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most", type=float, default=60, help="seconds of tests for one mutant, in their order")
     parser.add_argument("--list", action="store_true", help="name the mutants, and run none")
@@ -316,25 +319,28 @@ def main() -> None:
     lane = Lane(mutants, options.jobs, options.most, log)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as lane.folder:
         pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *TESTS], plugins=[lane])
-    record(lane.outcomes, {mutant.name: mutant for mutant in mutants}, options)
+    print(json.dumps(record(lane.outcomes), indent=1))
 
 
-def record(outcomes: dict[str, dict[str, Any]], mutants: dict[str, Mutant], options: argparse.Namespace) -> None:
-    """Add outcomes to those on file, for the mutants that still exist, and print the figure."""
-    existing = {mutant.name for mutant in listed()}
+def known_outcomes() -> dict[str, dict[str, Any]]:
+    """Return the outcomes on file of mutants that still exist."""
     known = json.loads(RESULTS.read_text())["outcomes"] if RESULTS.exists() else {}
-    known = {name: outcome for name, outcome in (known | outcomes).items() if name in existing}
-    by_name = {mutant.name: mutant for mutant in listed()}
-    survivors = {name: reason(by_name[name]) for name, outcome in known.items() if not outcome["killed"]}
+    return {mutant.name: known[mutant.name] for mutant in listed() if mutant.name in known}
+
+
+def record(outcomes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Add outcomes to those on file, and return the figure."""
+    known, mutants = known_outcomes() | outcomes, {mutant.name: mutant for mutant in listed()}
+    alive = {name: reason(mutants[name]) for name, outcome in known.items() if not outcome["killed"]}
     summary = {
-        "mutants": len(existing),
+        "mutants": len(mutants),
         "tried": len(known),
-        "killed": len(known) - len(survivors),
-        "share": round(1 - len(survivors) / max(len(known), 1), 4),
-        "survivors": survivors,
+        "killed": len(known) - len(alive),
+        "share": round(1 - len(alive) / max(len(known), 1), 4),
+        "survivors": dict(sorted(alive.items())),
     }
     RESULTS.write_text(json.dumps(summary | {"outcomes": dict(sorted(known.items()))}, indent=1) + "\n")
-    print(json.dumps(summary, indent=1))
+    return summary
 
 
 if __name__ == "__main__":

@@ -9,18 +9,32 @@ __all__ = ["ALIKE", "reason"]
 #: Path, a part of the line, a part of the change, and the reason.
 ALIKE: list[tuple[str, str, str, str]] = [
     ("mechanisms/splitting.py", "levels = np.arange(", "", "looks at more levels, or at fewer whose losses lie below the margin"),
+    (
+        "mechanisms/splitting.py",
+        "(levels * decay - decay)",
+        "+ decay",
+        "leaves out levels below the clamp; brute force finds the same",
+    ),
     ("mechanisms/splitting.py", "math.exp(-43)", "", "a tail below 1e-18, which the margin of 1e-9 covers"),
     ("mechanisms/splitting.py", "* MARGIN + 1e-13", "1e-13 ->", "a margin for rounding, smaller than any test sees"),
     ("mechanisms/splitting.py", "high *= 2", "", "never entered: the first scale tried is wide enough at every price"),
     ("mechanisms/coverage.py", "together, low, high = 0.0, 0.0, total / m", "", "the bracket of a search that checks every step"),
     ("mechanisms/source.py", "width = np.floor(scale) + 1.0", "", "rejection gives the same law from any width"),
+    ("mechanisms/source.py", "values.ravel() + noise", "", "the noise is symmetric"),
     ("privacy/composition.py", "max(best, 0.0) * (1 + 1e-12)", "1e-12", "a margin for rounding, smaller than any test sees"),
     ("privacy/composition.py", "(1 + 2**-52)", "2 ** (-52)", "half a rounding, which the margin of 1e-12 covers"),
     ("privacy/composition.py", "(1 - 2**-50)", "2 ** (-50)) ->", "a rounding: a plan above its budget is not lawful"),
     ("privacy/composition.py", "(1 - 2**-50)", "1 - 2 ** (-50) ->", "a rounding: a plan above its budget is not lawful"),
     ("privacy/composition.py", "center = math.log(", "", "the middle of a grid of orders, each of which gives a valid bound"),
+    ("privacy/composition.py", "order = 1 + math.exp(", "center - step", "the same orders, in the other direction"),
+    ("privacy/composition.py", "families = sorted(", "p.l2 -> p.l1 (again)", "more ways tried, each taken only if it is lawful"),
+    (
+        "privacy/composition.py",
+        "self.l1 / math.sqrt(2 * amount)",
+        "math.sqrt(2) /",
+        "ranks lawful plans by a noise that is off by a factor",
+    ),
     ("privacy/composition.py", "ways.append(", "if True", "the same way tried twice"),
-    ("privacy/composition.py", "high *= 2", "", "never entered: the first rho tried is above the largest that fits"),
     ("privacy/charges.py", 'amount = "inf" if', "self.amount -> self.delta", "the text of an infinite float is inf too"),
     (
         "mechanisms/splitting.py",
@@ -29,6 +43,7 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "the worst path begins at the clamp, which every grid holds",
     ),
     ("questions/form.py", "array.size <= LONGEST", "", "an array and its digest both tell questions apart"),
+    ("questions/partitions.py", "rest = np.where(used < WORD", "WORD - 1 ->", "a shift by a whole word, which is not taken"),
     ("questions/levels.py", "rows.exact(cells, depth - level)", "depth", "what a backend may read ahead, no part of an answer"),
     (
         "questions/grow.py",
@@ -37,6 +52,7 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "what a backend may read ahead, no part of an answer",
     ),
     ("privacy/pricing.py", "price = self.count_price(charge)", "value_price", "pure prices of counts and values are the same"),
+    ("privacy/ledger.py", 'raise BudgetError("The plan spends', "", "the sum of the plan refuses it with the same words"),
     ("privacy/ledger.py", "charge.amount == math.inf for charge", "", "the sum of the plan refuses it with the same words"),
 ]
 

@@ -140,7 +140,7 @@ def test_conversion_is_sound_and_no_worse_than_the_textbook_one(rho, delta):
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 8.0])
-@pytest.mark.parametrize("delta", [1e-12, 0.01])
+@pytest.mark.parametrize("delta", [1e-12, 0.01, 0.95])
 def test_rho_is_the_largest_that_fits(epsilon, delta):
     rho = float(zcdp_rho(epsilon, delta))
     assert zcdp_epsilon(rho, delta) <= epsilon
@@ -160,6 +160,16 @@ def test_a_rho_too_small_to_find_is_not_overestimated(epsilon):
 def test_no_rho_costs_nothing():
     assert zcdp_epsilon(0.0, 1e-6) == 0.0
     assert total_epsilon([], Fraction(0)) == 0
+
+
+def test_without_enough_delta_the_total_is_infinite():
+    rho = Charge("a", "sums", Measure.ZCDP, Fraction(1, 50))
+    cover = Charge("b", "cover", Measure.PURE, Fraction(1, 3), Fraction(1, 100))
+    assert total_epsilon([rho], Fraction(0)) == math.inf
+    assert total_epsilon([cover], Fraction(1, 200)) == math.inf
+    assert total_epsilon([cover], Fraction(1, 100)) == Fraction(1, 3)
+    assert total_epsilon([cover, rho], Fraction(1, 100)) == math.inf
+    assert total_epsilon([cover, rho], Fraction(2, 100)) == Fraction(1, 3) + total_epsilon([rho], Fraction(1, 100))
 
 
 def test_pure_and_converted_parts_add():

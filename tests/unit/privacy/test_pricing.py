@@ -97,3 +97,8 @@ def test_a_cap_is_a_plain_whole_number():
     # One of numpy's would overflow, silently, where sensitivities are multiplied.
     cap = Unit(max_rows=np.int32(3)).max_rows
     assert (type(cap), cap) == (int, 3)
+
+
+def test_a_unit_moves_all_its_rows_and_those_that_come_in_their_place():
+    for cap in (1, 2, 7):
+        assert (Unit(Adjacency.ADD_REMOVE, cap).moved_rows, Unit(Adjacency.REPLACE, cap).moved_rows) == (cap, 2 * cap)
