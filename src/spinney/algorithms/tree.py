@@ -34,6 +34,7 @@ from spinney.algorithms.columns import smooth_densities
 from spinney.algorithms.polish import ask_rings, completed, polish, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
+from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
@@ -157,14 +158,10 @@ def supported_step(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
 ) -> FloatArray:
     """Cluster the summary, polish as many centers as the budget supports, and take the others from the summary."""
-    k = problem.k
-    fillers = problem.domain.sample(k, rng)
-    whole = solve(summary.points, summary.weights, k, problem.power, rng, fillers).centers
-    few = supported(curator, problem, summary.n, charges["polish"], k)
-    centers = whole if few >= k else solve(summary.points, summary.weights, few, problem.power, rng, fillers[:few]).centers
-    rings = ask_rings(curator, problem, centers, charges["radii"])
-    centers, _ = polish(curator, problem, centers, rings, charges["polish"])
-    return completed(centers, whole, summary.points, summary.weights, problem.power)
+    fillers = problem.domain.sample(problem.k, rng)
+    return _moved(
+        curator, problem, (charges["radii"], charges["polish"]), summary, (summary.points, summary.weights), fillers, rng
+    )
 
 
 def two_steps(
@@ -175,10 +172,24 @@ def two_steps(
     fillers = problem.domain.sample(many, rng)
     start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
     rings = ask_rings(curator, problem, start, charges["radii 1"])
-    moved, weights = polish(curator, problem, start, rings, charges["polish 1"])
-    whole = solve(moved, weights, problem.k, problem.power, rng, fillers[: problem.k]).centers
-    few = supported(curator, problem, summary.n, charges["polish 2"], problem.k)
-    centers = whole if few >= problem.k else solve(moved, weights, few, problem.power, rng, fillers[:few]).centers
-    rings = ask_rings(curator, problem, centers, charges["radii 2"])
-    centers, _ = polish(curator, problem, centers, rings, charges["polish 2"])
+    found = polish(curator, problem, start, rings, charges["polish 1"])
+    return _moved(curator, problem, (charges["radii 2"], charges["polish 2"]), summary, found, fillers, rng)
+
+
+def _moved(
+    curator: Curator,
+    problem: PointProblem,
+    charges: tuple[Charge, Charge],
+    summary: Summary,
+    found: tuple[FloatArray, FloatArray],
+    fillers: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Cluster weighted points, polish as many centers as a pair of charges supports, and complete them for the summary."""
+    k = problem.k
+    whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
+    few = supported(curator, problem, summary.n, charges[1], k)
+    centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
+    rings = ask_rings(curator, problem, centers, charges[0])
+    centers, _ = polish(curator, problem, centers, rings, charges[1])
     return completed(centers, whole, summary.points, summary.weights, problem.power)
