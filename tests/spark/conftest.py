@@ -16,6 +16,7 @@ HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: HERE not in item.path.parents)  # one worker has them all: it begins with them
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("spark"))  # one worker of pytest-xdist, so one session
