@@ -14,6 +14,8 @@ SUITE = 1e-4
 
 SHARES = {
     "tests/statistical/test_samplers.py::test_frequencies_match_exact_probabilities": 1e-5,
+    "tests/statistical/test_samplers.py::test_cubes_match_exact_probabilities": 1e-6,
+    "tests/statistical/test_samplers.py::test_the_radius_of_a_wide_cube_is_a_gamma_number": 1e-6,
     "tests/statistical/test_samplers.py::test_selection_matches_exact_probabilities": 1e-5,
     "tests/statistical/test_samplers.py::test_split_decisions_match_exact_probabilities": 5e-6,
     "tests/statistical/test_samplers.py::test_threads_and_forks_draw_apart": 1e-9,

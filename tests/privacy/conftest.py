@@ -71,6 +71,9 @@ def audited(request):
     return request.param
 
 
+NORMS = {"laplace": "l1", "gaussian": "squared l2", "cube": "largest of a cell"}
+
+
 def loss(draws, other_draws):
     """Return, exactly, the worst pure loss and the zCDP rho between two runs of the same questions."""
     assert [(kind, scale, len(values)) for kind, scale, values in draws] == [
@@ -78,7 +81,7 @@ def loss(draws, other_draws):
     ]
     total = Fraction(0), Fraction(0)
     for (kind, scale, values), (_, _, others) in zip(draws, other_draws, strict=True):
-        draw = Draw(kind, scale, "l1" if kind == "laplace" else "squared l2")
+        draw = Draw(kind, scale, NORMS[kind])
         pair = (Drawn(None, draw, np.array(exact), None) for exact in (values, others))
         total = tuple(a + b for a, b in zip(total, draw_loss(*pair, Measure.PURE), strict=True))
     return total

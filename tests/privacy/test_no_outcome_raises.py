@@ -53,6 +53,9 @@ class WildSource:
 
     gaussian = laplace
 
+    def cube(self, values, scale):
+        return self.laplace(values.ravel(), scale).reshape(values.shape)
+
     def key(self):
         return bytes(16)
 

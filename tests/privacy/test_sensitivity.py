@@ -1,6 +1,7 @@
 """Rule 2: exact integer aggregates that move by no more than is declared, whatever the row, and ignore the order of rows."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -103,13 +104,14 @@ examples = settings(
 )
 
 
-@given(world=worlds(), kernel=st.sampled_from(["mean", "median", "second-moment"]))
+@given(world=worlds(), kernel=st.sampled_from(["mean", "median", "second-moment"]), widths=st.integers(0, 3))
 @examples
-def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, spy, charge):
+def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, widths, spy, charge):
     k, d = world.centers.shape
+    units = some_widths(widths, d)
 
     def ask(curator, asked):
-        return curator.ask(Sums(world.centers, kernel, world.radii), asked)
+        return curator.ask(Sums(world.centers, kernel, world.radii, widths=units), asked)
 
     added, replaced = world.moves(spy, charge, "sums", ask)
     unit = RADIUS_STEPS if kernel == "median" else 1
@@ -118,6 +120,25 @@ def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, spy, 
         assert vector_l1 <= times * math.isqrt(d * RADIUS_STEPS**2)
         assert vector_square <= times**2 * RADIUS_STEPS**2
         assert norms([weights])[0] <= times * unit
+    assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
+
+
+def some_widths(seed, d):
+    """Return no widths, or widths of columns far apart."""
+    return None if seed == 0 else 10.0 ** np.random.default_rng(seed).uniform(-seed * 3, seed * 3, d)
+
+
+@given(world=worlds(), widths=st.integers(0, 3))
+@examples
+def test_one_row_moves_no_column_of_a_box_by_more_than_its_radius(world, widths, spy, charge):
+    k, d = world.centers.shape
+    units = some_widths(widths, d)
+    added, replaced = world.moves(
+        spy, charge, "sums", lambda c, a: c.ask(Sums(world.centers, "box", world.radii, widths=units), a)
+    )
+    for (vectors, weights), times in ((added, 1), (replaced, 2)):
+        assert np.abs(np.reshape(vectors, (k, d))).max(axis=1).sum() <= times * RADIUS_STEPS
+        assert norms([weights])[0] <= times
     assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
 
 
@@ -226,12 +247,11 @@ def test_public_points_out_of_range_cannot_break_a_second_moment(spy, charge):
         with pytest.raises(ValueError, match="centers must be finite points"):
             spy(lambda c, asked, at=far: c.ask(Sums(np.full((1, 2), at), "mean", np.ones(1)), asked), ROW, charge("sums"))
     for center, radius in ((9e149, 1e-140), (-9e149, 1.0), (1e149, 1e140)):
-        for kernel in ("mean", "median", "second-moment"):
-            draws = spy(
-                lambda c, asked, at=center, r=radius, kind=kernel: c.ask(Sums(np.full((1, 2), at), kind, np.array([r])), asked),
-                ROW, charge("sums"),
-            )  # fmt: skip
-            assert norms([draws[0][2]])[1] <= RADIUS_STEPS**2
+        for kernel, width in itertools.product(("mean", "median", "second-moment", "box"), (1e-149, 1.0, 1e149)):
+            asks = Sums(np.full((1, 2), center), kernel, np.array([radius]), widths=np.array([width, 1.0]))
+            draws = spy(lambda c, asked, question=asks: c.ask(question, asked), ROW, charge("sums"))
+            largest = np.abs(draws[0][2]).max() <= RADIUS_STEPS
+            assert largest if kernel == "box" else norms([draws[0][2]])[1] <= RADIUS_STEPS**2
             assert 0 <= draws[1][2][0] <= RADIUS_STEPS
 
 

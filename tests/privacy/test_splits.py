@@ -186,7 +186,7 @@ def exact_row_work(backend):
         backend.exact(cells.children(np.arange(len(cells)) % 3 == 0), 3),
         backend.exact(cells),
         backend.exact(deepest),
-        *backend.exact(Offsets(CENTERS, "mean", frozen(np.ones(2)), CENTERS)),
+        *backend.exact(Offsets(CENTERS, "mean", frozen(np.ones(2)), CENTERS, frozen(np.ones(CENTERS.shape[1])))),
         *backend.exact(Costs(CENTERS, CENTERS[:0], 2, 2.0**-28)),
     ]
 

@@ -37,6 +37,7 @@ QUESTIONS = {
     "mean": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "mean", RADII), charge)),
     "median": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "median", RADII), charge)),
     "second moment": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "second-moment", RADII), charge)),
+    "box": ("sums", lambda view, charge: view.ask(Sums(CENTERS, "box", RADII), charge)),
     "cost": ("cost", lambda view, charge: view.ask(Cost(CENTERS, 2), charge)),
 }
 ADDITIVE = [name for name in QUESTIONS if name != "grow"]
@@ -103,6 +104,7 @@ def test_what_a_row_adds_in_a_view_depends_on_that_row_alone(seed, d, name, oute
         "mean": lambda view, asked: view.ask(Sums(centers, "mean", radii), asked),
         "median": lambda view, asked: view.ask(Sums(centers, "median", radii), asked),
         "second moment": lambda view, asked: view.ask(Sums(centers, "second-moment", radii), asked),
+        "box": lambda view, asked: view.ask(Sums(centers, "box", radii), asked),
     }
     rows = rng.normal(0, scale, (rng.integers(0, 300), d))
     added = rng.choice([np.nan, np.inf, 1e300, 0.0, 0.3, -0.7], (1, d), p=[0.05, 0.05, 0.1, 0.2, 0.3, 0.3])

@@ -141,6 +141,7 @@ def test_which_rows_are_kept_is_a_secret_even_draw():
 SPLITS = Splits.of(Box(-1, 1).domain(2))
 CENTERS = np.array([[-0.5, -0.5], [0.5, 0.5]])
 RADII = np.array([0.3, 0.3])
+WIDTHS = np.array([2.0, 0.1])
 INNER = Box([-0.6, -1], [1, 0.6]).domain(2)
 QUESTIONS = {
     "whole": ("counts", lambda curator, charge: curator.ask(Counts(Whole()), charge)),
@@ -151,6 +152,9 @@ QUESTIONS = {
     "mean": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", RADII), charge)),
     "median": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "median", RADII), charge)),
     "second moment": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "second-moment", RADII), charge)),
+    "box": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "box", RADII), charge)),
+    "box, in widths": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "box", RADII, widths=WIDTHS), charge)),
+    "mean, in widths": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", RADII, widths=WIDTHS), charge)),
     "columns, in a view": ("counts", lambda curator, charge: curator.within(INNER).ask(Counts(ColumnBins()), charge)),
     "mean, in a view": ("sums", lambda curator, charge: curator.within(INNER).ask(Sums(CENTERS, "mean", RADII), charge)),
     "cost": ("cost", lambda curator, charge: curator.ask(Cost(CENTERS, 2), charge)),

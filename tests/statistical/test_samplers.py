@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from alarms import check_frequencies
-from spinney.audit.laws import noise_law, select_law, split_law
+from spinney.audit.laws import cube_law, noise_law, select_law, split_law
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.coverage import choose_cover
 from spinney.mechanisms.selection import choose
@@ -53,6 +53,33 @@ def test_frequencies_match_exact_probabilities(source, kind, scale, alarm):
     edges = np.unique(np.linspace(-reach, reach, min(2 * reach + 1, 41)).astype(np.int64))
     seen = np.bincount(np.searchsorted(edges, draws), minlength=len(edges) + 1)
     check_frequencies(seen, binned_law(kind, scale, edges), alarm)
+
+
+@SOURCES
+@pytest.mark.parametrize(("columns", "scale"), [(1, 0.3), (1, 11.7), (2, 0.4), (2, 2.5), (3, 1.0), (5, 0.7)])
+def test_cubes_match_exact_probabilities(source, columns, scale, alarm):
+    """All points near the middle, each for itself; what lies further out is the rest."""
+    values = np.tile(np.arange(columns) - 4, (DRAWS // 4, 1))
+    draws = source.cube(values, scale) - values
+    reach = {1: 30, 2: 6, 3: 3}.get(columns, 1)
+    points = np.stack(np.meshgrid(*[np.arange(-reach, reach + 1)] * columns, indexing="ij"), axis=-1).reshape(-1, columns)
+    inside = np.abs(draws).max(axis=1) <= reach
+    places = ((draws[inside] + reach) @ (2 * reach + 1) ** np.arange(columns)[::-1]).astype(np.int64)
+    seen = np.append(np.bincount(places, minlength=len(points)), np.count_nonzero(~inside))
+    law = cube_law(scale, points)
+    check_frequencies(seen, np.append(law, 1 - law.sum()), alarm)
+
+
+@SOURCES
+@pytest.mark.parametrize(("columns", "scale"), [(2, 1e6), (40, 1e6), (784, 2.0**20)])
+def test_the_radius_of_a_wide_cube_is_a_gamma_number(source, columns, scale, alarm):
+    """The largest entry of noise of d columns, over its scale, is nearly gamma distributed with d degrees."""
+    from scipy.stats import gamma
+
+    runs = 400
+    largest = np.abs(source.cube(np.zeros((runs, columns), dtype=np.int64), scale)).max(axis=1) / scale
+    edges = gamma.ppf(np.linspace(0.1, 0.9, 9), columns)
+    check_frequencies(np.bincount(np.searchsorted(edges, largest), minlength=10), np.full(10, 0.1), alarm)
 
 
 @SOURCES

@@ -11,8 +11,9 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 7. ``step 2``, ``radii``, ``step 3``: two more steps, the last with a clipping radius for each cluster.
 8. ``sizes``     noisy sizes of the released clusters.
 
-The last step moves as many centers as its budget supports; the others come from the leaves. If it supports one only, all three
-steps move the mean: so small budgets end near what the mean alone would cost, not in noise.
+The last step moves as many centers as its budget supports; the others come from the leaves. If it supports too few, what is left
+of the budget after ``mean`` and ``distance`` goes to the mean, in one question: so small budgets end near what the mean alone
+would cost, not in noise.
 
 Proof: ``proofs/moments.md``.
 """
@@ -22,6 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from spinney.algorithms.columns import inner_box
 from spinney.algorithms.polish import ask_rings, completed, shrunk, supported, take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
+from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Rings
@@ -77,8 +79,52 @@ MAX_LEVELS = 12
 OVER = 2
 #: Offsets are clipped to this share of the typical distance.
 STEP_RADIUS = 0.8
+#: Steps are worth their noise if the last one moves so many centers: more if noise is pure, for then the steps before it, with
+#: small shares, are lost.
+FEWEST = {Measure.ZCDP: 2, Measure.PURE: 4}
 #: Centers that the tree cannot give lie around the mean, so many standard deviations apart.
 FILLER_SPREAD = 0.3
+
+
+@dataclass(frozen=True)
+class Total:
+    """A noisy sum of all rows, as offsets from the middle of the domain in units of the columns, and their noisy number.
+
+    Parameters
+    ----------
+    vector : array of shape (d,)
+    weight : float
+    vector_variance, weight_variance : float
+        Of the noise in each coordinate, and in the number.
+    """
+
+    vector: FloatArray
+    weight: float
+    vector_variance: float
+    weight_variance: float
+
+    @property
+    def n(self) -> float:
+        """The number of rows, as far as it is known."""
+        return max(self.weight, math.sqrt(self.weight_variance), 1.0)
+
+    def mean(self, domain: Domain) -> FloatArray:
+        """Return the mean, moved toward one level of all columns the less it stands out of its noise."""
+        variances = np.array([self.vector_variance / self.n**2])
+        steps = shrunk(self.vector[None, :] / self.n, variances, np.ones(domain.n_features))
+        return domain.clip(domain.center + _units(domain) * steps)
+
+    def joined(self, other: Total) -> Total:
+        """Return what two answers about the same rows say together, each weighed by its noise."""
+        vector, vector_variance = _weighed(self.vector, self.vector_variance, other.vector, other.vector_variance)
+        weight, weight_variance = _weighed(self.weight, self.weight_variance, other.weight, other.weight_variance)
+        return Total(vector, float(weight), vector_variance, weight_variance)
+
+
+def _weighed(one: Any, one_variance: float, other: Any, other_variance: float) -> tuple[Any, float]:
+    """Return the mean of two noisy answers with the least variance, and this variance."""
+    share = other_variance / max(one_variance + other_variance, 1e-300)
+    return share * one + (1 - share) * other, share * one_variance
 
 
 @dataclass(frozen=True)
@@ -108,7 +154,8 @@ class Moments(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        kernels = {"mean": "mean", "spread": "second-moment"} | dict.fromkeys(("step 1", "step 2", "step 3"), problem.kernel)
+        steps = dict.fromkeys(("step 1", "step 2", "step 3"), problem.kernel)
+        kernels = {"mean": mean_kernel(problem.domain), "spread": "second-moment"} | steps
         kinds = {name: Summing(kernel, problem.n_features) for name, kernel in kernels.items()}
         is_pure = problem.budget.delta == 0 and problem.n_features >= PURE_COLUMNS
         shares = PURE_SHARES if is_pure else SHARES
@@ -117,39 +164,72 @@ class Moments(Algorithm):
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
-        shape = measure(curator, problem, charges)
+        total = ask_total(curator, domain, charges["mean"])
+        last = supported(curator, problem, total.n, charges["step 3"], k)
+        if last < min(FEWEST[charges["step 3"].measure], k):
+            return self._around_the_mean(curator, problem, charges, rng, total)
+        shape = measure(curator, problem, charges, total)
         fillers = shape.fillers(OVER * k, domain, rng)
 
         leaves = shallow_leaves(curator, shape, domain, charges["leaves"])
-        last = supported(curator, problem, shape.n, charges["step 3"], k)
-        counts = (OVER * k, k, last) if last > 1 else (1, 1, 1)
-        points, weights = leaves if last > 1 else (shape.mean[None, :], np.ones(1))
-        summary, radius = leaves, STEP_RADIUS * shape.distance
-        for name, count in zip(("step 1", "step 2", "step 3"), counts, strict=True):
+        points, weights = summary = leaves
+        radius = STEP_RADIUS * shape.distance
+        for name, count in {"step 1": OVER * k, "step 2": k, "step 3": last}.items():
             is_solved = len(points) == count
             centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
             radii = np.full(count, radius)
             if name == "step 3":
                 rings = ask_rings(curator, problem, centers, charges["radii"])
                 radii = np.minimum(rings.step_radii(curator, problem, charges[name]), radius)
-            points, weights = take_step(curator, problem, centers, radii, charges[name], leveled=last == 1)
+            points, weights = take_step(curator, problem, centers, radii, charges[name])
             summary = (points, weights) if count > k else summary
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
         centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, *summary)
 
+    def _around_the_mean(
+        self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator, total: Total
+    ) -> Result:
+        """Spend what is left on the mean: where one center is all that the budget supports, others come from around it."""
+        domain, mean = problem.domain, total.mean(problem.domain)
+        distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
+        names = ("spread", "leaves", "step 1", "step 2", "radii", "step 3")
+        rest = curator.pool([charges[name] for name in names if charges[name].measure is charges["step 3"].measure], "sums")
+        if rest.measure is Measure.ZCDP:
+            mean, _ = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
+        else:  # pure noise may have lost the mean, and no step would find it again
+            mean = total.joined(ask_total(curator, domain, rest)).mean(domain)
+        spread = np.full(domain.n_features, distance / math.sqrt(domain.n_features))
+        others = Shape(total.n, mean[0], distance, spread).fillers(problem.k - 1, domain, rng)
+        centers = np.vstack([mean, others])
+        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, mean, np.array([total.n]))
 
-def measure(curator: Curator, problem: PointProblem, charges: Charges) -> Shape:
-    """Ask for the moments of the rows."""
+
+def mean_kernel(domain: Domain) -> str:
+    """Return what the first sum clips offsets to: a box whose corners rows may reach, or else the ball that they lie in."""
+    return "box" if np.isinf(domain.radius) else "mean"
+
+
+def ask_total(curator: Curator, domain: Domain, charge: Charge) -> Total:
+    """Ask for the sum of all rows."""
+    answer = curator.ask(Sums(domain.center[None, :], mean_kernel(domain), np.ones(1), widths=_units(domain)), charge)
+    noise = answer.noise
+    return Total(answer.private_vectors[0], float(answer.private_weights[0]), noise.vector_std**2, noise.weight_std**2)
+
+
+def _units(domain: Domain) -> FloatArray:
+    """Return how far rows may lie from the middle, in each column."""
+    if np.isinf(domain.radius):
+        return domain.upper / 2 - domain.lower / 2
+    return np.full(domain.n_features, domain.half_diagonal)
+
+
+def measure(curator: Curator, problem: PointProblem, charges: Charges, total: Total) -> Shape:
+    """Ask for the moments of the rows around their mean."""
     domain = problem.domain
-    d, widths = domain.n_features, domain.upper - domain.lower
-    middle, reach = domain.center[None, :], np.array([domain.half_diagonal])
-    answer = curator.ask(Sums(middle, "mean", reach), charges["mean"])
-    n = max(float(answer.private_weights[0]), answer.noise.weight_std, 1.0)
-    variance = (reach * answer.noise.vector_std / n) ** 2
-    mean = domain.clip(middle + shrunk(reach * answer.private_vectors / n, variance, widths))
-
+    d, widths, mean, n = domain.n_features, domain.upper - domain.lower, total.mean(domain), total.n
     distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
     square = SPREAD_RADIUS * distance**2 / math.sqrt(d)
     answer = curator.ask(Sums(mean, "second-moment", np.array([math.sqrt(square)])), charges["spread"])

@@ -38,6 +38,8 @@ Loss = tuple[Amount, Amount]
 
 def moved(one: Drawn, other: Drawn) -> int:
     """Return how far apart the exact inputs of one draw lie for two neighbors, in the draw's norm."""
+    if one.draw.norm == "largest of a cell":
+        return int(np.abs(one.exact - other.exact).max(axis=1, initial=0).sum())
     gaps = [int(a) - int(b) for a, b in zip(one.exact.tolist(), other.exact.tolist(), strict=True)]
     if one.draw.norm == "l1":
         return sum(map(abs, gaps))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.mechanisms.drawing import Draw
 
-__all__ = ["draw_law", "noise_law", "select_law", "split_law"]
+__all__ = ["cube_law", "draw_law", "noise_law", "select_law", "split_law"]
 
 FloatArray = NDArray[np.float64]
 
@@ -48,6 +48,26 @@ def split_law(scores: ArrayLike, scale: float, threshold: int, passes: ArrayLike
     return logs
 
 
+def cube_law(scale: float, values: ArrayLike) -> FloatArray:
+    """Return the probability that noise shaped like a cube takes each of these values, along the last axis."""
+    values = np.asarray(values, dtype=np.float64)
+    columns = values.shape[-1]
+    radii = np.arange(int(60 * scale * (columns + 1)) + 60)
+    # A cube's shell of radius r has (2 r + 1)^d - (2 r - 1)^d points, and the middle is one.
+    shells = (2.0 * radii + 1) ** columns - np.where(radii > 0, 2.0 * radii - 1, 0.0) ** columns
+    law: FloatArray = np.exp(-np.abs(values).max(axis=-1) / scale) / float(shells @ np.exp(-radii / scale))
+    return law
+
+
+def _cube_law(scale: float, exact: NDArray[np.int64], width: int) -> tuple[list[Any], FloatArray]:
+    """Return all values of cells near enough, and the probability of each for each of several data sets."""
+    cells = exact.reshape(len(exact), -1, exact.shape[-1])
+    grid = np.arange(exact.min() - width, exact.max() + width + 1)
+    answers = np.array(list(itertools.product(grid, repeat=exact[0].size)), dtype=np.int64).reshape(-1, *cells.shape[1:])
+    law = np.prod([cube_law(scale, answers[:, None, at] - cells[None, :, at]) for at in range(cells.shape[1])], axis=0)
+    return list(answers.reshape(-1, *exact.shape[1:])), law
+
+
 def draw_law(draw: Draw, exact: NDArray[np.int64], reach: float) -> tuple[list[Any], FloatArray]:
     """Return what a draw may give, and the probability of each for each of several data sets.
 
@@ -67,6 +87,8 @@ def draw_law(draw: Draw, exact: NDArray[np.int64], reach: float) -> tuple[list[A
         logs = split_law(exact[None], draw.scale, threshold, choices[:, None, :]).sum(axis=2)
         return [np.where(choice, threshold + 1, threshold) for choice in choices], np.exp(logs)
     width = max(1, int(np.ceil(reach * draw.scale)))
+    if draw.distribution == "cube":
+        return _cube_law(draw.scale, exact, width)
     grid = np.arange(exact.min() - width, exact.max() + width + 1)
     single = noise_law(draw.distribution, draw.scale, grid[:, None] - exact.ravel()).reshape(len(grid), *exact.shape)
     places = np.array(list(itertools.product(range(len(grid)), repeat=exact.shape[1])), dtype=np.int64)

@@ -41,6 +41,11 @@ class NoiselessSource:
         self.draws.append(("gaussian", scale, np.array(values)))
         return np.array(values)
 
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Remember."""
+        self.draws.append(("cube", scale, np.array(values)))
+        return np.array(values)
+
     def select(self, scores: IntArray, scale: float) -> int:
         """Remember, and return the next winner."""
         self.draws.append(("gumbel", scale, np.array(scores)))
@@ -91,6 +96,11 @@ class FrozenSource:
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
         """Return what was drawn."""
         noisy: IntArray = self._next("gaussian", values, scale)
+        return noisy
+
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Return what was drawn."""
+        noisy: IntArray = self._next("cube", values, scale)
         return noisy
 
     def select(self, scores: IntArray, scale: float) -> int:

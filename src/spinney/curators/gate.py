@@ -10,6 +10,7 @@ Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` n
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any, overload
 
 from spinney.curators.backend import Backend
@@ -119,6 +120,10 @@ class Curator:
     def preview(self, kind: Kind, charge: Charge) -> Any:
         """Return the noise that a charge buys for a question of this kind; nothing is asked or spent."""
         return kind.noise(charge, self.unit)
+
+    def pool(self, charges: Sequence[Charge], question: str) -> Charge:
+        """Return one charge for one question of this name, in the place of several of the plan that are not spent yet."""
+        return self.ledger.pool(charges, question)
 
     def within(self, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""

@@ -15,7 +15,7 @@ from spinney.compilation import compiled
 from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
 from spinney.mechanisms.source import IntArray
-from spinney.questions.sums import RADIUS_STEPS
+from spinney.questions.sums import KERNELS, RADIUS_STEPS
 from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door
@@ -41,6 +41,10 @@ Labels = NDArray[np.int32]
 #: Squares of coordinates are cut off here, so that their own squares stay finite.
 _FAR = 1e100
 _BIN_SHIFT = GRID_BITS - BIN_BITS
+#: What is summed, as compiled loops know it.
+_MEDIAN, _SQUARE, _BOX = (KERNELS.index(name) for name in ("median", "second-moment", "box"))
+#: The most steps of a coordinate.
+_STEPS = float(RADIUS_STEPS)
 
 
 def count_rows(rows: Rows, mask: Mask, door: Door) -> IntArray:
@@ -173,11 +177,13 @@ def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labels, centers: Flo
 
 
 @compiled
-def _add_offsets(slab, labels, anchors, radii, is_median, is_square, scratch, vectors, weights):  # type: ignore[no-untyped-def]
+def _add_offsets(slab, labels, anchors, radii, units, kernel, scratch, vectors, weights):  # type: ignore[no-untyped-def]
     """Add the clipped offsets of rows, in whole steps, and their weights; the rows of a slab are overwritten.
 
-    ``scratch`` has rows for squared lengths, factors and shares of the rows of a block.
+    ``units`` are the inverse widths of the columns. ``scratch`` has rows for squared lengths, factors and shares of the rows of
+    a block.
     """
+    is_median, is_square, is_box = kernel == _MEDIAN, kernel == _SQUARE, kernel == _BOX
     d = slab.shape[1]
     squares, factors, shares = 0, 1, 2
     most = np.int64(RADIUS_STEPS) * np.int64(RADIUS_STEPS)
@@ -187,7 +193,7 @@ def _add_offsets(slab, labels, anchors, radii, is_median, is_square, scratch, ve
             j = max(labels[b * BLOCK + i], 0)
             square = 0.0
             for t in range(d):
-                gap = slab[b, t, i] - anchors[j, t]
+                gap = (slab[b, t, i] - anchors[j, t]) * units[t]
                 if is_square:
                     ratio = gap / radii[j]
                     gap = min(ratio * ratio, _FAR)
@@ -197,14 +203,14 @@ def _add_offsets(slab, labels, anchors, radii, is_median, is_square, scratch, ve
             scratch[shares, i] = 1.0 if is_square else radii[j]
         for i in range(size):
             radius, length = scratch[shares, i], np.sqrt(scratch[squares, i])
-            longest = length if length > radius else radius
+            longest = length if length > radius and not is_box else radius
             # Only long vectors can have been rounded to more than the radius.
-            scratch[squares, i] = scratch[squares, i] >= 0.999 * radius * radius
+            scratch[squares, i] = scratch[squares, i] >= 0.999 * radius * radius and not is_box
             scratch[factors, i] = RADIUS_STEPS / longest
             scratch[shares, i] = radius / longest
         for t in range(d):
             for i in range(size):
-                slab[b, t, i] = np.trunc(slab[b, t, i] * scratch[factors, i])
+                slab[b, t, i] = np.trunc(min(max(slab[b, t, i] * scratch[factors, i], -_STEPS), _STEPS))
         for i in range(size):
             j = labels[b * BLOCK + i]
             if j < 0:
@@ -229,20 +235,22 @@ def sum_offsets(
     labels: Labels,
     anchors: FloatArray,
     radii: FloatArray,
-    is_median: bool,
-    is_square: bool,
+    widths: FloatArray,
+    kernel: str,
 ) -> tuple[IntArray, IntArray]:
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 
     The mean kernel clips the offset to the radius and weighs each row 1. The second-moment kernel squares the coordinates of
     the offset over the radius and clips this vector to length 1, with the same weight. The median kernel divides the offset by
-    max(length, radius) and weighs the row radius / max(length, radius), in the same steps. All truncate toward zero.
+    max(length, radius) and weighs the row radius / max(length, radius), in the same steps. The box kernel clips each coordinate
+    to the radius, with weight 1. All take offsets in units of the widths, and truncate toward zero.
     Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.
     """
     vectors, weights, scratch = np.zeros(anchors.shape), np.zeros(len(anchors)), np.empty((3, BLOCK))
+    units, code = 1.0 / widths, KERNELS.index(kernel)
     for entered in enter(rows, mask, door, PLACES):
         own = labels[entered.here]
-        _add_offsets(entered.slab, own, anchors, radii, is_median, is_square, scratch, vectors, weights)
+        _add_offsets(entered.slab, own, anchors, radii, units, code, scratch, vectors, weights)
     return vectors.astype(np.int64), weights.astype(np.int64)
 
 

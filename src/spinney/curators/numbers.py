@@ -79,8 +79,8 @@ class NumberBackend(Backend):
         if isinstance(aggregate, Whole):
             return self._map(count_rows)[0]
         if isinstance(aggregate, Offsets):
-            kinds = aggregate.kernel == "median", aggregate.kernel == "second-moment"
-            return self._map_nearest(aggregate.centers, sum_offsets, aggregate.anchors, aggregate.radii, *kinds)
+            arguments = aggregate.anchors, aggregate.radii, aggregate.widths, aggregate.kernel
+            return self._map_nearest(aggregate.centers, sum_offsets, *arguments)
         if isinstance(aggregate, Costs):
             first, second = aggregate.first, aggregate.second
             scaled = scale_centers(second if len(second) else first)

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.mechanisms.cubes import cube_quantile, cube_std
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import round_up
@@ -24,18 +25,30 @@ SATURATION = 2**61
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far one added or removed row moves an integer answer, in L1 and in squared L2."""
+    """How far one added or removed row moves an integer answer, in L1 and in squared L2.
+
+    Parameters
+    ----------
+    l1, l2_squared : int
+    largest : int, optional
+        How far it moves any column, added up over cells: if it is given, pure noise is shaped like a cube around each cell.
+    columns : int
+        Of a cell, for such noise.
+    """
 
     l1: int
     l2_squared: int
+    largest: int | None = None
+    columns: int = 1
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Public facts about the noise in an answer, in the answer's own steps."""
+    """Public facts about the noise in an answer, in the answer's own steps; of a cube, also how many columns it has."""
 
     distribution: str
     scale: float
+    columns: int = 1
 
     @property
     def std(self) -> float:
@@ -44,6 +57,8 @@ class Noise:
             return 0.0
         if self.distribution == "gaussian":
             return self.scale
+        if self.distribution == "cube":
+            return cube_std(self.columns, self.scale)
         alpha = math.exp(-1 / self.scale)
         return math.sqrt(2 * alpha) / -math.expm1(-1 / self.scale)
 
@@ -55,6 +70,8 @@ class Noise:
             from statistics import NormalDist
 
             return math.ceil(self.scale * NormalDist().inv_cdf((1 + probability) / 2)) + 1
+        if self.distribution == "cube":
+            return cube_quantile(self.columns, self.scale, probability)
         # P(|noise| > h) = 2 alpha^(h+1) / (1 + alpha), solved for h.
         alpha = math.exp(-1 / self.scale)
         return max(0, math.ceil(-self.scale * math.log((1 - probability) * (1 + alpha) / 2)) - 1)
@@ -68,6 +85,9 @@ def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
     if price.amount == math.inf:
         return Noise("none", 0.0)
     amount = Fraction(price.amount)
+    if price.measure is Measure.PURE and sensitivity.largest is not None:
+        # Below this scale radii are rejected ever more often; that is noise of less than a step of a column's share.
+        return Noise("cube", max(round_up(sensitivity.largest / amount), float(sensitivity.columns)), sensitivity.columns)
     if price.measure is Measure.PURE:
         return Noise("laplace", round_up(sensitivity.l1 / amount))
     variance = sensitivity.l2_squared / (2 * amount)
@@ -93,6 +113,10 @@ def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensiti
     values = np.clip(exact, -SATURATION, SATURATION).astype(np.int64)
     if noise.distribution == "none":
         return values
+    if noise.distribution == "cube":
+        draw = Draw("cube", noise.scale, "largest of a cell", None if moves is None else moves.largest, part)
+        in_cells: IntArray = drawn(values.reshape(-1, noise.columns), draw, source).reshape(values.shape)
+        return in_cells
     if noise.distribution == "laplace":
         draw = Draw("laplace", noise.scale, "l1", None if moves is None else moves.l1, part)
     else:

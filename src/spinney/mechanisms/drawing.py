@@ -26,10 +26,12 @@ class Draw:
     Parameters
     ----------
     distribution : str
-        ``"laplace"`` or ``"gaussian"``, added to every value, or ``"gumbel"``, added to scores of which the largest wins.
+        ``"laplace"`` or ``"gaussian"``, added to every value, ``"cube"``, added to every cell at once, or ``"gumbel"``, added to
+        scores of which the largest wins.
     scale : float
     norm : str
-        ``"l1"``, ``"squared l2"``, or ``"range"``: how far apart one unit moves any two scores.
+        ``"l1"``, ``"squared l2"``, ``"largest of a cell"``, which is the largest move of a column, added up over cells, or
+        ``"range"``: how far apart one unit moves any two scores.
     sensitivity : int or None
         How far one whole unit moves the exact values in that norm: all its rows, and a replacement's two sides, are in it. None
         if a mechanism was used on its own, without a unit.
@@ -167,6 +169,11 @@ class Watched:
         noisy: IntArray = self.draw(values, Draw("gaussian", scale, "squared l2"))
         return noisy
 
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        noisy: IntArray = self.draw(values, Draw("cube", scale, "largest of a cell"))
+        return noisy
+
     def select(self, scores: IntArray, scale: float) -> int:
         """Draw beside the entrance: what an observer is told has no sensitivity."""
         return int(self.draw(scores, Draw("gumbel", scale, "range")))
@@ -181,6 +188,8 @@ class Watched:
 def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
     if draw.distribution == "gumbel":
         return source.select(values, draw.scale)
+    if draw.distribution == "cube":
+        return source.cube(values, draw.scale)
     return source.laplace(values, draw.scale) if draw.distribution == "laplace" else source.gaussian(values, draw.scale)
 
 

@@ -12,13 +12,11 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.exceptions import SeededNoiseWarning
+from spinney.mechanisms.cubes import IntArray, add_cubes
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
-
-IntArray = NDArray[np.int64]
 
 
 class NoiseSource(Protocol):
@@ -31,6 +29,9 @@ class NoiseSource(Protocol):
 
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Gaussian noise of this standard parameter to every value."""
+
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
@@ -70,6 +71,19 @@ class SecureSource:
         """Add discrete Gaussian noise of this standard parameter to every value."""
         return np.asarray(_measurement("gaussian", scale)(np.ascontiguousarray(values)), dtype=np.int64)
 
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
+
+        def geometric(count: int) -> list[int]:
+            """Draw geometric numbers: discrete Laplace noise that is not negative."""
+            found: list[int] = []
+            while len(found) < count:
+                draws = self.laplace(np.zeros(2 * (count - len(found)) + 8, dtype=np.int64), scale)
+                found += draws[draws >= 0].tolist()
+            return found[:count]
+
+        return add_cubes(values, geometric, secrets.randbelow)
+
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
         return int(_measurement("select", scale)(np.ascontiguousarray(scores)))
@@ -106,6 +120,13 @@ class SeededSource:
             noise[missing[taken]] = draw[taken]
             missing = missing[~taken]
         return (values.ravel() + noise).reshape(values.shape)
+
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
+        p = -np.expm1(-1.0 / scale)
+        return add_cubes(
+            values, lambda count: (self._rng.geometric(p, count) - 1).tolist(), lambda bound: int(self._rng.integers(bound))
+        )
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from spinney.exceptions import BudgetError
@@ -14,7 +16,7 @@ __all__ = ["FitLedger"]
 
 
 class FitLedger:
-    """Accept each planned charge once, and nothing else.
+    """Accept each planned charge once, alone or put together with others, and nothing else.
 
     Parameters
     ----------
@@ -57,6 +59,26 @@ class FitLedger:
     def epsilon(self) -> Amount:
         """The epsilon spent so far, at the budget's delta."""
         return total_epsilon(self._entries, self.budget.delta)
+
+    def pool(self, charges: Sequence[Charge], question: str) -> Charge:
+        """Put planned charges that are still open together: one question of their whole amount in the place of several.
+
+        They must be counted in one measure, and have no delta of their own: only then do their amounts add up as before.
+        """
+        charges = [Charge.copy_of(charge) for charge in charges]
+        known = len({charge.name for charge in charges}) == len(charges) and all(self._open.get(c.name) == c for c in charges)
+        if not charges or not known:
+            raise BudgetError("Only open charges of the plan can be put together, each once.")
+        if len({charge.measure for charge in charges}) > 1 or any(charge.delta for charge in charges):
+            raise BudgetError("Only charges of one measure, without a delta of their own, can be put together.")
+        amount = sum((charge.amount for charge in charges), start=Fraction(0))
+        whole = Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
+        if len(charges) > 1 and whole.name in {charge.name for charge in self.planned}:
+            raise BudgetError("The plan names two charges alike.")
+        for charge in charges:
+            del self._open[charge.name]
+        self._open[whole.name] = whole
+        return whole
 
     def spend(self, charge: Charge, question: str) -> None:
         """Record a charge before its question is answered."""

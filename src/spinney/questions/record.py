@@ -18,9 +18,11 @@ from spinney.privacy.pricing import Unit
 __all__ = ["Answer", "additive_record", "exact_text", "record_of"]
 
 #: How releases name what `Noise` names.
-MECHANISMS = {"laplace": "discrete laplace", "gaussian": "discrete gaussian", "none": "none"}
+MECHANISMS = {"laplace": "discrete laplace", "gaussian": "discrete gaussian", "cube": "discrete cube", "none": "none"}
 #: The norm that a mechanism's sensitivities are in.
 NORMS = {Measure.PURE: "l1", Measure.ZCDP: "squared l2"}
+#: That of noise shaped like a cube: the largest move of a column, added up over cells.
+CUBE = "largest of a cell"
 
 
 def exact_text(number: Amount | int) -> str:
@@ -68,7 +70,9 @@ class Answer:
 
     def row(self, measure: Measure) -> int:
         """Return how far one row moves it, in the norm of a measure."""
-        return self.sensitivity.l1 if measure is Measure.PURE else self.sensitivity.l2_squared
+        if measure is Measure.ZCDP:
+            return self.sensitivity.l2_squared
+        return self.sensitivity.l1 if self.sensitivity.largest is None else self.sensitivity.largest
 
 
 def additive_record(
@@ -101,7 +105,7 @@ def additive_record(
         cases = ((2,) * len(answers),) if measure is Measure.PURE else replaced
     power = 1 if measure is Measure.PURE else 2
     return record_of(
-        charge, MECHANISMS[answers[0].noise.distribution], NORMS[measure],
+        charge, MECHANISMS[answers[0].noise.distribution], CUBE if answers[0].noise.distribution == "cube" else NORMS[measure],
         answers=[
             {
                 "of": answer.of,

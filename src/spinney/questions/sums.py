@@ -29,7 +29,7 @@ RADIUS_STEPS = 2**20
 #: The share of a charge that pays for the weights.
 WEIGHT_SHARE = Fraction(1, 5)
 #: What is summed.
-KERNELS = ("mean", "median", "second-moment")
+KERNELS = ("mean", "median", "second-moment", "box")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class SumAnswer:
 
 @dataclass(frozen=True)
 class Summing(Kind):
-    """Sums of vectors of so many columns: one row adds a vector in an L2 ball (and the L1 ball around it) and a weight."""
+    """Sums of vectors of so many columns: one row adds a weight, and a vector in an L2 ball (inside an L1 ball) or a cube."""
 
     question = "sums"
 
@@ -71,8 +71,21 @@ class Summing(Kind):
 
     @property
     def l1(self) -> float:
-        """A vector of length 1 has an L1 norm of at most the root of its number of columns."""
-        return math.sqrt(self.n_features)
+        """A vector of length 1 has an L1 norm of at most the root of its columns; a cube's noise has a sixth of the variance."""
+        return self.n_features / math.sqrt(6) if self.kernel == "box" else math.sqrt(self.n_features)
+
+    @property
+    def l2(self) -> float:
+        """A vector in a cube is at most as long as its diagonal."""
+        return math.sqrt(self.n_features) if self.kernel == "box" else 1.0
+
+    @property
+    def row(self) -> Sensitivity:
+        """How far one row moves the vectors."""
+        square = RADIUS_STEPS**2
+        if self.kernel == "box":
+            return Sensitivity(self.n_features * RADIUS_STEPS, self.n_features * square, RADIUS_STEPS, self.n_features)
+        return Sensitivity(math.isqrt(self.n_features * square), square)
 
     @property
     def weight_steps(self) -> int:
@@ -81,8 +94,9 @@ class Summing(Kind):
 
     def moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the vectors alone: furthest if a replacement stays in one cell."""
-        square = (RADIUS_STEPS * unit.moved_rows) ** 2
-        return Sensitivity(math.isqrt(self.n_features * RADIUS_STEPS**2) * unit.moved_rows, square)
+        row, times = self.row, unit.moved_rows
+        largest = None if row.largest is None else row.largest * times
+        return Sensitivity(row.l1 * times, row.l2_squared * times**2, largest, row.columns)
 
     def weight_moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the weights alone: furthest if a replacement moves to another cell."""
@@ -95,9 +109,9 @@ class Summing(Kind):
 
     def _answers(self, charge: Charge, unit: Unit) -> tuple[Answer, Answer]:
         """Return vectors and weights with their sensitivities, prices and noise."""
-        square, weight_steps = RADIUS_STEPS**2, self.weight_steps
+        vector, weight_steps = self.row, self.weight_steps
         price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=self.kernel != "median")
-        vector, weight = Sensitivity(math.isqrt(self.n_features * square), square), Sensitivity(weight_steps, weight_steps**2)
+        weight = Sensitivity(weight_steps, weight_steps**2)
         return (
             Answer("vectors", RADIUS_STEPS, vector, price.vectors, calibrate(vector, price.vectors)),
             Answer("weights", weight_steps, weight, price.weights, calibrate(weight, price.weights)),
@@ -121,6 +135,7 @@ class Offsets:
     kernel: str
     radii: FloatArray
     anchors: FloatArray
+    widths: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,23 +145,28 @@ class Sums(Question):
     Parameters
     ----------
     centers : array of shape (k, d)
-    kernel : {"mean", "median", "second-moment"}
+    kernel : {"mean", "median", "second-moment", "box"}
         ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its length
         and the radius, with weight radius / that (a clipped Weiszfeld step). ``second-moment``: the squared coordinates of the
-        offset, as a vector clipped to the squared radius and in units of it, with weight 1.
+        offset, as a vector clipped to the squared radius and in units of it, with weight 1. ``box``: each coordinate of the
+        offset clipped to the radius, with weight 1.
     radii : array of shape (k,)
         Positive.
     anchors : array of shape (k, d), optional
         Points that offsets are taken from; the centers by default.
+    widths : array of shape (d,), optional
+        Units of the columns: offsets are taken in them before they are clipped, and the answer is in radii of them. Cells are
+        those of the nearest centers as ever.
     """
 
     centers: FloatArray
     kernel: str
     radii: FloatArray
     anchors: FloatArray | None = None
+    widths: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("centers", "radii", "anchors"):
+        for name in ("centers", "radii", "anchors", "widths"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name)))
 
@@ -165,13 +185,17 @@ class Sums(Question):
         require(self.radii.shape == self.centers.shape[:1], "there must be one radius per center")
         lawful = ((self.radii > SHORTEST) & (self.radii < LONGEST)).all()  # squares neither vanish nor overflow
         require(lawful, "radii must be positive and finite")
+        if self.widths is not None:
+            require(self.widths.shape == self.centers.shape[1:], "there must be one width per column")
+            require(((self.widths > SHORTEST) & (self.widths < LONGEST)).all(), "widths must be positive and finite")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:
         """Sum, and add noise to every coordinate and weight."""
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         anchors = self.centers if self.anchors is None else self.anchors
-        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, anchors))
+        widths = np.ones(self.centers.shape[1]) if self.widths is None else self.widths
+        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, anchors, widths))
         return SumAnswer(
             np.asarray(privatize(vectors, noise.vectors, source, kind.moves(unit), "vectors") / RADIUS_STEPS),
             np.asarray(privatize(weights, noise.weights, source, kind.weight_moves(unit), "weights") / noise.weight_steps),

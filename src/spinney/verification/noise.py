@@ -81,9 +81,11 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
     steps = int(asked.number("steps", answers[0]))
     if question == "cost":
         return [("cost", steps**2 if squared else steps)], [[4]]
-    median = record["kernel"] == "median"
+    median, box, columns = record["kernel"] == "median", record["kernel"] == "box", asked.setting.columns
     weight = steps if median else 1
-    vector = steps**2 if squared else math.isqrt(asked.setting.columns * steps**2)
+    # A vector in a cube moves each column by its radius; one in a ball is as long as its radius.
+    in_cube, in_ball = (columns * steps**2, steps**2) if squared else (steps, math.isqrt(columns * steps**2))
+    vector = in_cube if box else in_ball
     return [("vectors", vector), ("weights", weight**2 if squared else weight)], [[4, int(median)], [2, 2]]
 
 
@@ -91,6 +93,8 @@ def _additive(asked: _AskedNoise) -> str:
     """Check answers with additive noise."""
     record, answers, setting = asked.record, asked.record["answers"], asked.setting
     mechanism, norm = ("discrete laplace", "l1") if asked.is_pure else ("discrete gaussian", "squared l2")
+    if asked.is_pure and record.get("kernel") == "box":  # of one column, such as weights, it is discrete laplace
+        mechanism, norm = "discrete cube", "largest of a cell"
     _require(record["mechanism"] == mechanism and record["norm"] == norm, "its mechanism is none that its charge can pay")
     rows, replaced = _sensitivities(asked)
     _require([one["of"] for one in answers] == [name for name, _ in rows], "its answers are not those of the question")

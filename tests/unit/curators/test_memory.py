@@ -319,8 +319,12 @@ def test_kernels_read_labels_and_skip_rows_without_one(open_curator):
     alive = np.bincount(labels[labels >= 0], minlength=6)
     np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, np.empty(0))[:, 0], alive)
     np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, EDGES**2).sum(axis=1), alive)
-    np.testing.assert_array_equal(sum_offsets(rows, mask, entry, labels, CENTERS, np.ones(6), False, False)[1], alive)
+    np.testing.assert_array_equal(
+        sum_offsets(rows, mask, entry, labels, CENTERS, np.ones(6), np.ones(CENTERS.shape[1]), "mean")[1], alive
+    )
     nobody = np.full(304, -1, dtype=np.int32)
     assert not count_rings(rows, mask, entry, nobody, CENTERS, EDGES**2).any()
-    assert not any(part.any() for part in sum_offsets(rows, mask, entry, nobody, CENTERS, np.ones(6), True, False))
+    assert not any(
+        part.any() for part in sum_offsets(rows, mask, entry, nobody, CENTERS, np.ones(6), np.ones(CENTERS.shape[1]), "median")
+    )
     assert sum_costs(rows, mask, entry, nobody, CENTERS, CENTERS[:0], scale_centers(CENTERS), False, 1.0, 2**30).tolist() == [0]

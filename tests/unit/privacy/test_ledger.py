@@ -95,3 +95,50 @@ def test_a_charge_that_was_changed_after_the_plan_is_refused():
     object.__setattr__(charge, "amount", Fraction(1000))
     with pytest.raises(BudgetError, match="no open charge"):
         ledger.spend(charge, "counts")
+
+
+THIRD = Charge("third", "counts", Measure.PURE, Fraction(1, 4))
+RHO = Charge("rho", "sums", Measure.ZCDP, Fraction(1, 100))
+
+
+def test_charges_that_are_put_together_pay_for_one_question_of_their_whole_amount(ledger):
+    whole = ledger.pool([REST, HALF], "sums")
+    assert whole == Charge("second + first", "sums", Measure.PURE, Fraction(1))
+    for spent in (HALF, REST):
+        with pytest.raises(BudgetError, match="no open charge"):
+            ledger.spend(spent, spent.question)
+    ledger.spend(whole, "sums")
+    assert (ledger.entries, ledger.epsilon) == ((whole,), Fraction(1))
+    with pytest.raises(BudgetError, match="no open charge"):
+        ledger.spend(whole, "sums")
+
+
+@pytest.mark.parametrize(
+    "charges",
+    [[], [HALF, HALF], [HALF, Charge("first", "counts", Measure.PURE, Fraction(1, 3))], [HALF, THIRD], [HALF, RHO]],
+    ids=["none", "one twice", "another amount", "not planned", "two measures"],
+)
+def test_what_cannot_be_put_together_is_refused_and_stays_open(charges):
+    ledger = FitLedger(Budget.of(3.0, 1e-6), (HALF, REST, RHO))
+    with pytest.raises(BudgetError, match="put together"):
+        ledger.pool(charges, "sums")
+    for charge in (HALF, REST, RHO):
+        ledger.spend(charge, charge.question)
+
+
+def test_a_spent_charge_or_one_with_a_delta_of_its_own_cannot_be_put_together(ledger):
+    ledger.spend(HALF, "counts")
+    with pytest.raises(BudgetError, match="put together"):
+        ledger.pool([HALF, REST], "sums")
+    own = Charge("own", "cover", Measure.PURE, Fraction(1, 4), Fraction(1, 10**7))
+    other = FitLedger(Budget.of(1.0, 1e-6), (own, HALF))
+    with pytest.raises(BudgetError, match="delta of their own"):
+        other.pool([own, HALF], "counts")
+
+
+def test_the_name_of_charges_put_together_may_not_be_another_ones():
+    both = Charge("first + second", "counts", Measure.PURE, Fraction(1, 4))
+    ledger = FitLedger(Budget.of(2.0), (HALF, REST, both))
+    with pytest.raises(BudgetError, match="alike"):
+        ledger.pool([HALF, REST], "sums")
+    ledger.spend(HALF, "counts")

@@ -162,7 +162,7 @@ def test_centers_that_are_not_points_are_refused_and_cost_nothing(question, bad)
 
 
 @pytest.mark.parametrize("radius", [np.nan, np.inf, 0.0, -1.0, 5e-324])
-@pytest.mark.parametrize("kernel", ["mean", "median", "second-moment"])
+@pytest.mark.parametrize("kernel", ["mean", "median", "second-moment", "box"])
 def test_radii_that_are_not_lengths_are_refused_and_cost_nothing(kernel, radius):
     refuse("numbers", lambda: Sums(CENTERS, kernel, [0.1, radius]), "radii must be positive and finite")
 
@@ -173,6 +173,11 @@ NUMBERS = {
     "one radius for all": (lambda: Sums(CENTERS, "mean", 0.5), "one radius per center"),
     "radii in a column": (lambda: Sums(CENTERS, "mean", np.ones((2, 1))), "one radius per center"),
     "fewer anchors than centers": (lambda: Sums(CENTERS, "mean", RADII, CENTERS[:1]), "one anchor per center"),
+    "fewer widths than columns": (lambda: Sums(CENTERS, "box", RADII, widths=np.ones(1)), "one width per column"),
+    **{
+        f"a width of {width}": (lambda w=width: Sums(CENTERS, "box", RADII, widths=np.full(CENTERS.shape[1], w)), "widths")
+        for width in (0.0, -1.0, np.inf, np.nan)
+    },
     "an unknown kernel": (lambda: Sums(CENTERS, "third-moment", RADII), "kernel"),
     "a kernel that is no text": (lambda: Sums(CENTERS, 1, RADII), "kernel"),
     "a cubic cost": (lambda: Cost(CENTERS, 3), "power"),

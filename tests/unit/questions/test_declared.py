@@ -57,8 +57,10 @@ def furthest(kind, unit):
         return [Sensitivity(COST_STEPS * m * sides, (COST_STEPS * m * sides) ** 2)]
     if isinstance(kind, Summing):  # vectors move furthest within a cell, weights between two
         weight = RADIUS_STEPS if kind.kernel == "median" else 1
-        l1 = math.isqrt(kind.n_features * RADIUS_STEPS**2)
-        vectors = Sensitivity(l1 * m * sides, (RADIUS_STEPS * m * sides) ** 2)
+        d, far = kind.n_features, RADIUS_STEPS * m * sides
+        vectors = Sensitivity(math.isqrt(d * RADIUS_STEPS**2) * m * sides, far**2)
+        if kind.kernel == "box":  # every column as far, in one cell
+            vectors = Sensitivity(d * far, d * far**2, far, d)
         return [vectors, Sensitivity(weight * m * sides, weight**2 * m**2 * sides)]
     families = kind.families if isinstance(kind, Counting) else 1
     return [Sensitivity(families * m * sides, families * m**2 * sides)]  # all rows in one cell of each family
@@ -79,8 +81,14 @@ def test_a_kind_declares_how_far_a_whole_unit_moves_its_answers(kind, unit):
 def test_what_a_release_stores_of_additive_noise_adds_up_to_its_charge(kind, unit, measure, amount):
     charge = Charge("test", kind.question, measure, amount)
     record, noise, pure = kind.record(charge, unit), noises(kind, charge, unit), measure is Measure.PURE
-    assert (record["measure"], record["norm"]) == (("epsilon", "l1") if pure else ("rho", "squared l2"))
-    assert record["mechanism"] == ("discrete laplace" if pure else "discrete gaussian")
+    box = isinstance(kind, Summing) and kind.kernel == "box"
+    norm, mechanism = ("largest of a cell", "discrete cube") if box else ("l1", "discrete laplace")
+    assert (record["measure"], record["norm"]) == (("epsilon", norm) if pure else ("rho", "squared l2"))
+    assert record["mechanism"] == (mechanism if pure else "discrete gaussian")
+
+    def of(moves):
+        return moves.l2_squared if not pure else moves.l1 if moves.largest is None else moves.largest
+
     scales = [Fraction(answer["scale"]) for answer in record["answers"]]
     assert scales == [Fraction(one.scale) for one in noise]
 
@@ -94,9 +102,9 @@ def test_what_a_release_stores_of_additive_noise_adds_up_to_its_charge(kind, uni
     assert 1 - 1e-12 <= max(cases) / amount <= 1
     # Some case moves each answer as far as a unit moves it at all.
     for i, most in enumerate(furthest(kind, unit)):
-        assert max(int(case[i]) for case in record["unit_sensitivity"]) == (most.l1 if pure else most.l2_squared)
+        assert max(int(case[i]) for case in record["unit_sensitivity"]) == of(most)
     row = furthest(kind, Unit())
-    assert [int(answer["row_sensitivity"]) for answer in record["answers"]] == [one.l1 if pure else one.l2_squared for one in row]
+    assert [int(answer["row_sensitivity"]) for answer in record["answers"]] == list(map(of, row))
 
 
 @given(units, st.sampled_from(Measure), amounts, st.integers(1, 9), st.sampled_from([Fraction(0), Fraction(1, 1000)]))

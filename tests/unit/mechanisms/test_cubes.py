@@ -1,0 +1,87 @@
+"""Noise shaped like a cube: its law in exact fractions, what it loses, how wide it is."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.audit.laws import cube_law, noise_law
+from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.cubes import add_cubes, cube_quantile, cube_std
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.charges import Charge, Measure
+
+
+@given(columns=st.integers(1, 40), radius=st.integers(0, 10**6))
+@settings(derandomize=True, deadline=None)
+def test_what_is_proposed_times_what_is_accepted_is_the_number_of_points_of_a_cube(columns, radius):
+    """A sum of d + 1 geometric numbers is r in C(r + d, d) ways; accepted, this is (2 r + 1)^d over a constant of d."""
+    accepted = math.prod(Fraction(2 * radius + 1, 2 * (radius + i)) for i in range(1, columns + 1))
+    assert 0 < accepted <= 1
+    assert math.comb(radius + columns, columns) * accepted * math.factorial(columns) * 2**columns == (2 * radius + 1) ** columns
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_every_point_of_a_cube_is_as_likely_as_its_largest_entry_says(columns):
+    """Sum, in exact fractions, what all radii give each point: in proportion to q^max|z|, up to the radii left out."""
+    q, most = Fraction(1, 3), 40
+    weights = [q**r * (2 * r + 1) ** columns for r in range(most)]
+    for z in itertools.product(range(-2, 3), repeat=columns):
+        largest = max(map(abs, z))
+        given = sum(weights[r] / (2 * r + 1) ** columns for r in range(largest, most))
+        assert given == (q**largest - q**most) / (1 - q)
+
+
+@pytest.mark.parametrize("scale", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_no_neighbor_changes_a_probability_by_more_than_the_largest_move_over_the_scale(columns, scale):
+    answers = np.array(list(itertools.product(range(-4, 5), repeat=columns)))
+    moves = np.array(list(itertools.product(range(-2, 3), repeat=columns)))
+    laws = np.log(np.array([cube_law(scale, answers - move) for move in moves]))
+    for one, other in itertools.combinations(range(len(moves)), 2):
+        loss = np.abs(laws[one] - laws[other]).max()
+        assert loss <= np.abs(moves[one] - moves[other]).max() / scale * (1 + 1e-12)
+
+
+def test_one_column_is_discrete_laplace_and_laws_sum_to_one():
+    reach = np.arange(-60, 61)
+    np.testing.assert_allclose(cube_law(2.0, reach[:, None]), noise_law("laplace", 2.0, reach), rtol=1e-12)
+    plane = np.array(list(itertools.product(range(-60, 61), repeat=2)))
+    assert cube_law(1.5, plane).sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 7.5, 2_000.0])
+@pytest.mark.parametrize("columns", [1, 2, 5, 30])
+def test_spread_and_margin_are_those_of_the_law(columns, scale):
+    radii = np.arange(int(60 * scale * (columns + 1)) + 60)
+    logs = columns * np.log(2 * radii + 1) - radii / scale
+    law = np.exp(logs - logs.max())
+    law /= law.sum()
+    assert cube_std(columns, scale) == pytest.approx(math.sqrt(law @ (radii * (radii + 1)) / 3), rel=1e-6)
+    for probability in (0.5, 0.95, 0.999):
+        half = cube_quantile(columns, scale, probability)
+        inside = [law @ np.minimum((2 * reach + 1) / (2 * radii + 1), 1.0) for reach in (half, half - 3)]
+        assert inside[0] >= probability - 1e-12
+        assert inside[1] < probability or half < 4
+
+
+def test_every_cell_gets_noise_of_its_own_and_64_bits_are_enough():
+    noise = Noise("cube", 50.0, 3)
+    noisy = privatize(np.zeros((4, 3), dtype=np.int64), noise, SeededSource(1))
+    assert noisy.shape == (4, 3)
+    assert len(np.unique(np.abs(noisy).max(axis=1))) == 4
+    far = add_cubes(np.full((1, 2), 2**63 - 1), lambda count: [2**61] * count, lambda bound: bound - 1 if bound % 2 else 0)
+    assert far.max() == 2**63 - 1
+
+
+def test_rounding_only_enlarges_the_scale_and_no_scale_makes_draws_rare():
+    moves = Sensitivity(30, 300, 10, 3)
+    noise = calibrate(moves, Charge("a", "sums", Measure.PURE, Fraction(1, 7)))
+    assert (noise.distribution, noise.columns) == ("cube", 3)
+    assert Fraction(noise.scale) * Fraction(1, 7) >= 10
+    assert calibrate(moves, Charge("a", "sums", Measure.PURE, Fraction(10**9))).scale == 3.0
+    assert calibrate(moves, Charge("a", "sums", Measure.ZCDP, Fraction(1, 7))).distribution == "gaussian"
