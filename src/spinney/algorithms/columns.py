@@ -10,7 +10,7 @@ import numpy as np
 
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["inner_box", "smooth_densities"]
+__all__ = ["inner_box", "smooth_densities", "spreads"]
 
 #: Halves are told apart if they differ by this many standard deviations.
 SIGNIFICANT = 3.0
@@ -29,6 +29,15 @@ def smooth_densities(private_counts: FloatArray, std: float) -> FloatArray:
         part = np.where(np.abs(left - right) > SIGNIFICANT * noise, np.clip(left / total, 0.0, 1.0), 0.5)
         shares = np.stack([shares * part, shares * (1 - part)], axis=2).reshape(len(shares), -1)
     return shares
+
+
+def spreads(densities: FloatArray, domain: Domain) -> FloatArray:
+    """Return the standard deviation of each column, from shares per bin; rows are taken to spread evenly within a bin."""
+    n_bins = densities.shape[1]
+    middles = (np.arange(n_bins) + 0.5) / n_bins
+    variances = densities @ middles**2 - (densities @ middles) ** 2 + 1 / (12 * n_bins**2)
+    found: FloatArray = np.sqrt(np.maximum(variances, 0.0)) * (domain.upper - domain.lower)
+    return found
 
 
 def inner_box(domain: Domain, lower: FloatArray, upper: FloatArray) -> Domain:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.columns import inner_box
-from spinney.algorithms.polish import ask_rings, completed, shrunk, supported, take_step
+from spinney.algorithms.polish import ask_rings, completed, shrunk, step_widths, supported, take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge, Measure
@@ -173,6 +173,7 @@ class Moments(Algorithm):
 
         leaves = shallow_leaves(curator, shape, domain, charges["leaves"])
         points, weights = summary = leaves
+        widths = step_widths(problem, shape.spread)
         radius = STEP_RADIUS * shape.distance
         for name, count in {"step 1": OVER * k, "step 2": k, "step 3": last}.items():
             is_solved = len(points) == count
@@ -180,8 +181,8 @@ class Moments(Algorithm):
             radii = np.full(count, radius)
             if name == "step 3":
                 rings = ask_rings(curator, problem, centers, charges["radii"])
-                radii = np.minimum(rings.step_radii(curator, problem, charges[name]), radius)
-            points, weights = take_step(curator, problem, centers, radii, charges[name])
+                radii = np.minimum(rings.step_radii(curator, problem, charges[name], widths), radius)
+            points, weights = take_step(curator, problem, centers, radii, charges[name], widths=widths)
             summary = (points, weights) if count > k else summary
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
         centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball

@@ -21,7 +21,7 @@ from spinney.questions.sums import Summing, Sums
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 
-__all__ = ["RingHistogram", "ask_rings", "completed", "polish", "shrunk", "supported", "take_step"]
+__all__ = ["RingHistogram", "ask_rings", "completed", "polish", "shrunk", "step_widths", "supported", "take_step"]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
 RING_EDGES = 24
@@ -31,6 +31,8 @@ NEAR_SHARE = 0.4
 POOLED_STDS = 3.0
 #: A step is supported if its noise is at most this part of its clipping radius.
 SUPPORT = 0.5
+#: A column is taken to spread at least this part of the one that spreads most.
+NARROWEST = 1e-9
 
 
 class RingHistogram:
@@ -48,12 +50,9 @@ class RingHistogram:
         self.counts = counts
         self.totals = np.maximum(counts.sum(axis=1), 1.0)
 
-    def step_radii(self, curator: Curator, problem: PointProblem, charge: Charge) -> FloatArray:
+    def step_radii(self, curator: Curator, problem: PointProblem, charge: Charge, widths: FloatArray | None = None) -> FloatArray:
         """Return the clipping radii for a step that this charge pays for."""
-        if problem.power == 1:
-            return self.median_radii()
-        d = problem.n_features
-        return self.mean_radii(math.sqrt(d) * curator.preview(Summing(problem.kernel, d), charge).vector_std)
+        return self.median_radii() if problem.power == 1 else self.mean_radii(_noise_length(curator, problem, charge, widths))
 
     def typical_distance(self) -> float:
         """Return the root mean square distance of all rows from their centers; that of the domain if nothing stands out."""
@@ -110,35 +109,68 @@ def shrunk(steps: FloatArray, variances: FloatArray, widths: FloatArray | None =
     return kept
 
 
+def step_widths(problem: PointProblem, spreads: FloatArray) -> FloatArray | None:
+    """Return the units of columns in which the noise of a step is least, if rows spread so far along each; none for medians.
+
+    Noise and clipping in proportion to the root of a spread: all noise together is then (sum s)^2 instead of d sum s^2. An offset
+    that spreads as the rows do is as long in these units as in plain ones. A Weiszfeld step needs plain lengths.
+    """
+    if problem.power == 1:
+        return None
+    spreads = np.maximum(spreads, NARROWEST * spreads.max())
+    widths: FloatArray = np.sqrt(spreads * spreads.sum() / (spreads**2).sum())
+    return widths
+
+
+def _noise_length(curator: Curator, problem: PointProblem, charge: Charge, widths: FloatArray | None) -> float:
+    """Return the length of the noise in a sum, in radii."""
+    d = problem.n_features
+    length = math.sqrt(d if widths is None else float((widths**2).sum()))
+    return length * float(curator.preview(Summing(problem.kernel, d), charge).vector_std)
+
+
 def take_step(
-    curator: Curator, problem: PointProblem, centers: FloatArray, radii: FloatArray, charge: Charge, leveled: bool = False
+    curator: Curator,
+    problem: PointProblem,
+    centers: FloatArray,
+    radii: FloatArray,
+    charge: Charge,
+    leveled: bool = False,
+    widths: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Ask for one step with these clipping radii; return the moved centers and their noisy weights, all positive.
 
     Noisy steps are shortened, or if `leveled` moved toward one level of all columns: many columns of one kind, such as pixels,
     may have a level to find where none of them stands out.
     """
-    answer = curator.ask(Sums(centers, problem.kernel, radii), charge)
+    answer = curator.ask(Sums(centers, problem.kernel, radii, widths=widths), charge)
     weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
     steps = radii[:, None] * answer.private_vectors / weights[:, None]
-    widths = problem.domain.upper - problem.domain.lower if leveled else None
-    steps = shrunk(steps, (radii * answer.noise.vector_std / weights) ** 2, widths)
+    levels = problem.domain.upper - problem.domain.lower if leveled else None
+    steps = shrunk(steps, (radii * answer.noise.vector_std / weights) ** 2, levels)
     if problem.power == 2:  # no mean of clipped offsets is longer than the radius
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
-    return problem.domain.clip(centers + steps), weights
+    return problem.domain.clip(centers + (steps if widths is None else widths * steps)), weights
 
 
 def polish(
-    curator: Curator, problem: PointProblem, centers: FloatArray, rings: RingHistogram, charge: Charge
+    curator: Curator,
+    problem: PointProblem,
+    centers: FloatArray,
+    rings: RingHistogram,
+    charge: Charge,
+    widths: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
-    return take_step(curator, problem, centers, rings.step_radii(curator, problem, charge), charge)
+    radii = rings.step_radii(curator, problem, charge, widths)
+    return take_step(curator, problem, centers, radii, charge, widths=widths)
 
 
-def supported(curator: Curator, problem: PointProblem, n: float, charge: Charge, most: int) -> int:
+def supported(
+    curator: Curator, problem: PointProblem, n: float, charge: Charge, most: int, widths: FloatArray | None = None
+) -> int:
     """Return how many clusters of equal size a step that this charge pays for can move: at least one, and at most `most`."""
-    d = problem.n_features
-    length = math.sqrt(d) * curator.preview(Summing(problem.kernel, d), charge).vector_std
+    length = _noise_length(curator, problem, charge, widths)
     return int(np.clip(SUPPORT * n / length, 1, most)) if length > 0 else most
 
 

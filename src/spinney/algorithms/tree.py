@@ -30,8 +30,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.columns import smooth_densities
-from spinney.algorithms.polish import ask_rings, completed, polish, supported
+from spinney.algorithms.columns import smooth_densities, spreads
+from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
@@ -105,11 +105,12 @@ class Tree(Algorithm):
 
 @dataclass(frozen=True)
 class Summary:
-    """Private weighted points, one per leaf, and the noisy number of rows."""
+    """Private weighted points, one per leaf, the noisy number of rows, and the units of columns for steps."""
 
     points: FloatArray
     weights: FloatArray
     n: float
+    widths: FloatArray | None
 
 
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
@@ -125,7 +126,8 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     leaves = curator.ask(Grow(splits, start, int(threshold)), charges["splits"]).leaves
     weights = curator.ask(Counts(leaves), charges["leaves"]).private_counts.astype(np.float64)
     full = are_full(weights / max(std, 1e-9), leaves.depths - start)
-    return Summary(leaves.representatives()[full], weights[full], n)
+    widths = step_widths(problem, spreads(densities, problem.domain))
+    return Summary(leaves.representatives()[full], weights[full], n, widths)
 
 
 def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -172,7 +174,7 @@ def two_steps(
     fillers = problem.domain.sample(many, rng)
     start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
     rings = ask_rings(curator, problem, start, charges["radii 1"])
-    found = polish(curator, problem, start, rings, charges["polish 1"])
+    found = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
     return _moved(curator, problem, (charges["radii 2"], charges["polish 2"]), summary, found, fillers, rng)
 
 
@@ -188,8 +190,8 @@ def _moved(
     """Cluster weighted points, polish as many centers as a pair of charges supports, and complete them for the summary."""
     k = problem.k
     whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
-    few = supported(curator, problem, summary.n, charges[1], k)
+    few = supported(curator, problem, summary.n, charges[1], k, summary.widths)
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
     rings = ask_rings(curator, problem, centers, charges[0])
-    centers, _ = polish(curator, problem, centers, rings, charges[1])
+    centers, _ = polish(curator, problem, centers, rings, charges[1], summary.widths)
     return completed(centers, whole, summary.points, summary.weights, problem.power)

@@ -165,7 +165,7 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adj
 
     monkeypatch.setattr(Curator, "ask", spy)
     model = make(algorithm=algorithm, tighten=tighten, adjacency=adjacency, delta=delta, noise_seed=0)
-    model.fit([[0.1 * i % 1, 0.07 * i % 1, 0.3, 0.4, 0.5] for i in range(200)])
+    model.fit([[0.1 * i % 1, 0.07 * i % 1, 0.3, 0.4, 0.5] for i in range(5_000)])  # no charges are put together
     plan = model.plan(5)
     lines = str(plan).splitlines()
     assert {charge.question for charge in added} >= {"counts", "sums"}

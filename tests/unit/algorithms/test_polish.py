@@ -2,11 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans
-from spinney.algorithms.polish import RingHistogram, completed
+from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.polish import RingHistogram, completed, step_widths
 from spinney.algorithms.tree import are_full
 from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
@@ -70,3 +70,33 @@ def test_only_supported_centers_are_moved(monkeypatch):
         model = PrivateKMeans(30, epsilon=epsilon, bounds=(-1, 1), noise_seed=0).fit(rows)
         assert least <= moved["polish"] <= most
         assert model.cluster_centers_.shape == (30, 6)
+
+
+@given(st.lists(st.floats(1e-100, 1e100), min_size=1, max_size=30))
+@settings(derandomize=True, deadline=None)
+def test_units_of_columns_make_all_noise_least_and_keep_a_typical_offset_as_long(spreads):
+    spreads = np.array(spreads)
+    problem = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1)).plan(spreads.size).problem
+    widths = step_widths(problem, spreads)
+    floored = np.maximum(spreads, 1e-9 * spreads.max())
+    assert math.hypot(*(floored / widths)) == pytest.approx(math.hypot(*floored), rel=1e-9)
+    assert (widths**2).sum() <= spreads.size * (1 + 1e-9)  # what it is in plain units
+    assert (widths > 0).all()
+
+
+def test_medians_are_stepped_in_plain_units():
+    problem = PrivateKMedian(3, epsilon=1.0, bounds=(-1, 1)).plan(2).problem
+    assert step_widths(problem, np.array([1.0, 5.0])) is None
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_narrow_column_gets_little_of_the_noise_of_a_wide_one(delta):
+    """Of columns a thousand times narrower the noise is some thirty times narrower than it would be in plain units."""
+    rng = np.random.default_rng(0)
+    lower, upper = np.full(6, -1.0), np.full(6, 1.0)
+    lower[3:], upper[3:] = -1e-3, 1e-3
+    rows = rng.uniform(lower, upper, (20_000, 6))
+    model = PrivateKMeans(3, epsilon=0.5, delta=delta, bounds=(lower, upper), random_state=0, noise_seed=0).fit(rows)
+    labels = model.predict(rows)
+    errors = [np.abs(center - rows[labels == j].mean(axis=0)) for j, center in enumerate(model.cluster_centers_)]
+    assert (np.median(errors, axis=0)[3:] < 0.2e-3).all()
