@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.columns import inner_box
-from spinney.algorithms.polish import ask_rings, completed, shrunk, step_widths, supported, take_step
+from spinney.algorithms.polish import ask_rings, completed, foreseen, shrunk, step_widths, supported, take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge, Measure
@@ -161,12 +161,17 @@ class Moments(Algorithm):
         shares = PURE_SHARES if is_pure else SHARES
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
 
+    def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
+        """Return how many centers the last step would move, or 1 if the mean would get the budget."""
+        last = foreseen(problem, n_guess, charges["step 3"])
+        return 1 if last < _fewest(problem, charges) else last
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         total = ask_total(curator, domain, charges["mean"])
         last = supported(curator, problem, total.n, charges["step 3"], k)
-        if last < min(FEWEST[charges["step 3"].measure], k):
+        if last < _fewest(problem, charges):
             return self._around_the_mean(curator, problem, charges, rng, total)
         shape = measure(curator, problem, charges, total)
         fillers = shape.fillers(OVER * k, domain, rng)
@@ -187,7 +192,7 @@ class Moments(Algorithm):
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
         centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, *summary)
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, *summary, supported=last)
 
     def _around_the_mean(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator, total: Total
@@ -205,7 +210,12 @@ class Moments(Algorithm):
         others = Shape(total.n, mean[0], distance, spread).fillers(problem.k - 1, domain, rng)
         centers = np.vstack([mean, others])
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, mean, np.array([total.n]))
+        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, mean, np.array([total.n]), supported=1)
+
+
+def _fewest(problem: PointProblem, charges: Charges) -> int:
+    """Return how many centers the last step must move to be worth its noise."""
+    return min(FEWEST[charges["step 3"].measure], problem.k)
 
 
 def mean_kernel(domain: Domain) -> str:

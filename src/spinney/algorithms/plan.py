@@ -94,6 +94,10 @@ class Plan:
             center = self.expected_center_error(n_guess)
             text += f"; each coordinate of an average cluster's center +- {center:.3g} of its clipping radius by the last noise"
         lines = [f"{text}."]
+        supports = getattr(self.algorithm, "supports", None)  # someone's own algorithm may have none
+        supported = supports and supports(problem, {charge.name: charge for charge in self.charges}, n_guess)
+        if supported is not None:
+            lines.append(f"About {supported} of {problem.k} centers would rest on a private step, the others on the summary.")
         few = problem.few_rows * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
         if n_guess * float(problem.budget.epsilon) < few * problem.k:
             lines.append(f"That is few: below about {few} / epsilon rows per cluster expect poor {problem.what}.")

@@ -21,7 +21,7 @@ from spinney.questions.sums import Summing, Sums
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 
-__all__ = ["RingHistogram", "ask_rings", "completed", "polish", "shrunk", "step_widths", "supported", "take_step"]
+__all__ = ["RingHistogram", "ask_rings", "completed", "foreseen", "polish", "shrunk", "step_widths", "supported", "take_step"]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
 RING_EDGES = 24
@@ -170,7 +170,17 @@ def supported(
     curator: Curator, problem: PointProblem, n: float, charge: Charge, most: int, widths: FloatArray | None = None
 ) -> int:
     """Return how many clusters of equal size a step that this charge pays for can move: at least one, and at most `most`."""
-    length = _noise_length(curator, problem, charge, widths)
+    return _supported(_noise_length(curator, problem, charge, widths), n, most)
+
+
+def foreseen(problem: PointProblem, n_guess: float, charge: Charge) -> int:
+    """Return what `supported` would, from public facts alone, if columns spread alike."""
+    d = problem.n_features
+    std = Summing(problem.kernel, d).noise(charge, problem.unit).vector_std
+    return _supported(math.sqrt(d) * std, n_guess, problem.k)
+
+
+def _supported(length: float, n: float, most: int) -> int:
     return int(np.clip(SUPPORT * n / length, 1, most)) if length > 0 else most
 
 

@@ -139,6 +139,7 @@ class PointProblem(Problem):
             domain=domain_to_dict(self.domain) | ({} if self.names is None else {"columns": list(self.names)}),
             tightened=None if result.box is None else domain_to_dict(result.box),
             feature_names=columns,
+            supported_centers=result.supported,
             **promise,
         )
 
@@ -213,6 +214,8 @@ class Result:
     summary_weights : array of shape (m,)
     box : Domain, optional
         The private box, if there is one.
+    supported : int, optional
+        How many centers rest on a private step.
     """
 
     centers: Any
@@ -221,6 +224,7 @@ class Result:
     summary_points: Any
     summary_weights: FloatArray
     box: Domain | None = None
+    supported: int | None = None
 
 
 class Algorithm(ABC):
@@ -240,6 +244,10 @@ class Algorithm(ABC):
     def plan(self, problem: Any) -> tuple[Charge, ...]:
         """Return every charge, in the order of asking, from public facts alone."""
         return compose(problem.budget, self.parts(problem))
+
+    def supports(self, problem: Any, charges: Charges, n_guess: int) -> int | None:
+        """Return how many centers a private step would move if there were so many rows; None if no step is taken."""
+        return None
 
     @abstractmethod
     def run(self, curator: Curator, problem: Any, charges: Charges, rng: np.random.Generator) -> Result:

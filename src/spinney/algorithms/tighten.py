@@ -64,6 +64,11 @@ class Tightened(Algorithm):
         inside = (replace(part, share=part.share * (1 - SHARE)) for part in self.inner.parts(problem))
         return (Counting(problem.n_features).part("bounds", SHARE), *inside)
 
+    def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
+        """Return what the algorithm inside the box does."""
+        found: int | None = self.inner.supports(problem, charges, n_guess)
+        return found
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         answer = curator.ask(Counts(ColumnBins()), charges["bounds"])

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities, spreads
-from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported
+from spinney.algorithms.polish import ask_rings, completed, foreseen, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
@@ -93,14 +93,21 @@ class Tree(Algorithm):
         kinds |= dict.fromkeys(("polish", "polish 1", "polish 2"), Summing(problem.kernel, problem.n_features))
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
 
+    def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
+        """Return how many centers the last step would move."""
+        last = charges.get("polish 2", charges.get("polish"))
+        return None if last is None else foreseen(problem, n_guess, last)
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         summary = summarize(curator, problem, charges)
         d = problem.n_features
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
-        centers = problem.domain.clip(finish(curator, problem, charges, summary, rng))  # a leaf may reach out of a ball
+        centers, moved = finish(curator, problem, charges, summary, rng)
+        centers = problem.domain.clip(centers)  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights)
+        found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
+        return Result(centers, *found, supported=moved)
 
 
 @dataclass(frozen=True)
@@ -150,15 +157,19 @@ def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_
     return full & (signals > 0)
 
 
-def solved(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> FloatArray:
+#: Centers, and how many of them were moved by a step.
+Finished = tuple[FloatArray, int | None]
+
+
+def solved(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> Finished:
     """Cluster the summary; nothing is asked."""
     fillers = problem.domain.sample(problem.k, rng)
-    return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers
+    return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers, None
 
 
 def supported_step(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
-) -> FloatArray:
+) -> Finished:
     """Cluster the summary, polish as many centers as the budget supports, and take the others from the summary."""
     fillers = problem.domain.sample(problem.k, rng)
     return _moved(
@@ -166,9 +177,7 @@ def supported_step(
     )
 
 
-def two_steps(
-    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
-) -> FloatArray:
+def two_steps(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> Finished:
     """Polish more centers than needed, cluster them into k, polish again."""
     many = math.ceil(OVER * problem.k)
     fillers = problem.domain.sample(many, rng)
@@ -186,7 +195,7 @@ def _moved(
     found: tuple[FloatArray, FloatArray],
     fillers: FloatArray,
     rng: np.random.Generator,
-) -> FloatArray:
+) -> Finished:
     """Cluster weighted points, polish as many centers as a pair of charges supports, and complete them for the summary."""
     k = problem.k
     whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
@@ -194,4 +203,4 @@ def _moved(
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
     rings = ask_rings(curator, problem, centers, charges[0])
     centers, _ = polish(curator, problem, centers, rings, charges[1], summary.widths)
-    return completed(centers, whole, summary.points, summary.weights, problem.power)
+    return completed(centers, whole, summary.points, summary.weights, problem.power), few

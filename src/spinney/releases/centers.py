@@ -37,6 +37,9 @@ class Release(ClusterRelease):
     tightened : dict or None
         The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
+    supported_centers : int or None
+        How many centers rest on a private step, the budget not being enough for more; the others come from the summary. None
+        where the algorithm takes no such step.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -49,6 +52,7 @@ class Release(ClusterRelease):
     domain: dict[str, Any]
     feature_names: tuple[str, ...] | None
     tightened: dict[str, Any] | None = None
+    supported_centers: int | None = None
     format: str = "spinney-release/2"
 
     def __post_init__(self) -> None:
@@ -83,6 +87,8 @@ class Release(ClusterRelease):
         numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, *bounds, [self.sizes_margin])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError("a number is not finite")
+        if self.supported_centers is not None and not 1 <= self.supported_centers <= len(self.centers):
+            raise ValueError("more centers are supported than there are")
         if not (self.feature_names is None or len(self.feature_names) == d):
             raise ValueError("the columns are not described")
         if self.domain.get("columns") not in (None, list(self.feature_names or ())):

@@ -21,7 +21,7 @@ __all__ = ["LATER", "Promise", "read_json"]
 LATER = frozenset(
     {
         "audit", "k", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters", "random_state",
-        "signature", "tightened", "versions",
+        "signature", "supported_centers", "tightened", "versions",
     }
 )  # fmt: skip
 #: Versions of the format that are read: the first is of 0.1.

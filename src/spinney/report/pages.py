@@ -110,6 +110,8 @@ def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
     head = f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}"
     table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers")]
     more = [f"... and {d - len(shown)} more columns"] if d > len(shown) else []
+    if release.supported_centers is not None and release.supported_centers < k:
+        more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
     return [head], [*table, *more, *([release.faint] if release.looks_empty else [])], _tightened(release, shown)
 
 

@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -5,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans, PrivateKMedian
+from spinney import PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.polish import RingHistogram, completed, step_widths
 from spinney.algorithms.tree import are_full
 from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.questions.sums import Sums
+from spinney.report.pages import page
 
 
 @given(st.lists(st.tuples(st.floats(-50, 50), st.integers(0, 9)), min_size=1, max_size=60))
@@ -100,3 +102,25 @@ def test_a_narrow_column_gets_little_of_the_noise_of_a_wide_one(delta):
     labels = model.predict(rows)
     errors = [np.abs(center - rows[labels == j].mean(axis=0)) for j, center in enumerate(model.cluster_centers_)]
     assert (np.median(errors, axis=0)[3:] < 0.2e-3).all()
+
+
+@pytest.mark.parametrize(
+    ("d", "delta", "algorithm"), [(2, 0.0, "tree"), (6, 0.0, "tree"), (14, 1e-6, "tree"), (50, 1e-6, "moments")]
+)
+def test_a_release_says_how_many_centers_rest_on_a_step_and_the_plan_foresees_it(d, delta, algorithm):
+    rows = np.random.default_rng(0).uniform(-1, 1, (3_000, d))
+    model = PrivateKMeans(20, epsilon=0.3, delta=delta, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0)
+    release = model.fit(rows).release_
+    plan = model.plan(d, n_guess=3_000)
+    foreseen = plan.algorithm.supports(plan.problem, {charge.name: charge for charge in plan.charges}, 3_000)
+    text, words = page(release), "centers rest on a private step"
+    if d < 5:
+        assert release.supported_centers is None
+        assert foreseen is None
+        assert words not in text + str(plan)
+        return
+    assert 1 <= release.supported_centers < 20
+    assert abs(foreseen - release.supported_centers) <= 1 + 0.3 * foreseen  # from a noisy number of rows
+    assert f"{release.supported_centers} of 20 {words}" in text
+    assert f"About {foreseen} of 20 centers would rest on a private step" in str(plan)
+    assert Release.from_dict(json.loads(release.to_json())).supported_centers == release.supported_centers
