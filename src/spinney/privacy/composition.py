@@ -68,6 +68,7 @@ class Part:
         return math.log(self.l2 / math.sqrt(2 * amount))
 
 
+@lru_cache(maxsize=256)
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon such that rho-zCDP implies (epsilon, delta)-DP.
 
