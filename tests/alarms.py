@@ -36,6 +36,9 @@ SHARES = {
 #: Tests that measure draws of a fixed seed, or only see that an audit finds a fault that is certain.
 SEEDED = {
     "tests/statistical/test_epsilon_audit.py",
+    "tests/privacy/test_planted_faults.py",
+    "tests/unit/audit/test_black_box.py",
+    "tests/unit/audit/test_one_run.py",
     "tests/privacy/test_lonely_outlier.py::test_the_audit_catches_noise_that_is_three_times_too_small",
     "tests/privacy/test_lonely_outlier.py::test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots",
     "tests/privacy/test_sites_end_to_end.py::test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots",

@@ -12,12 +12,14 @@ TESTS = Path(__file__).parents[1]
 #: Who calls one of these measures.
 MEASURES = {
     "binomtest",
+    "black_box",
     "check_frequencies",
     "chi2_contingency",
     "chisquare",
     "epsilon_lower_bound",
     "kstest",
     "ks_2samp",
+    "one_run",
     "outlier",
 }
 
