@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spinney.algorithms.local_search import LocalSearch
     from spinney.algorithms.plan import Plan
     from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
+    from spinney.algorithms.sample_aggregate import SampleAggregate
     from spinney.algorithms.site_hst import SiteHST
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Plan",
     "PointProblem",
     "Result",
+    "SampleAggregate",
     "SiteHST",
     "SiteProblem",
 ]
@@ -36,6 +38,7 @@ __getattr__, __dir__ = lazily(
         "Plan": "spinney.algorithms.plan",
         "PointProblem": "spinney.algorithms.problem",
         "Result": "spinney.algorithms.problem",
+        "SampleAggregate": "spinney.algorithms.sample_aggregate",
         "SiteHST": "spinney.algorithms.site_hst",
         "SiteProblem": "spinney.algorithms.problem",
     },

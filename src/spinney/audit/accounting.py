@@ -10,12 +10,15 @@ was really drawn and the sensitivity that was declared. The first must not pass 
 - `grow`: only decisions leave, so the loss is that of the decisions; the bound is that of the worst path at this scale.
 - `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
   sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
+- `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are those
+  of one secret. Samples with replacement are private only together with their draws, which this does not see.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,7 +26,7 @@ import numpy as np
 
 from spinney.audit.laws import split_law
 from spinney.mechanisms.coverage import step_epsilon
-from spinney.mechanisms.drawing import Draw, Drawn
+from spinney.mechanisms.drawing import Asked, Draw, Drawn
 from spinney.mechanisms.splitting import worst_loss
 from spinney.privacy.budget import Amount
 from spinney.privacy.charges import Charge, Measure
@@ -134,6 +137,16 @@ def _cover_bound(scale: float, steps: int, unit: Unit, charge: Charge) -> Amount
     return min(pure, high)
 
 
+def _priced(asked: Asked | None) -> Asked:
+    """Return what is priced: of a question about centers of blocks that question, with its charge and the unit of centers."""
+    assert asked is not None
+    if asked.name != "blocks":
+        return asked
+    question, kind = asked.question.about, asked.question.kind(asked.ground)
+    name = kind.about.question
+    return replace(asked, name=name, question=question, charge=kind.price(asked.charge), unit=kind.unit(asked.unit))
+
+
 def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
     """Return what the draws of one question lost between two neighbors, as a charge like the one that paid for them.
 
@@ -142,8 +155,7 @@ def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
     first, second : sequences of Drawn
         All draws of one question, of two fits with the same answers.
     """
-    asked = first[0].asked
-    assert asked is not None
+    asked = _priced(first[0].asked)
     charge: Charge = asked.charge
     if asked.name == "cover":
         amount: Amount = question_bound(first) if charge.delta else Fraction(cover_loss(first, second))
@@ -160,16 +172,14 @@ def _sums_bound(draws: Sequence[Drawn], unit: Unit, measure: Measure) -> Loss:
     (_, vectors), (_, weights) = bounds = [draw_bound(event.draw, measure) for event in draws]
     if measure is Measure.PURE or not unit.replaces:
         return _added(bounds)
-    assert draws[0].asked is not None
-    counts = draws[0].asked.question.kernel != "median"
+    counts = _priced(draws[0].asked).question.kernel != "median"
     in_one_cell = vectors + (0 if counts else weights / 2)
     return Fraction(0), max(in_one_cell, vectors / 2 + weights)
 
 
 def question_bound(draws: Sequence[Drawn]) -> Amount:
     """Return what the draws of one question may lose at most between any neighbors, in the measure of its charge."""
-    asked = draws[0].asked
-    assert asked is not None
+    asked = _priced(draws[0].asked)
     charge, unit, draw = asked.charge, asked.unit, draws[0].draw
     if any(event.draw.sensitivity is None for event in draws):
         return math.inf

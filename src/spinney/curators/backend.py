@@ -6,6 +6,7 @@
 | `Offsets` | sums of clipped vectors, and weights |
 | `Costs` | a sum of costs |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |
+| `Tuples` | a backend over the centers of blocks of rows |
 | `Balls`, `Family` | an `Uncovered`, which counts the rows that each set would cover, and removes rows |
 """
 

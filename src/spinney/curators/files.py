@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.groups import kept_rows
+from spinney.curators.blocks import Gathering, entries_of, only_disjoint
+from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
@@ -68,10 +70,11 @@ class FileBackend(LookAhead):
 
     def __init__(self, nonprivate_batches: Batches, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> None:
         super().__init__(ground, unit.replaces)
-        self._batches = nonprivate_batches
+        self._batches, self._key = nonprivate_batches, key
         self._mask = np.empty(0, np.uint8)
         if nonprivate_batches.has_groups:
-            self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, key())
+            self._secret = key()
+            self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, self._secret)
         self._workers = min(os.cpu_count() or 1, MOST_WORKERS)
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
@@ -130,12 +133,28 @@ class FileBackend(LookAhead):
         with ThreadPoolExecutor(self._workers) as pool:
             for batch in self._batches.read():
                 rows = as_floats(batch)
-                if self._batches.has_groups and start + len(rows) > self._mask.size:  # an empty mask would mean that all count
-                    hint = "Hint: fit again when nothing writes to it any more."
-                    raise DataError(f"The table has changed while it was in use.\n{hint}")
-                waiting.append(pool.submit(task, rows, self._mask[start : start + len(rows)]))
+                waiting.append(pool.submit(task, rows, self._mask_of(start, len(rows))))
                 start += len(rows)
                 if len(waiting) > self._workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+
+    def _mask_of(self, start: int, count: int) -> NDArray[np.uint8]:
+        """Return which rows of a batch count."""
+        if self._batches.has_groups and start + count > self._mask.size:  # an empty mask would mean that all count
+            hint = "Hint: fit again when nothing writes to it any more."
+            raise DataError(f"The table has changed while it was in use.\n{hint}")
+        return self._mask[start : start + count]
+
+    def _centers(self, tuples: Tuples) -> FloatArray:
+        only_disjoint(tuples)
+        secret, grouped, start = self._drawn_secret(), self._batches.has_groups, 0
+        gathering = Gathering(tuples, self.domain, grouped)
+        seeds = row_seeds(self._batches.read_groups(), secret) if grouped else None
+        for batch in self._batches.read():
+            mask = self._mask_of(start, len(batch))
+            own = None if seeds is None else seeds[start : start + len(batch)]
+            gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
+            start += len(batch)
+        return gathering.centers()

@@ -148,7 +148,9 @@ class _Stream:
         return codes, marks, draw_rows(marks, copies)
 
 
-def pack_groups(frame: Any, name: Any, numbers: Sequence[Any], dtype: str, most: int, replaces: bool, key: bytes) -> Any:
+def pack_groups(
+    frame: Any, name: Any, numbers: Sequence[Any], dtype: str, most: int, replaces: bool, key: bytes, packer: Any = None
+) -> Any:
     """Return the rows that count as an RDD of blocks, as `Packer` makes them.
 
     Parameters
@@ -167,9 +169,12 @@ def pack_groups(frame: Any, name: Any, numbers: Sequence[Any], dtype: str, most:
         Whether rows with a missing value count.
     key : bytes
         Secret.
+    packer : callable, optional
+        What makes cells of sorted marked rows instead of a `Capper`.
     """
+    packer = Capper(most, dtype, len(numbers)) if packer is None else packer
     kind = "float" if dtype == "<f4" else "double"
     schema = ", ".join(["name binary", "first long", "second long", *(f"c{i} {kind}" for i in range(len(numbers)))])
     marked = frame.select(name, *numbers).mapInArrow(Marker(key, dtype, replaces), schema)
     together = marked.repartition("name").sortWithinPartitions(*HEAD)
-    return together.mapInArrow(Capper(most, dtype, len(numbers)), "block binary").rdd
+    return together.mapInArrow(packer, "block binary").rdd

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,13 @@ def _computed(plan: Callable[[], Any], message: str) -> Any:
     return rows
 
 
+def _placed(gather: Callable[..., Any], facts: tuple[int, str, int], task: Any) -> Any:
+    """Return the rows of groups that count as an RDD of messages, each group's in one block."""
+    from spinney.curators.frame_blocks import Placer
+
+    return gather(Placer(*facts, task))
+
+
 @dataclass(frozen=True, eq=False)
 class SparkRows(Rows):
     """Rows of a Spark DataFrame. The driver and the executors are one trusted side."""
@@ -165,15 +173,15 @@ class SparkRows(Rows):
         from spinney.curators.frame_groups import pack_groups
         from spinney.curators.spark import SparkBackend
 
-        frame, blocks = self.nonprivate_frame, self.nonprivate_blocks
+        frame, blocks, place = self.nonprivate_frame, self.nonprivate_blocks, None
         if self.owner is not None:
             most, secret = unit.max_rows, key()
-            blocks = _computed(
-                lambda: pack_groups(frame, self.owner, self.numbers, self.dtype, most, unit.replaces, secret),
-                "Spark could not bring the rows of each group together. Nothing was asked.",
-            )
+            key = partial(bytes, secret)  # which rows of a group count, and which block is its, are decided by one secret
+            gather = partial(pack_groups, frame, self.owner, self.numbers, self.dtype, most, unit.replaces, secret)
+            blocks = _computed(gather, "Spark could not bring the rows of each group together. Nothing was asked.")
+            place = partial(_placed, gather, (most, self.dtype, self.n_features))
         with _kept(blocks, _storage(frame.sparkSession)) as kept:
-            yield SparkBackend(kept, self.dtype, ground, unit)
+            yield SparkBackend(kept, self.dtype, ground, unit, key, place)
 
 
 def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any = None) -> SparkRows:

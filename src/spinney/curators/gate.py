@@ -21,6 +21,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
+from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose
 from spinney.questions.cost import Cost, CostAnswer
@@ -84,6 +85,8 @@ class Curator:
     def ask(self, question: Choose, charge: Charge) -> int: ...
     @overload
     def ask(self, question: Cover, charge: Charge) -> IntArray: ...
+    @overload
+    def ask(self, question: Blocks, charge: Charge) -> Any: ...
     def ask(self, question: Question, charge: Charge) -> Any:
         """Answer a question of the list, after its charge is spent.
 

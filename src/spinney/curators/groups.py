@@ -27,7 +27,7 @@ from spinney.curators.draws import Marks, draw_rows, least_draws, mark_rows, num
 from spinney.exceptions import DataError
 from spinney.privacy.pricing import Unit
 
-__all__ = ["Names", "kept_rows", "name_groups"]
+__all__ = ["Names", "hash_names", "kept_rows", "name_groups", "row_seeds"]
 
 MISSING = "missing"
 #: Decimal numbers with more digits before or behind their point are no names: to write them out would take forever.
@@ -72,13 +72,13 @@ def _canonical(name: Any) -> str:
     return f"number:{exact.numerator:x}/{exact.denominator:x}"
 
 
-def _seeds(names: list[str], key: bytes) -> NDArray[np.uint64]:
-    """Return a keyed 64-bit hash of every name."""
+def hash_names(names: list[bytes], key: bytes) -> NDArray[np.uint64]:
+    """Return a keyed 64-bit hash of every name, written as `name_groups` writes it."""
     start = hashlib.blake2b(key=key, digest_size=8)
 
-    def digest(name: str) -> bytes:
+    def digest(name: bytes) -> bytes:
         hashed = start.copy()
-        hashed.update(name.encode(errors="surrogatepass"))
+        hashed.update(name)
         return hashed.digest()
 
     return np.frombuffer(b"".join(map(digest, names)), dtype="<u8").astype(np.uint64)
@@ -136,8 +136,24 @@ class Names:
     def seeds(self, wanted: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Return a keyed hash of each of the wanted names, in the places of the names."""
         seeds = np.zeros(len(self.texts), dtype=np.uint64)
-        seeds[wanted] = _seeds([self.texts[code] for code in np.flatnonzero(wanted).tolist()], self.key)
+        seeds[wanted] = hash_names(
+            [self.texts[code].encode(errors="surrogatepass") for code in np.flatnonzero(wanted).tolist()], self.key
+        )
         return seeds
+
+
+def row_seeds(groups: Any, key: bytes) -> NDArray[np.uint64]:
+    """Return, for each row, a keyed hash of the name of its group; 0 if it has none.
+
+    Parameters
+    ----------
+    groups : sequence of length n
+        As for `name_groups`.
+    key : bytes
+        Secret.
+    """
+    names = name_groups(groups, key)
+    return names.seeds(names.are_there)[names.codes]
 
 
 def kept_rows(groups: Any, read: Callable[[], Iterable[NDArray[Any]]], unit: Unit, key: bytes) -> NDArray[np.uint8]:

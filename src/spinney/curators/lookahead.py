@@ -43,6 +43,7 @@ class LookAhead(NumberBackend):
         """
 
     def _forget(self) -> None:
+        super()._forget()
         self._columns: IntArray | None = None
         self._known: KnownCounts | None = None
 

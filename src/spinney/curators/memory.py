@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.groups import kept_rows
+from spinney.curators.blocks import Gathering, entries_of, only_disjoint, sample_centers
+from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import count_between, find_nearest, path_codes
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
@@ -52,12 +54,14 @@ class MemoryBackend(NumberBackend):
         self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
     ) -> None:
         super().__init__(ground, unit.replaces)
-        self._rows = nonprivate_rows
+        self._rows, self._groups, self._key = nonprivate_rows, groups, key
         self._mask = np.empty(0, np.uint8)
         if groups is not None:
-            self._mask = kept_rows(groups, lambda: [nonprivate_rows], unit, key())
+            self._secret = key()
+            self._mask = kept_rows(groups, lambda: [nonprivate_rows], unit, self._secret)
 
     def _forget(self) -> None:
+        super()._forget()
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
         self._sorted: tuple[Splits, CodeArray] | None = None
         self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
@@ -111,6 +115,19 @@ class MemoryBackend(NumberBackend):
         for more in self._each_chunk(parts):
             totals = [total + part for total, part in zip(totals, more, strict=True)]
         return totals
+
+    def _centers(self, tuples: Tuples) -> FloatArray:
+        if self._groups is not None or self._key is None:
+            only_disjoint(tuples)
+        elif tuples.sampling == "replacement":
+            return sample_centers(self._rows, self._door, tuples, self.domain, self._key())
+        secret, gathering = self._drawn_secret(), Gathering(tuples, self.domain, self._groups is not None)
+        seeds = None if self._groups is None else row_seeds(self._groups, secret)
+        for start in range(0, len(self._rows), CHUNK):
+            rows, mask, _ = self._chunk(start)
+            own = None if seeds is None else seeds[start : start + CHUNK]
+            gathering.add(entries_of(rows, mask, self._door, tuples.n_blocks, secret, own))
+        return gathering.centers()
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Count by binary search in sorted path codes, first word first."""

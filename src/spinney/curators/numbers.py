@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from spinney.curators.backend import Backend
 from spinney.curators.kernels import count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
 from spinney.mechanisms.source import IntArray
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Tuples
 from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ColumnBins, Rings, TreeCells, Whole
@@ -42,6 +45,8 @@ class NumberBackend(Backend):
     def __init__(self, ground: Ground, nan_to_center: bool) -> None:
         self.ground = ground
         self._door = door(self.domain, nan_to_center)
+        self._key: Callable[[], bytes] | None = None
+        self._secret: bytes | None = None
         self._forget()
 
     @abstractmethod
@@ -54,6 +59,7 @@ class NumberBackend(Backend):
 
     def _forget(self) -> None:
         """Drop what was remembered of earlier questions."""
+        self._over: tuple[Tuples, Backend] | None = None
 
     @property
     def domain(self) -> Domain:
@@ -86,6 +92,8 @@ class NumberBackend(Backend):
             scaled = scale_centers(second if len(second) else first)
             bounds = aggregate.power == 1, 1 / aggregate.step, COST_STEPS
             return self._map_nearest(first, sum_costs, first, second, scaled, *bounds)
+        if isinstance(aggregate, Tuples):
+            return self._over_centers(aggregate)
         raise TypeError("rows of numbers have no such aggregate")
 
     def _ring_counts(self, rings: Rings) -> IntArray:
@@ -99,3 +107,24 @@ class NumberBackend(Backend):
         codes = np.ascontiguousarray(cells.codes[:, :words])
         (counts,) = self._map(count_cells, cells.splits.route, codes, cells.depths)
         return counts
+
+    def _over_centers(self, tuples: Tuples) -> Backend:
+        """Return a backend over the centers of blocks; equal disjoint blocks are made once."""
+        from spinney.curators.memory import MemoryBackend  # which is made of this
+
+        if self._over is None or self._over[0] != tuples or tuples.sampling != "disjoint":
+            centers = self._centers(tuples).reshape(-1, self.domain.n_features)
+            self._over = tuples, MemoryBackend(centers, self.ground, Unit(Adjacency.REPLACE), bytes)
+        return self._over[1]
+
+    def _centers(self, tuples: Tuples) -> FloatArray:
+        """Return the centers of blocks of rows; a backend that cannot tell rows apart by a secret has none."""
+        raise TypeError("these rows make no blocks")
+
+    def _drawn_secret(self) -> bytes:
+        """Return the secret that says which row is in which block: that of the groups, or drawn now and kept."""
+        if self._secret is None:
+            if self._key is None:
+                raise TypeError("these rows make no blocks")
+            self._secret = self._key()
+        return self._secret

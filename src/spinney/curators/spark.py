@@ -22,11 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.blocks import only_disjoint
+from spinney.curators.frame_blocks import FAN_IN as JOINED
+from spinney.curators.frame_blocks import BlockTask, Joiner, read_centers
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
@@ -194,12 +198,24 @@ class SparkBackend(LookAhead):
         The type of the blocks' numbers.
     ground, unit
         As for rows in memory.
+    key : callable, optional
+        Draws a secret; without one rows make no blocks.
+    place : callable, optional
+        If rows have groups: their secret, and what gives messages of a `BlockTask` for rows with their groups, as an RDD.
     """
 
-    def __init__(self, nonprivate_blocks: Any, dtype: str, ground: Ground, unit: Unit) -> None:
+    def __init__(
+        self,
+        nonprivate_blocks: Any,
+        dtype: str,
+        ground: Ground,
+        unit: Unit,
+        key: Callable[[], bytes] | None = None,
+        place: Callable[[BlockTask], Any] | None = None,
+    ) -> None:
         super().__init__(ground, unit.replaces)
-        self._blocks = nonprivate_blocks
-        self._dtype = dtype
+        self._blocks, self._dtype = nonprivate_blocks, dtype
+        self._key, self._place = key, place
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         return self._sum(self._task(kernel, arguments))
@@ -223,8 +239,8 @@ class SparkBackend(LookAhead):
         """Run one Spark job and return the sum of its messages."""
         totals = np.zeros(task.length, dtype=np.int64)
         shared = self._blocks.context.broadcast(task)
-        is_done = False
-        try:
+
+        def plan() -> Any:
             count = self._blocks.getNumPartitions()
             is_last = count <= FEW_TASKS
             messages = self._blocks.mapPartitionsWithIndex(Mapper(shared, self._dtype, is_last))
@@ -233,15 +249,49 @@ class SparkBackend(LookAhead):
                 is_last = count == 1
                 merger = Merger(totals.size, not task.size, is_last)
                 messages = messages.partitionBy(count, int).mapPartitionsWithIndex(merger)
-            with muted_loggers():
-                found = messages.collect()
-            for _, message in found:
+            return messages
+
+        try:
+            for _, message in _collected(plan):
                 add_message(totals, message)
-            is_done = True
-        except Exception:
-            pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
         finally:
             shared.destroy()
-        if not is_done:
-            raise DataError(FAILURE)  # not above, where Spark's error would become its context
         return totals
+
+    def _centers(self, tuples: Tuples) -> FloatArray:
+        only_disjoint(tuples)
+        task = BlockTask(tuples, self.domain, self._door, self._dtype, self._drawn_secret())
+
+        def plan() -> Any:
+            if self._place is None:
+                messages = self._blocks.mapPartitionsWithIndex(task)
+            else:
+                messages = self._place(task).mapPartitionsWithIndex(_numbered)
+            count = messages.getNumPartitions()
+            while True:
+                count = max(-(-count // JOINED), 1)
+                joiner = Joiner(tuples, self.domain, self._place is not None, count == 1)
+                messages = messages.partitionBy(count, int).mapPartitionsWithIndex(joiner)
+                if count == 1:
+                    return messages
+
+        ((_, message),) = _collected(plan)
+        return read_centers(message, tuples)
+
+
+def _numbered(index: int, cells: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    """Yield messages with the index of their partition."""
+    return ((index, message) for (message,) in cells)
+
+
+def _collected(plan: Callable[[], Any]) -> list[Any]:
+    """Run the Spark job of an RDD and return its elements, or raise an error that tells nothing about rows."""
+    found: list[Any] | None = None
+    try:
+        with muted_loggers():
+            found = plan().collect()
+    except Exception:
+        pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
+    if found is None:
+        raise DataError(FAILURE)  # not above, where Spark's error would become its context
+    return found

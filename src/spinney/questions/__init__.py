@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spinney._lazy import lazily
 
 if TYPE_CHECKING:
+    from spinney.questions.blocks import Blocking, Blocks
     from spinney.questions.choose import Choose, Choosing, Sets, Swaps
     from spinney.questions.cost import Cost, Costing
     from spinney.questions.counts import Counting, Counts
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Balls",
+    "Blocking",
+    "Blocks",
     "Choose",
     "Choosing",
     "ColumnBins",
@@ -46,6 +49,8 @@ __getattr__, __dir__ = lazily(
     "spinney.questions",
     {
         "Balls": "spinney.questions.cover",
+        "Blocking": "spinney.questions.blocks",
+        "Blocks": "spinney.questions.blocks",
         "Choose": "spinney.questions.choose",
         "Choosing": "spinney.questions.choose",
         "ColumnBins": "spinney.questions.partitions",

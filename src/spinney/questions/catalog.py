@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spinney.questions.blocks import Blocking, Blocks
 from spinney.questions.choose import Choose, Choosing
 from spinney.questions.cost import Cost, Costing
 from spinney.questions.counts import Counting, Counts
@@ -73,6 +74,10 @@ CATALOG: dict[str, Listed] = {
         Listed(
             Cover, Covering, "the count of every set that holds it by one, until it is covered",
             ("proofs/coverage.md",), ("tests/privacy/test_cover_process.py",),
+        ),
+        Listed(
+            Blocks, Blocking, "the k centers of one block by any others, as 2 k points move the question about them",
+            ("proofs/blocks.md",), ("tests/privacy/test_blocks.py",),
         ),
     )
 }  # fmt: skip

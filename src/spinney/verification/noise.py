@@ -204,7 +204,30 @@ def _cover(asked: _AskedNoise) -> str:
     )
 
 
+def _blocks(asked: _AskedNoise) -> str:
+    """Check a question about centers of blocks: it protects all centers of a block, or of two where a row may change its own."""
+    record, setting, about = asked.record, asked.setting, asked.record["about"]
+    amount, sampled = asked.number("amount"), record["sampling"] == "replacement"
+    _require(about["question"] in ("counts", "levels", "grow", "sums", "cost"), "it is about no question of the list")
+    if sampled:
+        _require(setting.replaces and setting.rows == 1, "samples with replacement protect replaced rows alone")
+        _require(about["measure"] == "epsilon", "samples with replacement need pure noise")
+        with localcontext() as context:
+            context.prec = DIGITS
+            worth = (decimal_of(amount).exp() - (-decimal_of(amount)).exp()) / 2
+            paid = decimal_of(asked.amount) if asked.is_pure else (2 * decimal_of(asked.amount)).sqrt()
+            _require(worth <= paid, "a row drawn several times loses more than its charge")
+    else:
+        _require(amount == asked.amount and about["measure"] == record["measure"], "the centers have another charge")
+    blocks = 2 if setting.replaces and not sampled else 1
+    inside = Setting(True, blocks * record["points"], setting.columns)
+    charge = {"name": about["name"], "question": about["question"], "measure": about["measure"], "amount": record["amount"]}
+    _require(about["name"] == record["name"], "its record is of another charge")
+    return f"of centers of blocks, {record['points']} of each: {check_noise(about, charge, inside)}"
+
+
 _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
+    "blocks": _blocks,
     "choose": _choice,
     "cost": _additive,
     "counts": _additive,
