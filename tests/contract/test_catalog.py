@@ -23,6 +23,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.cost import Cost
@@ -64,6 +65,7 @@ def examples():
         "sets": lambda: Choose(Sets((np.array([0, 2]), np.array([1])), 1)),
         "balls": lambda: Cover(Balls(SPACE, np.array([0.5, 1.5]), (1, 1))),
         "family": lambda: Cover(Family(csr_array(np.eye(4, 3)), (2,))),
+        "blocks": lambda: Blocks(Counts(Rings(np.array(centers), np.array([0.1, 0.2]))), 2, 3),
     }
 
 
@@ -131,7 +133,7 @@ def test_every_question_and_every_kind_of_the_package_is_on_the_list():
 
     assert concrete(Question) == {entry.question for entry in CATALOG.values()}
     assert concrete(Kind) == {entry.kind for entry in CATALOG.values()}
-    assert len(CATALOG) == 7
+    assert len(CATALOG) == 8
 
 
 def test_the_page_of_the_house_lists_them_all():
@@ -212,6 +214,7 @@ def arrays_given():
         "sets": (places, lambda: Choose(Sets((places,))), lambda q: q.options.sets[0]),
         "balls": (edges, lambda: Cover(Balls(SPACE, edges, (1, 1))), lambda q: q.sets.radii),
         "family": (members.data, lambda: Cover(Family(members, (1,))), lambda q: q.sets.members.data),
+        "blocks": (centers, lambda: Blocks(Cost(centers, 2), 1, 2), lambda q: q.about.first),
     }
 
 
@@ -243,7 +246,7 @@ def test_a_subclass_of_a_question_is_refused_before_anything_is_charged(example)
 
 
 @pytest.mark.parametrize(
-    "example", ["whole", "rings", "columns", "cells", "labels", "grow", "levels", "swaps", "sets", "balls", "family"]
+    "example", ["whole", "rings", "columns", "cells", "labels", "grow", "levels", "swaps", "sets", "balls", "family", "blocks"]
 )
 def test_a_subclass_inside_a_question_is_refused_before_anything_is_charged(example):
     question = EXAMPLES[example]()

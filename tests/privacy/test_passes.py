@@ -44,7 +44,7 @@ class Recorder:
 
     def __init__(self, monkeypatch):
         self.passes, self.values, self.frozen = [], [], None
-        for name in ("_map", "_map_nearest", "_tally"):
+        for name in ("_map", "_map_nearest", "_tally", "_centers"):
             monkeypatch.setattr(FileBackend, name, self._pass(name, getattr(FileBackend, name)))
         privatize, decide = counts.privatize, splitting.SplitRule.decide
         for module in (cost, counts, levels, sums):
@@ -87,7 +87,7 @@ def test_passes_follow_from_released_values(case, estimator, adjacency, monkeypa
     first = rows_of(case.n_features)
     release = model.fit(Counted(first)).release_.to_json()
     passes = recorder.rewind()
-    assert 5 <= len(passes) <= 16
+    assert (4 if case.algorithm == "sample-aggregate" else 5) <= len(passes) <= 16  # blocks are gathered in one pass
     for rows in others(first):
         assert model.fit(Counted(rows)).release_.to_json() == release
         assert recorder.frozen == []

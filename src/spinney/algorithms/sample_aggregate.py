@@ -4,8 +4,8 @@ Shechner, Sheffet and Stemmer 2020, section 7, after Nissim, Raskhodnikova and S
 distance from center i to the next center.
 
 1. ``columns``  noisy histograms of the rows' columns order the tree's splits.
-2. ``splits``   rows come into T blocks by secret draws, plain clustering finds k centers in each, and PrivTree decides which cells
-   of those k T points need to be smaller. A row replaces the k points of its block, so noise is k times that of rows.
+2. ``splits``   rows come into T blocks by secret draws, plain clustering finds k centers in each, and PrivTree decides which
+   cells of those k T points need to be smaller. A row replaces the k points of its block, so noise is k times that of rows.
 3. ``leaves``   noisy counts of the points in the leaves: a private summary of the blocks' centers, clustered into k for free.
 4. ``step``     each center goes toward the noisy mean (median) of its rows, offsets clipped to D_i / 3: noise as for any row.
 5. ``sizes``    noisy sizes of the released clusters.
@@ -47,7 +47,7 @@ __all__ = ["SampleAggregate", "third_radii"]
 #: Shares of epsilon, in hundredths.
 SHARES = {"columns": 2, "splits": 35, "leaves": 40, "step": 20, "sizes": 3}
 #: There are as many blocks as this many standard deviations of a leaf's noise, between these limits.
-BLOCK_STDS, LEAST_BLOCKS, MOST_DEFAULT = 8, 64, 4096
+BLOCK_STDS, LEAST_BLOCKS, MOST_DEFAULT = 36, 64, 2**14
 #: A cell is split if it holds more than this share of what a cluster has: one point of each block.
 FINE_CELL = 1 / 8
 #: The tree starts with about so many cells a cluster.
@@ -65,7 +65,7 @@ class SampleAggregate(Algorithm):
     Parameters
     ----------
     n_blocks : int, optional
-        Public. By default as many as the noise of the tree asks for: about 100 k / epsilon.
+        Public. By default as many as the noise of the tree asks for: about 250 k / epsilon.
     sampling : {"disjoint", "replacement"}
         Whether each row comes into one block, or each block is a sample of n / (2 n_blocks) rows with replacement, as published:
         only for replaced rows in memory, where the number of rows is public.

@@ -10,8 +10,8 @@ was really drawn and the sensitivity that was declared. The first must not pass 
 - `grow`: only decisions leave, so the loss is that of the decisions; the bound is that of the worst path at this scale.
 - `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
   sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
-- `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are those
-  of one secret. Samples with replacement are private only together with their draws, which this does not see.
+- `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are
+  those of one secret. Samples with replacement are private only together with their draws, which this does not see.
 """
 
 from __future__ import annotations

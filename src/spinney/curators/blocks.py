@@ -55,6 +55,12 @@ class Entries:
     counts: NDArray[np.int64]
     rows: FloatArray
 
+    @classmethod
+    def none(cls, n_features: int) -> Entries:
+        """Return no entries."""
+        whole = np.empty(0, dtype=np.int64)
+        return cls(np.empty((0, 2), dtype=np.uint64), whole, whole, np.empty((0, n_features)))
+
     def take(self, places: Any) -> Entries:
         """Return some of them."""
         return Entries(self.marks[places], self.homes[places], self.counts[places], self.rows[places])
@@ -120,10 +126,10 @@ def entries_of(
     seeds : array of shape (n,), optional
         A keyed hash of the name of each row's group, if rows have groups.
     """
-    parts = [Entries(np.empty((0, 2), np.uint64), *np.empty((2, 0), np.int64), np.empty((0, rows.shape[1])))]
+    parts = [Entries.none(rows.shape[1])]
     for here, values, alive in _entered(rows, mask, door):
         own = np.zeros(len(values), dtype=np.uint64) if seeds is None else seeds[here]
-        marks, _ = mark_rows(own, rows[here], key)
+        marks, _ = mark_rows(own, values, key)  # of what was read: a broken row is a row in the middle here, too
         homes = ((marks[:, 1] if seeds is None else own) % np.uint64(n_blocks)).astype(np.int64)
         parts.append(Entries(marks, homes, np.ones(len(values), dtype=np.int64), values + 0.0).take(alive))
     return Entries.joined(parts)
@@ -146,8 +152,7 @@ class Gathering:
     together: bool
 
     def __post_init__(self) -> None:
-        empty = as_floats(np.empty((0, self.domain.n_features)))
-        self._parts = [Entries(np.empty((0, 2), np.uint64), *np.empty((2, 0), np.int64), empty)]
+        self._parts = [Entries.none(self.domain.n_features)]
         self._size = self._held = 0
 
     @cached_property

@@ -1,7 +1,7 @@
 """The question `blocks`: any question about rows of numbers, asked of the centers of random blocks of rows instead.
 
-Sample and aggregate: rows are spread over a public number of blocks by secret draws, plain clustering finds k centers in each, and
-the centers of all blocks are the private points that are asked about. A row is in one block, so it replaces at most k of them.
+Sample and aggregate: rows are spread over a public number of blocks by secret draws, plain clustering finds k centers in each,
+and the centers of all blocks are the private points that are asked about. A row is in one block, so it replaces k of them.
 
 Proof: ``proofs/blocks.md``.
 """
@@ -34,8 +34,8 @@ __all__ = ["MOST_BLOCKS", "MOST_POINTS", "SAMPLINGS", "Blocking", "Blocks", "Tup
 SAMPLINGS = ("disjoint", "replacement")
 #: At most so many blocks, and so many centers of all of them: they fit into memory.
 MOST_BLOCKS, MOST_POINTS = 2**16, 2**24
-#: What covers the rounding of a root and of an inverse hyperbolic sine, each with an error of a few units in the last place.
-ROUNDED = Fraction(10**12 - 1, 10**12)
+#: What covers the rounding of a root and of an inverse hyperbolic sine, and draws that are even up to n / 2^64.
+ROUNDED = Fraction(10**9 - 1, 10**9)
 
 
 def check_sampling(sampling: str, unit: Unit, owner: str) -> None:
@@ -169,7 +169,7 @@ class Blocks(Question):
         require(type(self.about) in (Counts, Grow, Levels, Sums, Cost), "only questions about rows of numbers are about blocks")
         numbers = (self.k, self.n_blocks, self.seed)
         require(all(type(number) is int for number in numbers), "numbers of centers and blocks, and seeds, must be whole")
-        few = 1 <= self.n_blocks <= MOST_BLOCKS and 1 <= self.k and self.k * self.n_blocks <= MOST_POINTS
+        few = 1 <= self.n_blocks <= MOST_BLOCKS and self.k >= 1 and self.k * self.n_blocks <= MOST_POINTS
         require(few, "there must be blocks and centers, and not more than fit into memory")
         require(self.seed >= 0, "a seed must not be negative")
         require(type(self.power) is int and self.power in (1, 2), "the power must be 1 or 2")

@@ -32,8 +32,12 @@ def _draw(shares, n, drawn):  # type: ignore[no-untyped-def]
 
 @compiled
 def _seed(points, weights, first, n, power, uniforms, fillers, scratch, centers):  # type: ignore[no-untyped-def]
-    """Write seeded centers. Rows of ``scratch`` are shares, distances so far, those of an attempt, and of the best one."""
+    """Write seeded centers. Rows of ``scratch`` are shares, distances so far, those of an attempt, and of the best one.
+
+    Where no point is left apart from the centers, those that are there are used again; fillers are for no points at all.
+    """
     k, d = centers.shape
+    found = 0
     for i in range(n):
         scratch[0, i], scratch[1, i] = weights[first + i], np.inf
     for j in range(k):
@@ -55,8 +59,12 @@ def _seed(points, weights, first, n, power, uniforms, fillers, scratch, centers)
                     for i in range(n):
                         scratch[3, i] = scratch[2, i]
         for t in range(d):
-            centers[j, t] = points[chosen, t] if chosen >= 0 else fillers[j, t]
+            if chosen >= 0:
+                centers[j, t] = points[chosen, t]
+            else:
+                centers[j, t] = centers[j % found, t] if found else fillers[j, t]
         if chosen >= 0:
+            found += 1
             for i in range(n):
                 scratch[1, i] = scratch[3, i]
                 scratch[0, i] = weights[first + i] * (scratch[1, i] if power == 2 else np.sqrt(scratch[1, i]))
@@ -138,7 +146,7 @@ def cluster_blocks(
     uniforms : array of shape (restarts, k, attempts)
         Public.
     fillers : array of shape (sets, k, d)
-        Public centers, where a set has fewer than k different points.
+        Public centers of sets without points; those with fewer than k different ones repeat them.
     """
     _, k, d = fillers.shape
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)

@@ -196,7 +196,7 @@ def test_a_number_is_written_at_once_as_it_would_be_by_the_rules(number):
 
 def test_a_seed_is_a_keyed_hash_of_the_name():
     digest = hashlib.blake2b("text:é".encode(), key=KEY, digest_size=8).digest()
-    assert groups_module._seeds(["text:é"], KEY).tolist() == [int.from_bytes(digest, "little")]
+    assert groups_module.hash_names(["text:é".encode()], KEY).tolist() == [int.from_bytes(digest, "little")]
 
 
 @pytest.mark.parametrize("names", [[True, False] * 20, [b"a", b"b"] * 20], ids=["flags", "bytes"])

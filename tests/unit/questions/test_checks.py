@@ -19,6 +19,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.cost import Cost
@@ -121,6 +122,10 @@ class OwnSwaps(Swaps):
 
 
 class OwnRings(Rings):
+    pass
+
+
+class OwnCounts(Counts):
     pass
 
 
@@ -238,6 +243,23 @@ NUMBERS = {
     "swaps": (lambda: Choose(Swaps(SPACE, [0], NONE)), "centers of a space"),
     "sets": (lambda: Choose(Sets(([0],))), "centers of a space"),
     "a cover": (lambda: family(), "public sets of points"),
+    "blocks of no centers": (lambda: Blocks(Counts(Whole()), 0, 3), "blocks and centers"),
+    "no blocks": (lambda: Blocks(Counts(Whole()), 2, 0), "blocks and centers"),
+    "too many blocks": (lambda: Blocks(Counts(Whole()), 1, MOST_BLOCKS + 1), "blocks and centers"),
+    "too many centers of blocks": (lambda: Blocks(Counts(Whole()), MOST_POINTS // 9 + 1, 9), "blocks and centers"),
+    "a number of blocks that is not whole": (lambda: Blocks(Counts(Whole()), 2, 3.0), "whole"),
+    "a number of centers of True": (lambda: Blocks(Counts(Whole()), True, 3), "whole"),
+    "a seed that is none": (lambda: Blocks(Counts(Whole()), 2, 3, seed=None), "whole"),
+    "a negative seed": (lambda: Blocks(Counts(Whole()), 2, 3, seed=-1), "seed"),
+    "blocks of the third power": (lambda: Blocks(Counts(Whole()), 2, 3, 3), "power"),
+    "blocks of power True": (lambda: Blocks(Counts(Whole()), 2, 3, True), "power"),
+    "blocks that are drawn otherwise": (lambda: Blocks(Counts(Whole()), 2, 3, 2, "both"), "drawn"),
+    "blocks about no question": (lambda: Blocks(Whole(), 2, 3), "questions about rows of numbers"),
+    "blocks about blocks": (lambda: Blocks(Blocks(Counts(Whole()), 2, 3), 2, 3), "questions about rows of numbers"),
+    "blocks about a choice": (lambda: Blocks(Choose(Sets(([0],))), 2, 3), "questions about rows of numbers"),
+    "blocks about an own question": (lambda: Blocks(OwnCounts(Whole()), 2, 3), "questions about rows of numbers"),
+    "blocks about a cell twice": (lambda: Blocks(Counts(cells("0", "0")), 2, 3), "disjoint"),
+    "blocks about radii of zero": (lambda: Blocks(Sums(CENTERS, "mean", 0 * RADII), 2, 3), "radii"),
 }  # fmt: skip
 SPLITS_WITH = {
     "another column": {"axes": SPLITS.route.axes + 1},
@@ -289,6 +311,7 @@ SITES = {
     "more steps than anyone takes": (lambda: family(steps=(MOST_STEPS + 1,)), "steps"),
     "a negative number of cells": (lambda: Counts(Labels([-1, -1, -1, -1], -1)), "number of cells"),
     "the whole domain": (lambda: Counts(Whole()), "rows of numbers"),
+    "blocks": (lambda: Blocks(Counts(Whole()), 2, 3), "rows of numbers"),
     "bins of columns": (lambda: Counts(ColumnBins()), "rows of numbers"),
     "rings": (lambda: Counts(Rings(CENTERS)), "rows of numbers"),
     "cells of a tree": (lambda: Counts(cells("0")), "rows of numbers"),
@@ -352,6 +375,7 @@ def test_what_is_right_is_charged_before_rows_are_read():
     accept("numbers", Levels(SPLITS, 5, 93, -math.inf), "levels")
     accept("numbers", Levels(SPLITS, 0, 0, None), "levels")
     accept("numbers", Grow(SPLITS, 5, MOST_THRESHOLD), "grow")
+    accept("numbers", Blocks(Grow(SPLITS, 5, 1), 10, 20, 1, "disjoint", 7), "blocks")
     accept("sites", Choose(Swaps(SPACE, [0, 1, 3], NONE, 2, True)), "choose")
     accept("sites", Choose(Sets(([0], [2, 2]))), "choose")
     accept("sites", Cover(Balls(SPACE, [-1.0, 0.5, 0.5], (0, 1, 2))), "cover")

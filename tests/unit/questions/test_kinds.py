@@ -17,6 +17,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Blocking, Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Choosing, Sets
 from spinney.questions.cost import COST_STEPS, Cost, Costing
@@ -46,6 +47,7 @@ QUESTIONS = {
     "medians": (Sums(CENTERS, "median", [1, 1]), Summing("median", 2), lambda noise: noise.vectors.scale),
     "cost": (Cost(CENTERS, 2), Costing(), lambda noise: noise.scale),
     "choose": (Choose(Sets(([0], [2]))), Choosing(), lambda scale: scale * 2**22),
+    "blocks": (Blocks(Counts(Whole()), 3, 2), Blocking(Counting(), 3), lambda noise: noise.scale),
     "cover": (Cover(Family(csr_array(np.eye(3)), (2,))), Covering(2), lambda step: 1 / float(step)),
 }
 KINDS = pytest.mark.parametrize("name", QUESTIONS)

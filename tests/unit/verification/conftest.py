@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
+from spinney.algorithms import SampleAggregate
 
 ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2)) + np.random.default_rng(1).choice([[-1, -1], [1, 1]], 400)
 WIDE = np.random.default_rng(2).uniform(-1, 1, (300, 14))
@@ -42,6 +43,13 @@ MAKERS = {
     "hst": points(PrivateKMeans, ROWS, algorithm="hst"),
     "hst, zcdp": points(PrivateKMedian, WIDE, algorithm="hst", **SMALL),
     "lloyd, tightened, persons": points(PrivateKMeans, ROWS, algorithm="lloyd", tighten=True, **PERSONS),
+    "sample-aggregate": points(PrivateKMeans, ROWS, algorithm="sample-aggregate"),
+    "sample-aggregate, zcdp, persons": points(PrivateKMedian, ROWS, algorithm="sample-aggregate", **PERSONS, **SMALL),
+    "sample-aggregate, replace": points(PrivateKMeans, ROWS, algorithm="sample-aggregate", **REPLACE),
+    "samples with replacement": points(PrivateKMeans, ROWS, algorithm=SampleAggregate(40, "replacement"), **REPLACE),
+    "samples with replacement, zcdp": points(
+        PrivateKMeans, ROWS, algorithm=SampleAggregate(40, "replacement"), **SMALL, **REPLACE
+    ),
     "cells": sites(),
     "site hst, replace": sites(algorithm="hst", **REPLACE),
     "local search": sites(algorithm="local-search"),

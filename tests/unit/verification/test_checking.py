@@ -67,6 +67,7 @@ def test_all_questions_mechanisms_and_measures_are_among_these(records):
         "sums",
         "choose",
         "cover",
+        "blocks",
     }  # no algorithm asks a cost
     names = {"discrete laplace", "discrete gaussian", "split decisions", "exponential", "coverage"}
     assert {one["mechanism"] for one in made} == names
