@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
+    from spinney.estimators.one_cluster import one_cluster
     from spinney.exceptions import (
         BudgetError,
         CuratorError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         SpinneyError,
     )
     from spinney.ledgers.ledger import Ledger
+    from spinney.releases.ball import OneCluster
     from spinney.releases.centers import Release
     from spinney.releases.cover import CoverRelease
     from spinney.releases.reading import read_release
@@ -45,6 +47,7 @@ __all__ = [
     "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
+    "OneCluster",
     "ParameterError",
     "PrivateKMeans",
     "PrivateKMedian",
@@ -56,6 +59,7 @@ __all__ = [
     "SpinneyError",
     "__version__",
     "max_coverage",
+    "one_cluster",
     "read_release",
     "scan",
     "verify",
@@ -73,6 +77,7 @@ __getattr__, __dir__ = lazily(
         "FewRowsWarning": "spinney.exceptions",
         "FiniteMetric": "spinney.spaces.metric",
         "Ledger": "spinney.ledgers.ledger",
+        "OneCluster": "spinney.releases.ball",
         "ParameterError": "spinney.exceptions",
         "PrivateKMeans": "spinney.estimators.kmeans",
         "PrivateKMedian": "spinney.estimators.kmedian",
@@ -83,6 +88,7 @@ __getattr__, __dir__ = lazily(
         "SiteRelease": "spinney.releases.sites",
         "SpinneyError": "spinney.exceptions",
         "max_coverage": "spinney.estimators.coverage",
+        "one_cluster": "spinney.estimators.one_cluster",
         "read_release": "spinney.releases.reading",
         "scan": "spinney.tables.batches",
         "verify": "spinney.verification.checking",

@@ -62,6 +62,8 @@ def test_partitions_and_order_do_not_matter(spark, partitions):
         (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace", "delta": 1e-6, "max_rows_per_group": 40}),
         (PrivateKMeans, 5, {"algorithm": "moments", "max_rows_per_group": 1}),
         (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30), "max_rows_per_group": 1000}),
+        (PrivateKMeans, 2, {"algorithm": "sample-aggregate", "max_rows_per_group": 3}),
+        (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "max_rows_per_group": 40}),
     ],
 )
 def test_every_kind_of_fit_gives_the_same(spark, estimator, d, asked):
