@@ -30,6 +30,7 @@ from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms.registry import HOMES
 from spinney.audit import Finding, Pair, demand_pairs, replay_pairs, table_pairs
 from spinney.estimators.coverage import CoverModel
+from spinney.estimators.one_cluster import BallModel
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 
@@ -68,6 +69,8 @@ def cells() -> Iterator[Cell]:
         for algorithm in sorted(HOMES["sites"]):
             model = PrivateKMedoids(2, space=SPACE, algorithm=algorithm, **promise)
             yield Cell(f"PrivateKMedoids, {algorithm}, {tail}", model, of_demand, False)
+        ball = BallModel(5, bounds=(LOWER, UPPER), candidates=3, **promise)
+        yield Cell(f"one_cluster, tree and rings, {tail}", ball, of_table, True)
         cover = CoverModel(SETS, 4, n_items=SPACE.n_points, **promise)
         yield Cell(f"max_coverage, coverage, {tail}", cover, of_demand, False)
 

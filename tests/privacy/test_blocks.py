@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -213,6 +214,28 @@ def test_a_row_drawn_several_times_is_paid_for(n, charged):
         assert more > 0.99 * charged * draws / (n / 2) * (1 if charged <= 1 else 0.9)
     in_rho = Charge("test", "blocks", Measure.ZCDP, Fraction(str(charged**2 / 2)))
     assert kind.price(in_rho).amount <= Fraction(paid) + Fraction(1, 10**8)
+
+
+@pytest.mark.parametrize(("n", "n_blocks"), [(4, 1), (4, 2), (6, 1)])
+@pytest.mark.parametrize("charged", [0.5, 2.0])
+def test_the_law_of_all_samples_with_replacement_is_within_the_charge(n, n_blocks, charged, spy, charge):
+    # All samples of tiny tables, and the exact law of the noisy counts: the attack is a row that drags every block it is in.
+    rows, asked = np.full((n, 2), -0.1), charge("blocks", "epsilon", Fraction(str(charged)))
+    other, size = np.concatenate([rows[1:], [[40.0, 40.0]]]), n // (2 * n_blocks) * n_blocks
+    question = Blocks(Counts(Rings(CENTERS)), 1, n_blocks, sampling="replacement")
+    ((_, scale, _),) = spy(lambda curator, own: curator.ask(question, own), rows, asked, adjacency="replace")
+    reach = np.arange(-60, 60)
+    laws = np.zeros((2, reach.size))
+    for sample in itertools.product(range(n), repeat=size):
+        with pytest.MonkeyPatch.context() as patch:
+            words = np.array(sample, dtype="<u8").tobytes()
+            patch.setattr(gathered.hashlib, "shake_256", lambda key, words=words: SimpleNamespace(digest=lambda length: words))
+            for law, table in zip(laws, (rows, other), strict=True):
+                found = spy(lambda curator, own: curator.ask(question, own), table, asked, adjacency="replace")[0][2]
+                # Blocks near one center have left the other: one count tells both, at twice the loss.
+                law += np.exp(-2 * np.abs(reach - found[0]) / scale)
+    worst = np.abs(np.log(laws[0]) - np.log(laws[1])).max()
+    assert 0.2 * charged < worst <= charged
 
 
 def test_samples_with_replacement_are_refused_where_the_number_of_rows_is_private(tmp_path):
