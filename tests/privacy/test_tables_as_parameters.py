@@ -33,6 +33,7 @@ from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, Private
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.hst import HST
 from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.algorithms.site_hst import SiteHST
 from spinney.cli.main import main
 from spinney.curators.demand import DemandBackend
@@ -122,6 +123,8 @@ MODULES = {
     "spinney.algorithms.hst": True,
     "spinney.algorithms.coverage": True,
     "spinney.algorithms.local_search": True,
+    "spinney.algorithms.sample_aggregate": True,
+    "spinney.releases.ball": True,
     "spinney.algorithms.site_hst": True,
     **{
         f"spinney.report.{module.name}": False
@@ -145,6 +148,7 @@ def world(tmp_path_factory):
         summary = PrivateKMeans(2, epsilon=9.0, bounds=(0, 1)).fit(np.repeat(ROWS, 20, axis=0)).release_
         kmedian = PrivateKMedian(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS)
         kmedoids = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm="hst").fit(DEMAND)
+        ball = spinney.one_cluster(ROWS, 5, epsilon=1.0, bounds=(0, 1), candidates=2)
         cover = max_coverage(DEMAND, [[0, 1], [2, 3]], 1, epsilon=1.0, n_items=12)
     ledger = Ledger(folder / "ledger", epsilon=10**6, delta=0.01)
     summary.to_json(folder / "release.json")
@@ -155,7 +159,7 @@ def world(tmp_path_factory):
         for one in (
             kmeans, kmedian, kmedoids, summary, kmedoids.release_, cover, ledger, problem, curve, CHARGE, PART, Unit(),
             Budget.of(1.0), spinney.Box(0, 1), spinney.Ball(1.0), SPACE, HST(), Coverage(), LocalSearch(), SiteHST(),
-            CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12),
+            CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12), SampleAggregate(), ball,
         )
     }  # fmt: skip
     ordinary = {
@@ -248,6 +252,11 @@ def world(tmp_path_factory):
         "deep": True,
         "key": b"sixteen secret letters",
         "digest": "0" * 64,
+        "t": 5,
+        "n_blocks": 20,
+        "sampling": "disjoint",
+        "k": 2,
+        "std": 1.0,
         "transform": None,
         "input_features": None,
         "value": 1,
@@ -287,6 +296,7 @@ def world(tmp_path_factory):
         "Charge.from_dict.record": CHARGE.to_dict(),
         "zcdp_epsilon.delta": 0.1,
         "zcdp_rho.delta": 0.1,
+        "one_cluster.candidates": 2,
         "Coverage.balls.problem": kmedoids.plan().problem,
     }
     return instances, ordinary, special
@@ -443,6 +453,8 @@ QUESTIONS = {
     "Costing": {},
     "Choosing": {},
     "Covering": {"steps": 2},
+    "Blocks": {"about": questions.Counts(questions.Whole()), "k": 2, "n_blocks": 3},
+    "Blocking": {"about": questions.Counting(), "k": 2},
 }
 
 
