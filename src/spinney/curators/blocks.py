@@ -32,7 +32,7 @@ __all__ = ["Entries", "Gathering", "entries_of", "only_disjoint", "sample_center
 
 #: All blocks together have at most so many rows, and rows times centers times columns, if that leaves each some rows a center.
 MOST_ROWS, MOST_WORK, LEAST_ROWS = 2**20, 2**28, 8
-#: So many copies of rows are put into blocks at a time.
+#: So many copies of rows are put into blocks at a time, and so many samples drawn.
 SLICE = 2**22
 #: A step toward medians treats distances below this share of the domain's half diagonal as equal.
 FLOOR = 1e-4
@@ -238,9 +238,11 @@ def sample_centers(rows: NDArray[Any], door: Door, tuples: Tuples, domain: Domai
         Secret, and used for these samples alone: they are as random as SHAKE-256 of it.
     """
     size = len(rows) // (2 * tuples.n_blocks)
-    words = np.frombuffer(hashlib.shake_256(key).digest(8 * size * tuples.n_blocks), "<u8")
+    draws = size * tuples.n_blocks
+    parts = [hashlib.shake_256(key + start.to_bytes(8)).digest(8 * min(SLICE, draws - start)) for start in range(0, draws, SLICE)]
+    words = np.frombuffer(b"".join(parts), "<u8")
     drawn = rows[(words % np.uint64(max(len(rows), 1))).astype(np.int64)]
-    parts = [values for _, values, _ in _entered(drawn, np.empty(0, np.uint8), door)]
-    points = np.concatenate([np.empty((0, rows.shape[1])), *parts])
+    values = [part for _, part, _ in _entered(drawn, np.empty(0, np.uint8), door)]
+    points = np.concatenate([np.empty((0, rows.shape[1])), *values])
     starts = np.arange(tuples.n_blocks + 1, dtype=np.int64) * size
     return _clustered(points, np.ones(len(points)), starts, tuples, domain)
