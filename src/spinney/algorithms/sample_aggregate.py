@@ -108,7 +108,8 @@ class SampleAggregate(Algorithm):
         centers = problem.domain.clip(solve(points, weights, problem.k, problem.power, rng, fillers).centers)
         centers, _ = take_step(curator, problem, centers, third_radii(problem, centers), charges["step"])
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+        found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights
+        return Result(centers, *found, supported=problem.k)
 
     def _summary(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator
