@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spinney.algorithms.plan import Plan
     from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
     from spinney.algorithms.site_hst import SiteHST
+    from spinney.algorithms.stable import Stable
 
 __all__ = [
     "HST",
@@ -24,6 +25,7 @@ __all__ = [
     "Result",
     "SiteHST",
     "SiteProblem",
+    "Stable",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -38,5 +40,6 @@ __getattr__, __dir__ = lazily(
         "Result": "spinney.algorithms.problem",
         "SiteHST": "spinney.algorithms.site_hst",
         "SiteProblem": "spinney.algorithms.problem",
+        "Stable": "spinney.algorithms.stable",
     },
 )

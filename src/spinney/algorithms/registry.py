@@ -21,6 +21,7 @@ HOMES = {
         "hst": "spinney.algorithms.hst:HST",
         "lloyd": "spinney.algorithms.lloyd:Lloyd",
         "moments": "spinney.algorithms.moments:Moments",
+        "stable": "spinney.algorithms.stable:Stable",
         "tree": "spinney.algorithms.tree:Tree",
     },
     "sites": {

@@ -42,6 +42,10 @@ MAKERS = {
     "hst": points(PrivateKMeans, ROWS, algorithm="hst"),
     "hst, zcdp": points(PrivateKMedian, WIDE, algorithm="hst", **SMALL),
     "lloyd, tightened, persons": points(PrivateKMeans, ROWS, algorithm="lloyd", tighten=True, **PERSONS),
+    "stable": points(PrivateKMeans, ROWS, algorithm="stable"),
+    "stable, zcdp, persons, replace": points(
+        PrivateKMedian, np.repeat(ROWS, 7, axis=1), algorithm="stable", **PERSONS, **SMALL, **REPLACE
+    ),
     "cells": sites(),
     "site hst, replace": sites(algorithm="hst", **REPLACE),
     "local search": sites(algorithm="local-search"),
