@@ -226,7 +226,10 @@ def cost_table(runs: list[dict[str, Any]], column: str) -> str:
         for sweep, values in SWEEPS.items():
             found = {method: dict(cells(runs, sweep, objective, method)) for method in shown}
             for value in values:
-                line = [f"{found[method][value][column]:.3g}" if value in found[method] else "" for method in shown]
+                line = [
+                    f"{found[method][value][column]:{'.3f' if column == 'ratio' else '.3g'}}" if value in found[method] else ""
+                    for method in shown
+                ]
                 phi = next((f"{found[method][value]['phi']:.2g}" for method in shown if value in found[method]), "")
                 lines.append([objective, f"{sweep} = {value:g}", phi, *line])
     return markdown(["objective", "setting", "phi", *(f"`{method}`" for method in shown)], lines)
@@ -252,6 +255,8 @@ def draw(runs: list[dict[str, Any]], folder: File) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+    from PIL import Image
 
     for column, label in (("ratio", "cost over the best plain cost"), ("distance", "Wasserstein distance")):
         figure, axes = plt.subplots(len(OBJECTIVES), len(SWEEPS), figsize=(3.0 * len(SWEEPS), 5.6), squeeze=False, dpi=75)
@@ -262,12 +267,20 @@ def draw(runs: list[dict[str, Any]], folder: File) -> None:
                     if found:
                         axis.plot([v for v, _ in found], [m[column] for _, m in found], marker=".", lw=1, label=method)
                 axis.set(xscale="log", yscale="log", xlabel=sweep)
+                axis.minorticks_off()
+                axis.set_xticks(SWEEPS[sweep], [f"{value:g}" for value in SWEEPS[sweep]])
+                axis.yaxis.set_major_locator(
+                    LogLocator(subs=(1, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5) if column == "ratio" else (1, 2, 5))
+                )
+                axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
                 axis.set_title(f"{objective}: {label}" if sweep == "apart" else objective, fontsize=8)
                 axis.tick_params(labelsize=7, which="both")
         handles = axes[0, 0].get_legend_handles_labels()
         figure.legend(*handles, loc="lower center", ncol=6, fontsize=8, frameon=False)
         figure.tight_layout(rect=(0, 0.05, 1, 1))
-        figure.savefig(folder / f"{column}.png")
+        figure.canvas.draw()
+        pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3]  # type: ignore[attr-defined]
+        Image.fromarray(pixels).quantize(32).save(folder / f"{column}.png", optimize=True)
         plt.close(figure)
 
 

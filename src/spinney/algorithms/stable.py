@@ -119,8 +119,8 @@ class Stable(Algorithm):
         for i in range(1, self.steps + 1):
             centers = step(curator, problem, centers, problem.kernel, later, charges[f"extra {i}"])
         sizes = curator.ask(Counts(Rings(centers)), charges["recount"])
-        found = {"centers": centers, "private_sizes": np.maximum(sizes.private_counts, 0), "size_noise": sizes.noise}
-        return replace(result, supported=supported, **found)
+        counts = np.maximum(sizes.private_counts, 0)
+        return replace(result, centers=centers, private_sizes=counts, size_noise=sizes.noise, supported=supported)
 
 
 def step_kernel(problem: PointProblem) -> str:
