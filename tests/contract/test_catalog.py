@@ -58,6 +58,7 @@ def examples():
         "grow": lambda: Grow(SPLITS, 1, 3),
         "levels": lambda: Levels(SPLITS, 0, 3, 1.5),
         "sums": lambda: Sums(np.array(centers), "mean", np.array([0.1, 0.2]), np.array(centers) + 0.1),
+        "sums of cores": lambda: Sums(np.array(centers), "core", np.array([0.1, 0.2])),
         "sums without anchors": lambda: Sums(np.array(centers), "median", np.array([0.1, 0.2])),
         "cost": lambda: Cost(np.array(centers), 2),
         "costs": lambda: Cost(np.array(centers), 1, np.array(centers) + 0.1),

@@ -28,7 +28,7 @@ HOUSE = (
 )
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}
 #: The package's own front doors stand above every room, its version below.
-ROOF = {"__init__", "__main__", "spark"}
+ROOF = {"__init__", "__main__", "spark", "stability"}
 CELLAR = {"_lazy", "_version"}
 #: Draws from continuous or integer noise distributions.
 NOISE = {

@@ -30,7 +30,8 @@ OUTCOMES = {
     "all low": lambda values, scale, rng: values - 2**61,
     "all high": lambda values, scale, rng: values + 2**61,
     "one high": lambda values, scale, rng: np.where(np.arange(values.size) == values.size // 2, 2**61, -(2**61)),
-    "one barely": lambda values, scale, rng: (np.arange(values.size) == values.size // 2) * math.ceil(20 * scale),
+    # Noise of costs at the least epsilon is beyond 64 bits, where the real source saturates.
+    "one barely": lambda values, scale, rng: (np.arange(values.size) == values.size // 2) * min(math.ceil(20 * scale), 2**62),
     "any size": lambda values, scale, rng: (rng.choice([-1, -1, 1], values.size) * 2.0 ** rng.uniform(0, 61, values.size)).astype(
         np.int64
     ),

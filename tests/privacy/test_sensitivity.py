@@ -104,7 +104,7 @@ examples = settings(
 )
 
 
-@given(world=worlds(), kernel=st.sampled_from(["mean", "median", "second-moment"]), widths=st.integers(0, 3))
+@given(world=worlds(), kernel=st.sampled_from(["mean", "core", "median", "second-moment"]), widths=st.integers(0, 3))
 @examples
 def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, widths, spy, charge):
     k, d = world.centers.shape
@@ -247,7 +247,7 @@ def test_public_points_out_of_range_cannot_break_a_second_moment(spy, charge):
         with pytest.raises(ValueError, match="centers must be finite points"):
             spy(lambda c, asked, at=far: c.ask(Sums(np.full((1, 2), at), "mean", np.ones(1)), asked), ROW, charge("sums"))
     for center, radius in ((9e149, 1e-140), (-9e149, 1.0), (1e149, 1e140)):
-        for kernel, width in itertools.product(("mean", "median", "second-moment", "box"), (1e-149, 1.0, 1e149)):
+        for kernel, width in itertools.product(("mean", "core", "median", "second-moment", "box"), (1e-149, 1.0, 1e149)):
             asks = Sums(np.full((1, 2), center), kernel, np.array([radius]), widths=np.array([width, 1.0]))
             draws = spy(lambda c, asked, question=asks: c.ask(question, asked), ROW, charge("sums"))
             largest = np.abs(draws[0][2]).max() <= RADIUS_STEPS

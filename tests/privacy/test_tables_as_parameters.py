@@ -35,6 +35,7 @@ from spinney.algorithms.hst import HST
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.algorithms.site_hst import SiteHST
+from spinney.algorithms.stable import Stable
 from spinney.cli.main import main
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -126,6 +127,7 @@ MODULES = {
     "spinney.algorithms.sample_aggregate": True,
     "spinney.releases.ball": True,
     "spinney.algorithms.site_hst": True,
+    "spinney.algorithms.stable": True,
     **{
         f"spinney.report.{module.name}": False
         for module in pkgutil.iter_modules(spinney.report.__path__)
@@ -159,7 +161,7 @@ def world(tmp_path_factory):
         for one in (
             kmeans, kmedian, kmedoids, summary, kmedoids.release_, cover, ledger, problem, curve, CHARGE, PART, Unit(),
             Budget.of(1.0), spinney.Box(0, 1), spinney.Ball(1.0), SPACE, HST(), Coverage(), LocalSearch(), SiteHST(),
-            CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12), SampleAggregate(), ball,
+            CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12), SampleAggregate(), Stable(), ball,
         )
     }  # fmt: skip
     ordinary = {
@@ -243,6 +245,7 @@ def world(tmp_path_factory):
         "stay": True,
         "levels": 4,
         "allocation": "uniform",
+        "base": "lloyd",
         "problem": problem,
         "max_clusters": 2,
         "curve": curve,
@@ -285,6 +288,10 @@ def world(tmp_path_factory):
         "site_rows.release": kmedoids.release_,
         "site_names.release": kmedoids.release_,
         "draw_map.release": kmedoids.release_,
+        "nonprivate_separation.points": ROWS,
+        "nonprivate_separation.objective": "kmeans",
+        "wasserstein_distance.first": ROWS[:2],
+        "wasserstein_distance.second": ROWS[2:4],
         "draw_map.path": folder / "map.png",
         "draw.path": folder / "picture.png",
         "draw.columns": (0, 1),

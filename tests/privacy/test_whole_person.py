@@ -150,6 +150,7 @@ QUESTIONS = {
     "rings": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS, np.array([0.3]))), charge)),
     "levels": ("levels", lambda curator, charge: curator.ask(Levels(SPLITS, 1, 4, None), charge)),
     "mean": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", RADII), charge)),
+    "core": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "core", RADII + 1e-6), charge)),
     "median": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "median", RADII), charge)),
     "second moment": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "second-moment", RADII), charge)),
     "box": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "box", RADII), charge)),

@@ -1,8 +1,10 @@
+import functools
+
 import numpy as np
 import pytest
 
 from benchmarks import tables
-from experiments import fan_li_li, published
+from experiments import fan_li_li, published, shechner
 from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
 from experiments.timing import measure_times, write_times
 from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
@@ -107,3 +109,30 @@ def test_cells_are_compared_by_repetition():
 def test_times_say_from_which_k():
     rows = [{"space": "s", "n": 16, "k": k, "tree": 1.0, "search": 0.0, "k-median++": k / 10} for k in (2, 5, 20)]
     assert "**holds from k = 20**" in time_table(rows)
+
+
+def test_a_small_sweep_fills_the_page_and_is_not_run_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(shechner, "SWEEPS", {"n": (300, 600), "epsilon": (1.0, 4.0)})
+    calls = []
+
+    def counted(rows, setting, seed, own=shechner.METHODS["tree"]):
+        calls.append(setting)
+        return own(rows, setting, seed)
+
+    monkeypatch.setattr(shechner, "Setting", functools.partial(shechner.Setting, n=600, d=2, k=3))
+    monkeypatch.setattr(shechner, "METHODS", {"tree": counted, "stable": shechner.METHODS["stable"]})
+    path = tmp_path / "runs.csv"
+    for _ in range(2):
+        shechner.run_all(path, ("tree", "stable"), 1)
+        assert len(calls) == 2 * 3  # two objectives, of n and of epsilon one value is the same
+    runs = shechner.read_runs(path)
+    assert len(runs) == 2 * 2 * 3
+    assert all(run["cost"] > 0.9 * run["plain"] and 0 < run["phi"] < 1 for run in runs)
+    page = (tables.ROOT / shechner.PAGE).read_text()
+    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(page)
+    shechner.write_page(tmp_path, "page.md")
+    text = (tmp_path / "page.md").read_text()
+    assert "1 repetitions" in text
+    assert "within the bound" in text
+    assert {picture.name for picture in tmp_path.glob("*.png")} == {"ratio.png", "distance.png"}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
     from spinney.algorithms.sample_aggregate import SampleAggregate
     from spinney.algorithms.site_hst import SiteHST
+    from spinney.algorithms.stable import Stable
 
 __all__ = [
     "HST",
@@ -26,6 +27,7 @@ __all__ = [
     "SampleAggregate",
     "SiteHST",
     "SiteProblem",
+    "Stable",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -41,5 +43,6 @@ __getattr__, __dir__ = lazily(
         "SampleAggregate": "spinney.algorithms.sample_aggregate",
         "SiteHST": "spinney.algorithms.site_hst",
         "SiteProblem": "spinney.algorithms.problem",
+        "Stable": "spinney.algorithms.stable",
     },
 )

@@ -22,6 +22,7 @@ HOMES = {
         "lloyd": "spinney.algorithms.lloyd:Lloyd",
         "moments": "spinney.algorithms.moments:Moments",
         "sample-aggregate": "spinney.algorithms.sample_aggregate:SampleAggregate",
+        "stable": "spinney.algorithms.stable:Stable",
         "tree": "spinney.algorithms.tree:Tree",
     },
     "sites": {

@@ -63,7 +63,7 @@ def warm() -> None:
 
 
 _clustering = add_options(
-    promise_options("clusters", "auto, tree, moments, hst, lloyd or sample-aggregate"),
+    promise_options("clusters", "auto, tree, moments, stable, hst, lloyd or sample-aggregate"),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
     click.option("--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."),
 )

@@ -42,7 +42,7 @@ Labels = NDArray[np.int32]
 _FAR = 1e100
 _BIN_SHIFT = GRID_BITS - BIN_BITS
 #: What is summed, as compiled loops know it.
-_MEDIAN, _SQUARE, _BOX = (KERNELS.index(name) for name in ("median", "second-moment", "box"))
+_CORE, _MEDIAN, _SQUARE, _BOX = (KERNELS.index(name) for name in ("core", "median", "second-moment", "box"))
 #: The most steps of a coordinate.
 _STEPS = float(RADIUS_STEPS)
 
@@ -183,7 +183,7 @@ def _add_offsets(slab, labels, anchors, radii, units, kernel, scratch, vectors, 
     ``units`` are the inverse widths of the columns. ``scratch`` has rows for squared lengths, factors and shares of the rows of
     a block.
     """
-    is_median, is_square, is_box = kernel == _MEDIAN, kernel == _SQUARE, kernel == _BOX
+    is_core, is_median, is_square, is_box = kernel == _CORE, kernel == _MEDIAN, kernel == _SQUARE, kernel == _BOX
     d = slab.shape[1]
     squares, factors, shares = 0, 1, 2
     most = np.int64(RADIUS_STEPS) * np.int64(RADIUS_STEPS)
@@ -213,7 +213,7 @@ def _add_offsets(slab, labels, anchors, radii, units, kernel, scratch, vectors, 
                 slab[b, t, i] = np.trunc(min(max(slab[b, t, i] * scratch[factors, i], -_STEPS), _STEPS))
         for i in range(size):
             j = labels[b * BLOCK + i]
-            if j < 0:
+            if j < 0 or (is_core and scratch[shares, i] < 1.0):  # a share below one: the row is beyond the radius
                 continue
             while scratch[squares, i] > 0.0:  # make sure, in integers, that the vector is no longer than the radius
                 square_steps = np.int64(0)
@@ -240,8 +240,9 @@ def sum_offsets(
 ) -> tuple[IntArray, IntArray]:
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 
-    The mean kernel clips the offset to the radius and weighs each row 1. The second-moment kernel squares the coordinates of
-    the offset over the radius and clips this vector to length 1, with the same weight. The median kernel divides the offset by
+    The mean kernel clips the offset to the radius and weighs each row 1. The core kernel does so for rows within the radius and
+    leaves others out. The second-moment kernel squares the coordinates of the offset over the radius and clips this vector to
+    length 1, with the same weight. The median kernel divides the offset by
     max(length, radius) and weighs the row radius / max(length, radius), in the same steps. The box kernel clips each coordinate
     to the radius, with weight 1. All take offsets in units of the widths, and truncate toward zero.
     Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.

@@ -28,9 +28,10 @@ class PrivateKMeans(PrivateClusterer):
     bounds : (lower, upper), dict, Box or Ball
         Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns. Or by name, as in
         ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out.
-    algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "tree"} or Algorithm, default "auto"
+    algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "stable", "tree"} or Algorithm, default "auto"
         ``tree`` clusters a private summary and polishes the centers; ``moments`` is its form for many columns, which ``auto``
-        takes from 40 columns on (100 if delta is 0). For comparison: ``hst``, a random tree with a dynamic program, whose
+        takes from 40 columns on (100 if delta is 0). ``stable`` adds a step for separated clusters to any of them
+        (`spinney.algorithms.stable.Stable`). For comparison: ``hst``, a random tree with a dynamic program, whose
         parameters `spinney.algorithms.hst.HST` takes, ``lloyd``, private Lloyd from random centers, and ``sample-aggregate``, a
         private tree over the centers of random blocks, with the parameters of `spinney.algorithms.SampleAggregate`.
     adjacency : {"add-remove", "replace"}, default "add-remove"

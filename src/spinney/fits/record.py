@@ -11,7 +11,7 @@ from typing import Any
 
 from spinney._version import __version__
 from spinney.algorithms.problem import Problem
-from spinney.algorithms.registry import find
+from spinney.algorithms.registry import find, solves_of
 from spinney.algorithms.tighten import Tightened
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import NoiseSource
@@ -54,12 +54,20 @@ def _plain(value: Any) -> Any:
 
 
 def plain_parameters(algorithm: object) -> dict[str, Any]:
-    """Return the parameters of an algorithm, the fields of its dataclass; of one in a private box, those of the one inside."""
+    """Return the parameters of an algorithm, the fields of its dataclass; of one in a private box, those of the one inside.
+
+    Of an algorithm among them its name is recorded, and its own parameters behind a dot: ``base`` and ``base.alpha``.
+    """
     if isinstance(algorithm, Tightened):
         return plain_parameters(algorithm.inner)
-    if not is_dataclass(algorithm):
-        return {}
-    return {field.name: _plain(getattr(algorithm, field.name)) for field in fields(algorithm)}
+    found: dict[str, Any] = {}
+    for name in [field.name for field in fields(algorithm)] if is_dataclass(algorithm) else []:
+        value = getattr(algorithm, name)
+        if solves_of(value) is None:
+            found[name] = _plain(value)
+        else:
+            found |= {name: value.name} | {f"{name}.{inner}": one for inner, one in plain_parameters(value).items()}
+    return found
 
 
 def algorithm_of(name: str, parameters: dict[str, Any], solves: str) -> Any:
@@ -67,8 +75,12 @@ def algorithm_of(name: str, parameters: dict[str, Any], solves: str) -> Any:
     chosen = find(name, solves)
     if chosen is None or not parameters or parameters == plain_parameters(chosen):
         return name
+    given = {key: value for key, value in parameters.items() if "." not in key}
+    for key in {key.split(".")[0] for key in parameters if "." in key}:
+        inside = {inner.removeprefix(f"{key}."): one for inner, one in parameters.items() if inner.startswith(f"{key}.")}
+        given[key] = algorithm_of(str(given.get(key)), inside, solves)
     try:
-        return replace(chosen, **parameters)
+        return replace(chosen, **given)
     except (ParameterError, TypeError):  # someone's own algorithm of the same name
         return name
 

@@ -79,7 +79,8 @@ class Unit:
         """Prices of the vectors and the weights of a `sums` question, whose charges add up to `charge`.
 
         Under zCDP a replacement inside one cell moves its vector twice as far, but moves its count not at all (a weight in
-        [0, 1] by at most one); between two cells both halves move in two places.
+        [0, 1] by at most one); between two cells both halves move in two places. A row that leaves a core moves both by one row,
+        half of the latter.
         """
         if charge.measure is Measure.PURE:
             price = self.count_price(charge)

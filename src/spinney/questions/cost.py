@@ -5,6 +5,7 @@ Proof: ``proofs/questions.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ __all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
 
 #: A cost is cut into this many integer steps of its public range.
 COST_STEPS = 2**30
+#: Tables that compare two sets of centers are cut into blocks of about so many numbers.
+MOST_NUMBERS = 2**22
 
 
 @dataclass(frozen=True)
@@ -124,15 +127,16 @@ def cost_range(domain: Domain, first: FloatArray, second: FloatArray, power: int
     farthest = float(np.sqrt((reach**2).sum(axis=1)).min())
     if not len(second):
         return farthest**power
-    if power == 1:
-        gaps = np.sqrt(((first[:, None] - second[None]) ** 2).sum(axis=2))
-        return max(float(gaps.min(axis=0).max()), float(gaps.min(axis=1).max()), 1e-12 * domain.half_diagonal)
 
     def worst(b: FloatArray, c: FloatArray) -> float:
-        """Largest d(x, B)^2 - d(x, C)^2: x is served by some c, and by the b that suits that c's worst x best."""
+        """Largest d(x, B)^p - d(x, C)^p: x is served by some c, and by the b that suits that c's worst x best."""
+        if power == 1:
+            return math.sqrt(((b[:, None] - c[None]) ** 2).sum(axis=2).min(axis=0).max())
         slope = 2 * (c[None] - b[:, None])
         corner = np.where(slope > 0, domain.upper, domain.lower)
         gain = ((corner - b[:, None]) ** 2 - (corner - c[None]) ** 2).sum(axis=2)
         return float(gain.min(axis=0).max())
 
-    return max(worst(first, second), worst(second, first), 1e-12 * domain.half_diagonal**2)
+    sides = ((first, second), (second, first))
+    found = [worst(b, part) for b, c in sides for part in np.array_split(c, -(-b.size * len(c) // MOST_NUMBERS))]
+    return max(*found, 1e-12 * domain.half_diagonal**power)

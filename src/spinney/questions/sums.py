@@ -29,7 +29,7 @@ RADIUS_STEPS = 2**20
 #: The share of a charge that pays for the weights.
 WEIGHT_SHARE = Fraction(1, 5)
 #: What is summed.
-KERNELS = ("mean", "median", "second-moment", "box")
+KERNELS = ("mean", "core", "median", "second-moment", "box")
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,9 @@ class Sums(Question):
     Parameters
     ----------
     centers : array of shape (k, d)
-    kernel : {"mean", "median", "second-moment", "box"}
-        ``mean``: the offset clipped to the cell's radius, with weight 1. ``median``: the offset over the larger of its length
+    kernel : {"mean", "core", "median", "second-moment", "box"}
+        ``mean``: the offset clipped to the cell's radius, with weight 1. ``core``: the offset of a row within the radius of the
+        anchor, with weight 1; a row farther off adds nothing. ``median``: the offset over the larger of its length
         and the radius, with weight radius / that (a clipped Weiszfeld step). ``second-moment``: the squared coordinates of the
         offset, as a vector clipped to the squared radius and in units of it, with weight 1. ``box``: each coordinate of the
         offset clipped to the radius, with weight 1.

@@ -80,6 +80,22 @@ def test_sums_of_means_are_clipped_offsets(open_curator):
     assert (lengths < radii[labels]).any()
 
 
+def test_sums_of_cores_leave_out_rows_beyond_the_radius(open_curator):
+    curator, ask = open_curator(ROWS, BOX, "sums")
+    radii = np.linspace(0.5, 2, 6)
+    answer = curator.ask(Sums(CENTERS, "core", radii), ask)
+    labels = distances(ROWS, CENTERS).argmin(axis=1)
+    offsets = clipped(ROWS) - CENTERS[labels]
+    near = np.linalg.norm(offsets, axis=1) <= radii[labels]
+    for j in range(6):
+        mine = (labels == j) & near
+        np.testing.assert_allclose(
+            answer.private_vectors[j], offsets[mine].sum(axis=0) / radii[j], atol=1.1 * mine.sum() / RADIUS_STEPS + 1e-6
+        )
+        assert answer.private_weights[j] == mine.sum()
+    assert 0 < near.sum() < len(ROWS)
+
+
 def test_sums_of_medians_are_clipped_directions(open_curator):
     curator, ask = open_curator(ROWS, BOX, "sums")
     radii = np.linspace(0.2, 2, 6)

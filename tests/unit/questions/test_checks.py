@@ -167,7 +167,7 @@ def test_centers_that_are_not_points_are_refused_and_cost_nothing(question, bad)
 
 
 @pytest.mark.parametrize("radius", [np.nan, np.inf, 0.0, -1.0, 5e-324])
-@pytest.mark.parametrize("kernel", ["mean", "median", "second-moment", "box"])
+@pytest.mark.parametrize("kernel", ["mean", "core", "median", "second-moment", "box"])
 def test_radii_that_are_not_lengths_are_refused_and_cost_nothing(kernel, radius):
     refuse("numbers", lambda: Sums(CENTERS, kernel, [0.1, radius]), "radii must be positive and finite")
 

@@ -145,6 +145,7 @@ def asked_of(unit):
         (Counts(Labels([0, 1, 1], 2)), furthest(Counting(), unit)),
         (Levels(SPLITS, 0, 2, None), furthest(Counting(), unit) * 3),
         (Sums(CENTERS, "mean", [1, 1]), furthest(Summing("mean", 2), unit)),
+        (Sums(CENTERS, "core", [1, 1]), furthest(Summing("core", 2), unit)),
         (Sums(CENTERS, "median", [1, 1]), furthest(Summing("median", 2), unit)),
         (Cost(CENTERS, 2), furthest(Costing(), unit)),
         (Choose(Sets(([0], [2]))), [SITE_STEPS * moved]),

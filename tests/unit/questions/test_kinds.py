@@ -44,6 +44,7 @@ QUESTIONS = {
     "levels": (Levels(SPLITS, 0, 3, None), LevelCounting(4), lambda noise: noise.scale),
     "grow": (Grow(SPLITS, 1, 0), Splitting(), lambda rule: rule.scale),
     "means": (Sums(CENTERS, "mean", [1, 1]), Summing("mean", 2), lambda noise: noise.vectors.scale),
+    "cores": (Sums(CENTERS, "core", [1, 1]), Summing("core", 2), lambda noise: noise.vectors.scale),
     "medians": (Sums(CENTERS, "median", [1, 1]), Summing("median", 2), lambda noise: noise.vectors.scale),
     "cost": (Cost(CENTERS, 2), Costing(), lambda noise: noise.scale),
     "choose": (Choose(Sets(([0], [2]))), Choosing(), lambda scale: scale * 2**22),
@@ -118,7 +119,7 @@ def test_a_part_has_the_sensitivities_that_the_noise_follows(name):
     assert (part.name, part.question, part.share, part.kind) == ("some name", kind.question, Fraction(1, 3), kind)
     assert (part.l1, part.l2) == (kind.l1, kind.l2)
     pure, rho = (charge_of(name, measure, Fraction(1, 1000)) for measure in Measure)
-    units = {"means": RADIUS_STEPS, "medians": RADIUS_STEPS, "cost": COST_STEPS}.get(name, 1)
+    units = {"means": RADIUS_STEPS, "cores": RADIUS_STEPS, "medians": RADIUS_STEPS, "cost": COST_STEPS}.get(name, 1)
     if name == "choose":
         assert kind.noise(pure, Unit()) == pytest.approx(math.sqrt(2) * kind.l1 * 1000)
         assert kind.noise(rho, Unit()) == pytest.approx(kind.l2 * math.sqrt(500))
@@ -141,6 +142,7 @@ def test_the_words_of_a_plan_say_how_much_noise_there_is(name, unit):
     shown = {
         "grow": lambda: noise.scale / noise.steps_per_row,
         "means": lambda: noise.vector_std,
+        "cores": lambda: noise.vector_std,
         "medians": lambda: noise.vector_std,
         "cost": lambda: noise.std / COST_STEPS,
         "choose": lambda: noise,

@@ -50,6 +50,10 @@ MAKERS = {
     "samples with replacement, zcdp": points(
         PrivateKMeans, ROWS, algorithm=SampleAggregate(40, "replacement"), **SMALL, **REPLACE
     ),
+    "stable": points(PrivateKMeans, ROWS, algorithm="stable"),
+    "stable, zcdp, persons, replace": points(
+        PrivateKMedian, np.repeat(ROWS, 7, axis=1), algorithm="stable", **PERSONS, **SMALL, **REPLACE
+    ),
     "cells": sites(),
     "site hst, replace": sites(algorithm="hst", **REPLACE),
     "local search": sites(algorithm="local-search"),

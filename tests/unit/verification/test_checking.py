@@ -60,19 +60,11 @@ def test_a_release_that_is_not_private_is_refused_and_told_why(name, records, tm
 
 def test_all_questions_mechanisms_and_measures_are_among_these(records):
     made = [one for name in MAKERS for one in records[name]["mechanisms"]]
-    assert {one["question"] for one in made} == {
-        "counts",
-        "grow",
-        "levels",
-        "sums",
-        "choose",
-        "cover",
-        "blocks",
-    }  # no algorithm asks a cost
+    assert {one["question"] for one in made} == {"counts", "grow", "levels", "sums", "choose", "cover", "cost", "blocks"}
     names = {"discrete laplace", "discrete gaussian", "split decisions", "exponential", "coverage"}
     assert {one["mechanism"] for one in made} == names
     assert {(one["question"], one["measure"]) for one in made} >= {
-        (question, measure) for question in ("counts", "levels", "sums", "choose") for measure in ("epsilon", "rho")
+        (question, measure) for question in ("counts", "levels", "sums", "choose", "cost") for measure in ("epsilon", "rho")
     }
 
 

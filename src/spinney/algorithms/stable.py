@@ -1,0 +1,165 @@
+"""For separated clusters: any algorithm, then one private step of rows that have a clear center, then the cheaper of the two.
+
+Shechner 2021 (with Sheffet and Stemmer 2020): Private-Stable-k-Means and Private-Stable-k-median. Letters: k clusters, B the
+centers that the base found, D_i the distance from center i to the next center.
+
+1. The parts of the base, with most of epsilon: B.
+2. ``stable step``   k-means: each center goes to the noisy mean of the rows within D_i / 3 of it. No row has two such centers,
+   and offsets are taken from the center, so noise is in proportion to D_i / 3, not to the domain. k-median: a clipped Weiszfeld
+   step toward the median of the whole Voronoi cell.
+3. ``stable cost``   the noisy difference of both costs; the cheaper centers stay.
+4. ``extra i``       on request: a clipped Lloyd or Weiszfeld step over whole cells. The bound on how far centers are from the
+   best ones (Theorem 4.5 there) wants centers that are means of their clusters.
+5. ``recount``       noisy sizes of the released clusters.
+
+Proof: ``proofs/stable.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.registry import choose, find, names, solves_of
+from spinney.constraints import Constraint, check, integer
+from spinney.curators.gate import Curator
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
+from spinney.questions.cost import Cost, Costing
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import Rings
+from spinney.questions.sums import Summing, Sums
+from spinney.solvers.stability import next_distances
+from spinney.spaces.box import FloatArray
+
+__all__ = ["Stable"]
+
+#: Hundredths of epsilon without extra steps: of the base, of each step, of the comparison and of the sizes. Where rows are few
+#: the base needs them most; steps toward medians gain more than steps toward means.
+MEAN_WEIGHTS, MEDIAN_WEIGHTS = (85, 10, 3, 2), (80, 15, 3, 2)
+#: A step looks at the rows within this part of the distance to the next center, as published ...
+NEAR = 1 / 3
+#: ... an extra Lloyd step clips offsets where a row may be as near to another center ...
+HALF = 1 / 2
+#: ... and a Weiszfeld step treats rows within this part as equally near.
+EQUALLY_NEAR = 1 / 8
+#: No radius is smaller than this part of the domain's: centers may coincide.
+LEAST_RADIUS = 2.0**-10
+#: Lengths of steps that are tried, as squared shares of the radii.
+LENGTHS = np.concatenate([[0.0], np.geomspace(1e-7, 1.0, 100)])
+#: More steps would leave each of them nearly nothing.
+MOST_STEPS = 100
+
+
+def _is_base(value: Any) -> bool:
+    """Whether something is the name of an algorithm for points other than this one, or one itself."""
+    if isinstance(value, str):
+        return value != Stable.name and (value in names("points") or find(value, "points") is not None)
+    return solves_of(value) == "points" and not isinstance(value, Stable)
+
+
+@dataclass(frozen=True)
+class Stable(Algorithm):
+    """Any algorithm, a private step around its centers, and the cheaper of the two.
+
+    Parameters
+    ----------
+    base : str or Algorithm
+        What finds the first centers: a name, ``"auto"``, or an algorithm for points.
+    steps : int
+        Extra private steps at the end, over whole cells.
+    """
+
+    base: Any = "auto"
+    steps: int = 0
+
+    name = "stable"
+
+    def __post_init__(self) -> None:
+        listed = ", ".join(repr(name) for name in names("points") if name != self.name)
+        base = Constraint(_is_base, f"one of {listed}, or an algorithm for tables", "leave it out for the default.")
+        steps = integer(0, "0 is enough in most cases; 1 for a step over whole clusters at the end.", MOST_STEPS)
+        check("Stable", vars(self), {"base": base, "steps": steps})
+
+    @property
+    def backends(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Where rows may be: wherever the base can read them."""
+        return Algorithm.backends if isinstance(self.base, str) else self.base.backends
+
+    def base_of(self, problem: PointProblem) -> Algorithm:
+        """Return the algorithm that finds the first centers, from public facts alone."""
+        return choose(self.base, "points", problem.n_features, float(problem.budget.delta))
+
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        weights = MEDIAN_WEIGHTS if problem.power == 1 else MEAN_WEIGHTS
+        base, step, cost, sizes = (Fraction(weight, 100 + weights[1] * int(self.steps)) for weight in weights)
+        first, later = (Summing(kernel, problem.n_features) for kernel in (step_kernel(problem), problem.kernel))
+        return (
+            *(replace(part, share=part.share * base) for part in self.base_of(problem).parts(problem)),
+            first.part("stable step", step),
+            Costing().part("stable cost", cost),
+            *(later.part(f"extra {i}", step) for i in range(1, self.steps + 1)),
+            Counting().part("recount", sizes),
+        )
+
+    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+        """Ask the curator and return what may be released."""
+        result = self.base_of(problem).run(curator, problem, charges, rng)
+        centers = problem.domain.clip(result.centers)
+        near, later = (NEAR, HALF) if problem.power == 2 else (EQUALLY_NEAR, EQUALLY_NEAR)
+        moved = step(curator, problem, centers, step_kernel(problem), near, charges["stable step"])
+        more = curator.ask(Cost(centers, problem.power, moved), charges["stable cost"]).private_cost
+        supported = problem.k if more > 0 or self.steps else result.supported
+        centers = moved if more > 0 else centers
+        for i in range(1, self.steps + 1):
+            centers = step(curator, problem, centers, problem.kernel, later, charges[f"extra {i}"])
+        sizes = curator.ask(Counts(Rings(centers)), charges["recount"])
+        counts = np.maximum(sizes.private_counts, 0)
+        return replace(result, centers=centers, private_sizes=counts, size_noise=sizes.noise, supported=supported)
+
+
+def step_kernel(problem: PointProblem) -> str:
+    """Return the name of the `sums` kernel of the first step."""
+    return "core" if problem.power == 2 else problem.kernel
+
+
+def radii(problem: PointProblem, centers: FloatArray, part: float) -> FloatArray:
+    """Return this part of each center's distance to the next one, within public limits; for one center the domain's radius."""
+    widest = problem.domain.half_diagonal
+    found: FloatArray = np.clip(part * next_distances(centers), LEAST_RADIUS * widest, widest)
+    return found
+
+
+def step(curator: Curator, problem: PointProblem, centers: FloatArray, kernel: str, part: float, charge: Charge) -> FloatArray:
+    """Ask for one step with this part of the distance to the next center as radius; return the moved centers."""
+    reach = radii(problem, centers, part)
+    answer = curator.ask(Sums(centers, kernel, reach), charge)
+    weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
+    shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
+    if problem.power == 2:  # no mean of rows within the radius is farther off
+        shares /= np.maximum(np.sqrt((shares**2).sum(axis=1)), 1.0)[:, None]
+    return problem.domain.clip(centers + reach[:, None] * shares)
+
+
+def shortened(shares: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return noisy steps, in radii, shortened the more the less all of them together stand out of their noise.
+
+    The base missed each center by about one share of its radius: the one that makes these steps likeliest, of `LENGTHS`. A step
+    alone says too little of its own length, so noise would pass for a step in some center nearly always.
+
+    Parameters
+    ----------
+    shares : array of shape (k, d)
+    variances : array of shape (k,)
+        Of the noise in each coordinate.
+    """
+    spread = LENGTHS[:, None] + np.maximum(variances, 1e-300)
+    unlikely = shares.shape[1] * np.log(spread) + (shares**2).sum(axis=1) / spread
+    length = LENGTHS[int(np.argmin(unlikely.sum(axis=1)))]
+    found: FloatArray = (length / (length + np.maximum(variances, 1e-300)))[:, None] * shares
+    return found
