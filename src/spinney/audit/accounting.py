@@ -45,6 +45,8 @@ def moved(one: Drawn, other: Drawn) -> int:
         return sum(map(abs, gaps))
     if one.draw.norm == "squared l2":
         return sum(gap * gap for gap in gaps)
+    if one.draw.norm == "users":
+        return max(sum(gap for gap in gaps if gap > 0), -sum(gap for gap in gaps if gap < 0))
     return max(gaps, default=0) - min(gaps, default=0)
 
 
