@@ -95,7 +95,9 @@ def run_python(tasks):
         entropy = {"entropy": stream_of_words(task["words"])} if "words" in task else {}
         entropy = {"entropy": stream_of(task["seed"])} if not entropy and task.get("seed") is not None else entropy
         message = respond(row_of(task["row"]), task["question"], task["policy"], state, **entropy)
-        found.append([message, state, respond(None, task["question"], task["policy"], state)] if task.get("again") else [message, state])
+        found.append(
+            [message, state, respond(None, task["question"], task["policy"], state)] if task.get("again") else [message, state]
+        )
     return found
 
 
@@ -108,7 +110,11 @@ def run_node(tasks):
 
 
 def _replies(rows, question, policy, words, run):
-    tasks = [{"row": row, "question": question, "policy": policy, "state": {"token": TOKEN}, "words": list(one)} for row in rows for one in words]
+    tasks = [
+        {"row": row, "question": question, "policy": policy, "state": {"token": TOKEN}, "words": list(one)}
+        for row in rows
+        for one in words
+    ]
     found = [message for message, _ in run(tasks)]
     assert all("report" in json.loads(message)["format"] for message in found)
     return [found[i * len(words) : (i + 1) * len(words)] for i in range(len(rows))]

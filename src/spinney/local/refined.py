@@ -137,9 +137,8 @@ class _Step:
             denominator = np.maximum((shares[self.d] * places).sum(axis=1), 0.05 * mass)
         self.offsets = ((columns * places).sum(axis=2) / denominator).T * reaches[:, None]
         noise = std[: self.d].mean() * np.sqrt((places**2).sum())
-        self.variance = (noise / denominator * reaches) ** 2
-        is_heard = self.masses > 2 * self.mass_std
-        self.variance[~is_heard] = np.inf
+        variance = np.maximum(noise / denominator * reaches, 1e-12 * reaches) ** 2
+        self.precision = np.where(self.masses > 2 * self.mass_std, 1 / variance, 0.0)
 
     def spreads(self, before: FloatArray) -> FloatArray:
         """Return the standard deviation of a cluster's columns, between an eighth of what it was thought to be and the whole."""
@@ -151,7 +150,6 @@ class _Step:
 
 def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:
     """Return centers after a step, as far as its noise allows, and the variance that is left."""
-    with np.errstate(invalid="ignore"):
-        weight = np.where(np.isfinite(step.variance), variance / (variance + step.variance), 0.0)
+    gain = variance * step.precision
     offsets = np.clip(step.offsets, -step.reaches[:, None], step.reaches[:, None])
-    return centers + weight[:, None] * offsets, np.where(weight > 0, weight * step.variance, variance)
+    return centers + (gain / (1 + gain))[:, None] * offsets, variance / (1 + gain)

@@ -46,7 +46,9 @@ def test_javascript_gives_the_vectors_in_a_browser(tmp_path):
     if browser is None:
         pytest.skip("no Chromium is installed, which runs the JavaScript device in a page")
     page = tmp_path / "page.html"
-    script = "document.body.textContent = JSON.stringify(runTasks(spinney, JSON.parse(document.getElementById('tasks').textContent)));"
+    script = (
+        "document.body.textContent = JSON.stringify(runTasks(spinney, JSON.parse(document.getElementById('tasks').textContent)));"
+    )
     tasks = json.dumps(VECTORS).replace("</", "<\\/")
     sources = "".join(f"<script>{path.read_text(encoding='utf-8')}</script>" for path in (DEVICE, RUNNER))
     page.write_text(
