@@ -1,4 +1,4 @@
-"""Writes the test vectors of the local model's format, ``docs/local-vectors.json``: for when the format changes, and its number."""
+"""Writes the test vectors of the local model's format, ``docs/local-vectors.json``: for a new version of the format."""
 
 import json
 import sys
@@ -34,10 +34,12 @@ def hostile():
     """Yield questions that a device refuses, with its policy."""
     good, policy = question_of("cells"), policy_for()
     for field, value in (
-        ("epsilon", "2"), ("epsilon", "0"), ("epsilon", "1e3"), ("epsilon", 1), ("epsilon", "1/0"), ("delta", "1"), ("kind", "row"),
-        ("kind", "__proto__"), ("shape", "1"), ("shape", "111"), ("shape", "0x"), ("noise", {"threshold": 1}), ("noise", {}),
-        ("noise", {"threshold": -1}), ("noise", {"threshold": 2**53}), ("domain", domain_of(4, 4)), ("domain", {}), ("id", "\u00e9"),
-        ("group", {"salt": "s", "parts": 2, "first": 1, "last": 1}), ("group", None), ("format", "spinney-question/2"), ("extra", 1),
+        ("epsilon", "2"), ("epsilon", "0"), ("epsilon", "1e3"), ("epsilon", 1), ("epsilon", "1/0"), ("delta", "1"),
+        ("kind", "row"), ("kind", "__proto__"), ("shape", "1"), ("shape", "111"), ("shape", "0x"), ("noise", {}),
+        ("noise", {"threshold": 1}),
+        ("noise", {"threshold": -1}), ("noise", {"threshold": 2**53}), ("domain", domain_of(4, 4)), ("domain", {}),
+        ("id", "\u00e9"), ("group", {"salt": "s", "parts": 2, "first": 1, "last": 1}), ("group", None),
+        ("format", "spinney-question/2"), ("extra", 1),
     ):  # fmt: skip
         yield json.dumps(json.loads(good) | {field: value}), policy
     for text in ("", "null", "[]", "{", '{"format": NaN}', good.replace('"parts": 1', '"parts": 1e400'), "[" * 5000):

@@ -277,7 +277,13 @@ class _Entropy:
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
         while True:
-            number = int.from_bytes(self.take(size), "big") >> (8 * size - bits)
+            start = self._at
+            self._at = end = start + size
+            part = self._bytes[start:end]
+            if len(part) < size:
+                self._at = start
+                part = self.take(size)
+            number = int.from_bytes(part, "big") >> (8 * size - bits)
             if number < bound:
                 return number
 

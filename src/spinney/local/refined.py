@@ -1,10 +1,10 @@
 """The refined protocol: every user answers one question, with the whole epsilon.
 
-Users are dealt into four groups by a public hash. The first two tell their cells: of a coarse grid, and of one that is halved
-where the first found mass. The cells that stand out of the noise are a weighted summary, which plain clustering turns into
-centers. The third group tells where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
-centers and shows how wide clusters are. The fourth tells the same within a narrower reach, on which the noise depends, and moves
-the centers once more. Steps are weighed by the noise of what they correct and their own.
+Users are dealt into groups by a public hash. The first ones tell their cells: of a coarse grid, and of grids that are halved
+where the group before found mass. The cells that stand out of the noise are a weighted summary, which plain clustering turns into
+centers. Another group tells where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
+centers and shows how wide clusters are. The last one tells the same within a narrower reach, on which the noise depends, and
+moves the centers once more. Steps are weighed by the noise of what they correct and their own.
 
 Proof: ``proofs/local.md``.
 """
@@ -25,6 +25,7 @@ from spinney.local.protocol import Protocol, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.additive import Noise
+from spinney.mechanisms.source import IntArray
 from spinney.privacy.charges import Charge, Measure
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
@@ -41,9 +42,17 @@ class Refined(Protocol):
     coarse, fine, wide : int
         How many of a thousand users tell coarse cells, finer cells each time, and wide offsets; the others tell narrow offsets.
     rounds : int
-        How often cells are halved.
+        How often finer cells are asked for.
     most_cells : int
         Of the finer grids.
+    split : float
+        A cell is halved as long as its parts would pass so many standard deviations of the noise.
+    deepest : int
+        Halvings of a cell in one round, at most.
+    bins : int
+        Of wide offsets.
+    reach : float
+        Of narrow offsets, in standard deviations of a cluster's columns.
     """
 
     name = "refined"
@@ -53,9 +62,9 @@ class Refined(Protocol):
     wide: int = 200
     rounds: int = 3
     most_cells: int = 1024
+    split: float = 1.5
+    deepest: int = 4
     bins: int = 4
-    split: float = 2.0
-    deepest: int = 3
     reach: float = 2.5
 
     def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
@@ -108,12 +117,22 @@ def _spreads(
     total = np.maximum(np.bincount(labels, mass, k), 1e-12)
     d = points.shape[1]
     inside = (widths**2).mean(axis=1) / 12
-    spread = np.sqrt(np.bincount(labels, mass * (squares / d + inside), k) / total)
+    spread = np.sqrt(_medians(squares / d + inside, mass, labels, k))  # a far cell that is noise does not widen it
     noise = np.bincount(labels, squares / d * stds[kept] ** 2, k) / total**2
-    variance = noise + np.bincount(labels, mass * inside, k) / total
+    variance = noise + np.bincount(labels, mass**2 * inside, k) / total**2
     empty = np.bincount(labels, minlength=k) == 0
     spread[empty], variance[empty] = problem.domain.half_diagonal, problem.domain.half_diagonal**2
     return spread, variance
+
+
+def _medians(values: FloatArray, weights: FloatArray, labels: IntArray, k: int) -> FloatArray:
+    """Return the weighted median of each cluster's values; 0 of none."""
+    found, order = np.zeros(k), np.argsort(values)
+    for cluster in range(k):
+        mine = order[labels[order] == cluster]
+        sums = np.cumsum(weights[mine])
+        found[cluster] = values[mine[np.searchsorted(sums, sums[-1] / 2)]] if mine.size else 0.0
+    return found
 
 
 class _Step:
@@ -144,8 +163,9 @@ class _Step:
         """Return the standard deviation of a cluster's columns, between an eighth of what it was thought to be and the whole."""
         squares = (self._shares[: self.d] * self._places**2).sum(axis=2).mean(axis=0) / self._mass * self.reaches**2
         gap = self.reaches * (self._places[1] - self._places[0])
-        found = squares - (self.offsets**2).mean(axis=1) - gap**2 / 6
-        return np.asarray(np.clip(np.sqrt(np.maximum(found, 0)), before / 8, before))
+        found = np.sqrt(np.maximum(squares - (self.offsets**2).mean(axis=1) - gap**2 / 6, 0))
+        pooled = float(np.median(found[self.precision > 0])) if self.precision.any() else np.inf
+        return np.asarray(np.clip(np.clip(found, pooled / 2, pooled * 2), before / 8, before))
 
 
 def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:

@@ -104,9 +104,8 @@ def test_reports_out_of_range_are_left_out():
 
 
 def test_dropped_reports_leave_estimates_without_bias_for_those_that_came():
-    rng = np.random.default_rng(0)
-    reports = [respond([i % 4, 0], question_of("cells", epsilon="6"), policy_for(epsilon="6", question_epsilon="6"), {}, rng.bytes)
-               for i in range(4000)]  # fmt: skip
+    rng, policy = np.random.default_rng(0), policy_for(epsilon="6", question_epsilon="6")
+    reports = [respond([i % 4, 0], question_of("cells", epsilon="6"), policy, {}, rng.bytes) for i in range(4000)]
     for some in (reports, reports[::2]):
         tally = aggregate(question_of("cells", epsilon="6"), some)
         counts = tally.counts[0]

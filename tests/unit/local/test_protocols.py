@@ -98,10 +98,9 @@ def test_replay_of_a_neighbor_holds_and_sees_noise_that_is_too_small(algorithm, 
 
 
 def test_a_ledger_is_charged_once_for_each_user(tmp_path):
-    ledger = spinney.Ledger.create(tmp_path / "ledger.jsonl", epsilon=1.5) if hasattr(spinney.Ledger, "create") else None
-    if ledger is None:
-        pytest.skip("ledgers are opened otherwise")
+    ledger = spinney.Ledger(tmp_path / "ledger.jsonl", epsilon=1.5, adjacency="replace")
     local().fit(blobs(100), ledger=ledger)
+    assert ledger.spent == 1.0
     with pytest.raises(BudgetError):
         local().fit(blobs(100), ledger=ledger)
 
