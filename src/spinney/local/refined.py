@@ -14,8 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.algorithms.problem import Charges, PointProblem, Result
 from spinney.local.asking import PARTS, Asking
@@ -25,7 +27,6 @@ from spinney.local.protocol import Protocol, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.additive import Noise
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.charges import Charge, Measure
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
@@ -125,7 +126,7 @@ def _spreads(
     return spread, variance
 
 
-def _medians(values: FloatArray, weights: FloatArray, labels: IntArray, k: int) -> FloatArray:
+def _medians(values: FloatArray, weights: FloatArray, labels: NDArray[Any], k: int) -> FloatArray:
     """Return the weighted median of each cluster's values; 0 of none."""
     found, order = np.zeros(k), np.argsort(values)
     for cluster in range(k):
