@@ -39,6 +39,8 @@ SHARES = {
 }  # fmt: skip
 #: Steps of the descent for k-median.
 STEPS = 5
+#: There is one finer grid only, so the first is so many halvings finer than where there are several.
+MORE = 3
 #: A part of a halved cell passes so many times the noise; a cell is halved so often at most, into so many cells in all.
 SPLIT, DEEPEST, MOST_CELLS = 2.0, 4, 1024
 
@@ -72,7 +74,7 @@ class StableLocal(Protocol):
         """Ask everyone."""
         amounts = {name: Fraction(charge.amount) for name, charge in charges.items()}
         asking = Asking(Grid.of(problem.domain), salt_of(rng))
-        tree, _ = CellTree(asking.grid).refined(np.array([levels_of(problem)]))
+        tree, _ = CellTree(asking.grid).refined(np.array([min(levels_of(problem) + MORE, 10)]))
         tally = yield "coarse cells", asking.cells("coarse", tree, amounts["coarse cells"])
         summary = CellSummary.unknown(tree).heard(tally, np.arange(len(tree)))
         tree, origins = tree.refined(summary.levels(tally, SPLIT, DEEPEST, MOST_CELLS))
