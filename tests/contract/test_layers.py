@@ -14,6 +14,7 @@ MODULES = sorted(SRC.rglob("*.py"))
 HOUSE = (
     ("cli",),
     ("estimators", "report", "audit"),
+    ("local",),
     ("fits",),
     ("algorithms",),
     ("curators",),

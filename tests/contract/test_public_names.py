@@ -51,7 +51,7 @@ def test_dir_lists_the_public_names():
     assert dir(spinney) == sorted(spinney.__all__)
 
 
-@pytest.mark.parametrize("room", ["algorithms", "audit", "questions", "report", "verification"])
+@pytest.mark.parametrize("room", ["algorithms", "audit", "local", "questions", "report", "verification"])
 def test_rooms_that_users_import_from_give_their_names(room):
     package = importlib.import_module(f"spinney.{room}")
     assert sorted(package.__all__) == dir(package)

@@ -9,6 +9,7 @@ import enum
 import importlib
 import inspect
 import io
+import json
 import logging
 import math
 import pkgutil
@@ -42,6 +43,7 @@ from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import CoverModel, max_coverage
 from spinney.exceptions import named
+from spinney.local import Session, policy_of
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -172,6 +174,7 @@ def world(tmp_path_factory):
         "algorithm": "lloyd",
         "adjacency": "add-remove",
         "tighten": False,
+        "model": "central",
         "max_rows_per_group": None,
         "random_state": 0,
         "noise_seed": None,
@@ -617,6 +620,9 @@ COMMANDS = {
     "ledger open": "new --epsilon 1",
     "ledger show": "ledger",
     "audit": "--algorithm lloyd --method replay --pairs 1",
+    "local question": "new.json --k 2 --epsilon 1 --bounds 0 1 --n-features 2 --out new_question.json",
+    "local respond": "question.json rows.jsonl --policy policy.json --states states.jsonl --out reports.jsonl",
+    "local aggregate": "session.json reports.jsonl",
     "demo": None,  # takes no table, and clusters one of its own for long
     "warm": None,
 }
@@ -636,6 +642,14 @@ def folder(tmp_path, monkeypatch):
     }.items():
         (tmp_path / name).write_text(text)
     Ledger("ledger", epsilon=9)
+    session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [0, 1]}, 2, 0)
+    for name, text in {
+        "session.json": session.to_json(),
+        "question.json": session.question,
+        "policy.json": json.dumps(policy_of(session)),
+        "rows.jsonl": "[0.5, 0.5]\nnull\n",
+    }.items():
+        (tmp_path / name).write_text(text)
     PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS).release_.to_json("release.json")
     return tmp_path
 

@@ -89,6 +89,9 @@ class Plan:
     def _expected(self, n_guess: int) -> list[str]:
         """Return what to expect of about so many rows."""
         problem = self.problem
+        if any(charge.question == "reports" for charge in self.charges):
+            std = max(self.noise(charge).std for charge in self.charges if not charge.delta)
+            return [f"If there are about {n_guess} users: each count +- {std * max(n_guess, 1) ** 0.5:.3g} users or more."]
         text = f"If there are about {n_guess} rows: each cluster size +- {self.expected_size_error:.3g} rows"
         if any(charge.question == "sums" for charge in self.charges):
             center = self.expected_center_error(n_guess)

@@ -32,6 +32,7 @@ HOMES = {
         "local-search": "spinney.algorithms.local_search:LocalSearch",
     },
     "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
+    "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
 #: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, whose steps cost more.
 MANY_COLUMNS, MANY_COLUMNS_PURE = 40, 100
@@ -73,8 +74,8 @@ def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0,
     ----------
     algorithm : str or Algorithm
         A name, ``"auto"``, or an algorithm itself, checked before.
-    solves : {"points", "sites", "cover"}
-        The kind of problem.
+    solves : {"points", "sites", "cover", "users"}
+        The kind of problem; users are asked about points in the local model.
     n_features : int
         Columns of numbers.
     delta : float
@@ -85,7 +86,7 @@ def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0,
     if isinstance(algorithm, str) and algorithm == "auto":
         enough = MANY_COLUMNS if delta > 0 else MANY_COLUMNS_PURE
         by_columns = "moments" if n_features >= enough else "tree"
-        algorithm = {"points": by_columns, "sites": "cells", "cover": "coverage"}[solves]
+        algorithm = {"points": by_columns, "sites": "cells", "cover": "coverage", "users": "refined"}[solves]
     chosen: Algorithm = find(algorithm, solves) if isinstance(algorithm, str) else algorithm
     if not tighten:
         return chosen

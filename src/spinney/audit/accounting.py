@@ -8,6 +8,8 @@ was really drawn and the sensitivity that was declared. The first must not pass 
 - `sums` is one joint primitive: its vectors and weights share the charge, and no neighbor moves both furthest at once.
 - `choose`: the exponential mechanism loses the range of what moved over its scale, or an eighth of its square in rho.
 - `grow`: only decisions leave, so the loss is that of the decisions; the bound is that of the worst path at this scale.
+- `reports`: users' randomized responses lose one over their scale for each user that moved; Gaussian ones are converted at the
+  delta of their charge.
 - `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
   sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
 - `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are
@@ -48,6 +50,8 @@ def moved(one: Drawn, other: Drawn) -> int:
         return sum(map(abs, gaps))
     if one.draw.norm == "squared l2":
         return sum(gap * gap for gap in gaps)
+    if one.draw.norm == "users":
+        return max(sum(gap for gap in gaps if gap > 0), -sum(gap for gap in gaps if gap < 0))
     return max(gaps, default=0) - min(gaps, default=0)
 
 
@@ -88,6 +92,12 @@ def _in_measure(loss: Loss, measure: Measure) -> Amount:
     if measure is Measure.PURE:
         return math.inf if rho else pure
     return rho + pure * pure / 2
+
+
+def _of_reports(loss: Loss, charge: Charge) -> Amount:
+    """Return what reports lose at their charge's delta."""
+    pure, rho = loss
+    return pure + total_epsilon([Charge(charge.name, charge.question, Measure.ZCDP, rho)], charge.delta)
 
 
 def split_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
@@ -162,8 +172,8 @@ def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
     elif asked.name == "grow":
         amount = _in_measure((Fraction(split_loss(first, second)), Fraction(0)), charge.measure)
     else:
-        losses = (draw_loss(one, other, charge.measure) for one, other in zip(first, second, strict=True))
-        amount = _in_measure(_added(losses), charge.measure)
+        losses = _added(draw_loss(one, other, charge.measure) for one, other in zip(first, second, strict=True))
+        amount = _of_reports(losses, charge) if asked.name == "reports" else _in_measure(losses, charge.measure)
     return Charge(charge.name, charge.question, charge.measure, amount, charge.delta)
 
 
@@ -195,7 +205,8 @@ def question_bound(draws: Sequence[Drawn]) -> Amount:
         return _in_measure((pure * levels, rho * levels), charge.measure)
     if asked.name == "sums":
         return _in_measure(_sums_bound(draws, unit, charge.measure), charge.measure)
-    return _in_measure(_added(draw_bound(event.draw, charge.measure) for event in draws), charge.measure)
+    bounds = _added(draw_bound(event.draw, charge.measure) for event in draws)
+    return _of_reports(bounds, charge) if asked.name == "reports" else _in_measure(bounds, charge.measure)
 
 
 def total_loss(losses: Iterable[Charge], delta: Fraction) -> Amount:

@@ -10,6 +10,7 @@ import numpy as np
 
 from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Drawn
+from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray
 
 __all__ = ["DivergedError", "FrozenSource", "NoiselessSource"]
@@ -50,6 +51,11 @@ class NoiselessSource:
         """Remember, and return the next winner."""
         self.draws.append(("gumbel", scale, np.array(scores)))
         return self._winners.pop(0) if self._winners else 0
+
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Remember, and let every user tell the truth."""
+        self.draws.append(("responses", 1.0, np.array(values)))
+        return np.array(values)
 
     def key(self) -> bytes:
         """Return 16 bytes, always the same."""
@@ -106,6 +112,13 @@ class FrozenSource:
     def select(self, scores: IntArray, scale: float) -> int:
         """Return who won."""
         return int(self._next("gumbel", scores, scale))
+
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Return what was drawn."""
+        if not (self._draws and self._draws[0].draw.rule == rule):
+            self._diverged("other responses")
+        noisy: IntArray = self._next("responses", values, self._draws[0].draw.scale)
+        return noisy
 
     def key(self) -> bytes:
         """Return the recorded secret."""

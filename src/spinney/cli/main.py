@@ -12,6 +12,7 @@ from spinney.cli.auditing import audit
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
+from spinney.cli.local import local
 from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
@@ -178,3 +179,4 @@ main.add_command(audit)
 main.add_command(sites)
 main.add_command(verify)
 main.add_command(ledger)
+main.add_command(local)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from spinney.curators.backend import Backend
+from spinney.curators.gate import Curator
+from spinney.mechanisms.source import NoiseSource
+from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 
@@ -58,3 +61,7 @@ class Rows(ABC):
         key : callable
             Draws the secret that decides which rows of a group count.
         """
+
+    def gate(self, backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:
+        """Return where questions about these rows are asked."""
+        return Curator(backend, unit, ledger, source)

@@ -58,6 +58,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         algorithm: str | Algorithm = "auto",
         adjacency: str = "add-remove",
         tighten: bool = False,
+        model: str = "central",
         max_rows_per_group: int | None = None,
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
@@ -69,6 +70,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self.algorithm = algorithm
         self.adjacency = adjacency
         self.tighten = tighten
+        self.model = model
         self.max_rows_per_group = max_rows_per_group
         self.random_state = random_state
         self.noise_seed = noise_seed
@@ -146,6 +148,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         has_groups = X.has_groups if on_disk else groups is not None
         facts = self._facts(has_groups)  # all before anything is asked of X
         rows = self._rows(X, groups, facts)
+        if facts.is_local:
+            rows = self._users(rows)
         return facts.fit(rows.n_features), rows
 
     def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
@@ -162,6 +166,16 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)
         return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
+
+    def _users(self, rows: Rows) -> Rows:
+        """Return rows that play users; they must be in memory."""
+        if type(rows) is not ArrayRows:
+            raise ParameterError(
+                "model='local' simulates users of a table in memory.\nHint: give an array or a frame; spinney.local asks devices."
+            )
+        from spinney.local.users import LocalRows
+
+        return LocalRows(rows.nonprivate_array, rows.columns)
 
     def _store(self, release: Release) -> None:
         self.release_ = release
@@ -214,12 +228,14 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         bounds: Any = Ball(domain.radius, domain.center.tolist()) if math.isfinite(domain.radius) else Box(lower, upper)
         if columns is not None:
             bounds = dict(zip(columns, zip(lower, upper, strict=True), strict=True))
+        is_local = release.model.startswith("local")
         estimator = cls(
             len(release.centers),
+            model="local" if is_local else "central",
             epsilon=release.promised_epsilon,
             delta=release.delta,
             bounds=bounds,
-            algorithm=algorithm_of(release.algorithm, release.parameters, "points"),
+            algorithm=algorithm_of(release.algorithm, release.parameters, "users" if is_local else "points"),
             adjacency=release.adjacency,
             tighten=release.tightened is not None,
             max_rows_per_group=release.max_rows_per_group,

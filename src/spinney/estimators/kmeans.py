@@ -39,6 +39,10 @@ class PrivateKMeans(PrivateClusterer):
     tighten : bool, default False
         For bounds that may be several times too wide: a tenth of epsilon finds a private box around the rows, and the rest works
         inside it.
+    model : {"central", "local"}, default "central"
+        ``local`` simulates the local model over a table, each row a user whose device answers one question and trusts nobody;
+        it needs ``adjacency="replace"``, its algorithms are ``refined`` (the default) and ``stable``, and its release says
+        that it was simulated. `spinney.local` asks real devices (``docs/local.md``).
     max_rows_per_group : int, optional
         Needed with ``fit(X, groups=...)``: at most so many rows of a group count.
     random_state : int, optional

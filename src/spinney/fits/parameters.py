@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,15 @@ COMMON: dict[str, Constraint] = {
         "random_state=0 repeats the public randomness; it never touches privacy noise.",
     ),
 }  # fmt: skip
+LOCAL: dict[str, Constraint] = {
+    "epsilon": real(lambda value: value < math.inf, "[1e-9, inf) if model is 'local'", "devices have no mode without noise."),
+    "adjacency": one_of(
+        ("replace",), "model='local' with adjacency='replace': a report protects what a user says, not that one does."
+    ),
+    "max_rows_per_group": Constraint(lambda cap: cap is None, "None if model is 'local'", "each row is a user of its own."),
+    "tighten": Constraint(lambda value: value is False, "False if model is 'local'", "cells are refined where users are anyway."),
+}
+MODEL = one_of(("central", "local"), "'central' trusts who runs the fit; 'local' simulates devices that trust nobody.")
 POINTS = {"tighten": boolean("tighten=True looks for a private box first, for bounds that may be several times too wide.")}
 SITES = {
     "power": Constraint(
@@ -97,7 +107,7 @@ def check_promise(typed: Mapping[str, Any], owner: str, has_groups: bool, solves
         Whose parameters they are, for the message.
     has_groups : bool
         Whether rows have groups.
-    solves : {"points", "sites", "cover"}
+    solves : {"points", "sites", "cover", "users"}
         The kind of problem.
     """
     check(owner, typed, {name: COMMON[name] for name in ("epsilon", "delta")})
@@ -124,7 +134,8 @@ def _algorithm(solves: str) -> Constraint:
         return solves_of(value) == solves
 
     expected = f"one of {listed}, or an algorithm for {'tables' if solves == 'points' else solves}"
-    return Constraint(holds, expected, "leave it out for the default; tables are for PrivateKMeans, sites for PrivateKMedoids.")
+    hint = "leave it out for the default; tables are for PrivateKMeans, sites for PrivateKMedoids, users for model='local'."
+    return Constraint(holds, expected, hint)
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,11 @@ class PointFacts:
     budget: Budget
     unit: Unit
     grouped: bool
+
+    @property
+    def is_local(self) -> bool:
+        """Whether rows play users of the local model."""
+        return bool(self.typed["model"] == "local")
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -154,7 +170,8 @@ class PointFacts:
             budget=self.budget,
             unit=self.unit,
         )
-        algorithm = choose(self.typed["algorithm"], "points", n_features, float(self.budget.delta), bool(self.typed["tighten"]))
+        solves = "users" if self.is_local else "points"
+        algorithm = choose(self.typed["algorithm"], solves, n_features, float(self.budget.delta), bool(self.typed["tighten"]))
         return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"])
 
     def planned(self, n_features: Any) -> Fit:
@@ -178,10 +195,12 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
     has_groups : bool
         Whether rows have groups.
     """
-    typed = {"random_state": None, "noise_seed": None, **typed}
+    typed = {"random_state": None, "noise_seed": None, "model": "central", **typed}
     check_clusters("n_clusters", owner, typed["n_clusters"])
-    budget, unit = check_promise(typed, owner, has_groups, "points")
-    check(owner, typed, POINTS)
+    check(owner, typed, {"model": MODEL})
+    is_local = typed["model"] == "local"
+    budget, unit = check_promise(typed, owner, has_groups, "users" if is_local else "points")
+    check(owner, typed, POINTS | (LOCAL if is_local else {}))
     return PointFacts(typed, objective, owner, as_space(typed["bounds"], owner), budget, unit, has_groups)
 
 

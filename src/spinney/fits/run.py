@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.problem import planned
-from spinney.curators.gate import Curator
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
 from spinney.fits.charging import charged
@@ -76,7 +75,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
         with ExitStack() as stack:
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
-            curator = Curator(backend, problem.unit, spent, source)
+            curator = rows.gate(backend, problem.unit, spent, source)
             result = algorithm.run(curator, problem, {charge.name: charge for charge in spent.planned}, rng)
         promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
 
 __all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn"]
@@ -27,18 +28,19 @@ class Draw:
     ----------
     distribution : str
         ``"laplace"`` or ``"gaussian"``, added to every value, ``"cube"``, added to every cell at once, or ``"gumbel"``, added to
-        scores of which the largest wins.
+        scores of which the largest wins; or ``"responses"``, the sums of many users' randomized responses.
     scale : float
+        Of responses, one over their epsilon.
     norm : str
-        ``"l1"``, ``"squared l2"``, ``"largest of a cell"``, which is the largest move of a column, added up over cells, or
-        ``"range"``: how far apart one unit moves any two scores.
+        ``"l1"``, ``"squared l2"``, ``"largest of a cell"``, which is the largest move of a column, added up over cells,
+        ``"range"``: how far apart one unit moves any two scores, or ``"users"``: how many moved.
     sensitivity : int or None
         How far one whole unit moves the exact values in that norm: all its rows, and a replacement's two sides, are in it. None
         if a mechanism was used on its own, without a unit.
     part : str
         Which draw of a question with several: the vectors or the weights of `sums`.
     rule : object
-        The public constants of a process whose steps are priced together, such as a `SplitRule`.
+        The public constants of a process whose steps are priced together, such as a `SplitRule`, or of `Responses`.
     """
 
     distribution: str
@@ -153,6 +155,8 @@ class Watched:
         if not isinstance(factor, float | int):
             factor = factor.get("" if self.asked is None else self.asked.name, 1.0)
         draw = replace(draw, scale=draw.scale * factor)
+        if factor != 1 and isinstance(draw.rule, Responses):
+            draw = replace(draw, rule=draw.rule.sharper(factor))
         exact = np.array(values, dtype=np.int64)
         own = getattr(self.source, "draw", None)  # a source for audits may want to know what it draws
         answer = _draw(values, draw, self.source) if own is None else own(values, draw)
@@ -178,6 +182,11 @@ class Watched:
         """Draw beside the entrance: what an observer is told has no sensitivity."""
         return int(self.draw(scores, Draw("gumbel", scale, "range")))
 
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        noisy: IntArray = self.draw(values, Draw("responses", 1.0, "users", rule=rule))
+        return noisy
+
     def key(self) -> bytes:
         """Return 16 secret bytes of the source, and tell."""
         key = self.source.key()
@@ -186,6 +195,8 @@ class Watched:
 
 
 def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
+    if draw.distribution == "responses":
+        return source.responses(values, draw.rule)
     if draw.distribution == "gumbel":
         return source.select(values, draw.scale)
     if draw.distribution == "cube":

@@ -15,6 +15,7 @@ import numpy as np
 
 from spinney.exceptions import SeededNoiseWarning
 from spinney.mechanisms.cubes import IntArray, add_cubes
+from spinney.mechanisms.randomizers import Responses, responses
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
 
@@ -35,6 +36,9 @@ class NoiseSource(Protocol):
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
+
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Return how many users set each slot, of which it is so many users' own."""
 
     def key(self) -> bytes:
         """Return 16 secret bytes."""
@@ -88,6 +92,10 @@ class SecureSource:
         """Return the index of the largest score plus Gumbel noise of this scale."""
         return int(_measurement("select", scale)(np.ascontiguousarray(scores)))
 
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Return how many users set each slot, of which it is so many users' own."""
+        return responses(values, rule, secrets.token_bytes)
+
     def key(self) -> bytes:
         """Return 16 secret bytes."""
         return secrets.token_bytes(16)
@@ -131,6 +139,10 @@ class SeededSource:
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
         return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.size)))
+
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Return how many users set each slot, of which it is so many users' own."""
+        return responses(values, rule, self._rng.bytes)
 
     def key(self) -> bytes:
         """Return 16 reproducible bytes."""

@@ -12,7 +12,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from spinney.verification.amounts import DIGITS, decimal_of, fraction_of
+from spinney.verification.amounts import DIGITS, converted, decimal_of, fraction_of
 from spinney.verification.split_loss import split_loss
 
 __all__ = ["Refused", "Setting", "check_noise"]
@@ -226,6 +226,27 @@ def _blocks(asked: _AskedNoise) -> str:
     return f"of centers of blocks, {record['points']} of each: {check_noise(about, charge, inside)}"
 
 
+def _reports(asked: _AskedNoise) -> str:
+    """Check the reports of users in the local model: what a user says is replaced by anything else."""
+    record, setting = asked.record, asked.setting
+    protects = setting.replaces and setting.rows == 1 and asked.is_pure and record["norm"] == "replaced value"
+    _require(protects, "a report protects one replaced row")
+    if record["mechanism"] == "discrete gaussian":
+        resolution, variance = asked.number("resolution"), asked.number("variance")
+        _require(resolution > 0 and variance > 0, "a length or a variance is nothing")
+        lost = converted(2 * resolution**2 / variance, asked.delta)
+        _require(lost is not None and lost <= asked.amount, "its noise is smaller than its charge buys")
+        scale = math.sqrt(variance) / float(resolution)
+        return f"discrete gaussian noise of scale {scale:.6g} reaches in every user's report"
+    threshold, words = asked.number("threshold"), 2**32
+    _require(asked.delta == 0 and threshold.denominator == 1 and 1 <= threshold < words // 2, "its threshold is none")
+    with localcontext() as context:
+        context.prec = DIGITS
+        odds, most = decimal_of(words / threshold - 1), decimal_of(min(asked.amount, Fraction(64))).exp()
+        _require(odds <= most * (1 - Decimal(10) ** -40), "a report loses more than its charge")
+        return f"{record['mechanism']} with a chance of {_short(threshold / words)}: a report loses epsilon {odds.ln():.6g}"
+
+
 _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
     "blocks": _blocks,
     "choose": _choice,
@@ -234,6 +255,7 @@ _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
     "cover": _cover,
     "grow": _splits,
     "levels": _additive,
+    "reports": _reports,
     "sums": _additive,
 }
 

@@ -1,0 +1,167 @@
+"""``spinney local``: questions, responses and reports of the local model, over files of messages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney.cli.errors import one_line_errors
+from spinney.cli.files import written_whole
+from spinney.cli.options import FILE
+from spinney.exceptions import DataError, ParameterError
+
+__all__ = ["local"]
+
+
+@click.group()
+def local() -> None:
+    """The local model: devices answer questions about their own row, and nobody else sees it. Messages are lines of JSON."""
+
+
+def _read(path: Path) -> str:
+    """Return a file of messages; an error names the file alone."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        pass
+    raise DataError(f"{path} cannot be read as text.\nHint: name a file of lines of JSON.")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, whatever bytes are in them."""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                yield line.decode("utf-8", "replace").rstrip("\r\n")
+        return
+    except OSError:
+        pass
+    raise DataError(f"{path} cannot be read.\nHint: name a file of lines of JSON.")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file, whole and on the disk, or not at all."""
+    with written_whole(path) as part, part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        if path.is_file() or not path.exists():
+            os.fsync(file.fileno())
+
+
+def _session(path: Path, options: dict[str, Any]) -> Any:
+    """Return the session in a file, or a new one."""
+    from spinney.local.session import Session
+
+    given = {name: value for name, value in options.items() if value is not None}
+    if path.exists():
+        if given:
+            raise ParameterError(f"{path} is a session already.\nHint: leave the options out, or name a new file.")
+        return Session.from_json(_read(path))
+    missing = [name for name in ("n_clusters", "epsilon", "bounds", "n_features") if name not in given]
+    if missing:
+        raise ParameterError(
+            f"{path} is not there, and a new session lacks an option.\nHint: --k 10 --epsilon 1 --bounds LO HI --n-features 2."
+        )
+    parameters: dict[str, Any] = {
+        name: given[name] for name in ("n_clusters", "epsilon", "delta", "bounds", "algorithm") if name in given
+    }
+    seed = given.get("random_state", int.from_bytes(os.urandom(6), "big"))
+    return Session(parameters, given["n_features"], seed, given.get("objective", "kmeans"))
+
+
+@local.command()
+@click.argument("session", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Where to write the question, for devices.")
+@click.option("--policy", type=FILE, default=None, help="Also write the narrowest policy that allows this session's questions.")
+@click.option("--k", "n_clusters", type=int, default=None, help="Number of clusters, of a new session.")
+@click.option("--epsilon", type=float, default=None, help="What each user may lose in all.")
+@click.option("--delta", type=float, default=None, help="Needed by the stable protocol, which has Gaussian reports.")
+@click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
+@click.option("--n-features", type=int, default=None, help="Number of columns.")
+@click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default=None, help="kmeans by default.")
+@click.option("--algorithm", default=None, help="refined, the default, or stable.")
+@click.option("--random-state", type=int, default=None, help="Seeds public randomness.")
+def question(session: Path, out: Path, policy: Path | None, **options: Any) -> None:
+    """Write the open question of SESSION; options start a new one."""
+    with one_line_errors():
+        from spinney.local.session import policy_of
+
+        found = _session(session, options)
+        asked = found.question
+        if asked is None:
+            raise ParameterError("This session has ended: nothing is asked.\nHint: 'spinney local aggregate' wrote its release.")
+        if not session.exists():
+            _write(session, found.to_json())
+        _write(out, asked + "\n")
+        if policy is not None:
+            _write(policy, json.dumps(policy_of(found), indent=1) + "\n")
+        click.echo(f"Wrote {out}: question {len(found.tallies) + 1} of {session}.")
+
+
+def _row(line: str) -> Any:
+    """Return a device's row; one that is no JSON is missing."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _state(line: str, path: Path) -> dict[str, Any]:
+    found = _row(line)
+    if not isinstance(found, dict):
+        raise DataError(f"{path} does not hold the states of devices.\nHint: keep what the last 'spinney local respond' wrote.")
+    return found
+
+
+@local.command()
+@click.argument("question", type=FILE)
+@click.argument("rows", type=FILE)
+@click.option("--policy", type=FILE, required=True, help="What the devices allow, JSON.")
+@click.option("--states", type=FILE, required=True, help="What the devices keep, a line each; written before the messages are.")
+@click.option("--out", type=FILE, required=True, help="Where to write the messages, one line a device.")
+def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:
+    """Answer QUESTION for devices whose private ROWS are lines of JSON: a list of numbers, or null. A device has one line."""
+    with one_line_errors():
+        from spinney.local.device import respond as answer
+
+        asked, allowed = _read(question).strip(), _row(_read(policy))
+        kept = [_state(line, states) for line in _lines(states)] if states.exists() else None
+        private = [_row(line) for line in _lines(rows)]
+        kept = [{} for _ in private] if kept is None else kept
+        if len(kept) != len(private):
+            raise DataError("There are not as many states as rows.\nHint: keep rows and states in the same order, a line each.")
+        messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
+        _write(states, "".join(json.dumps(state) + "\n" for state in kept))
+        _write(out, "".join(message + "\n" for message in messages))
+        click.echo(f"Wrote {out}.")
+
+
+@local.command()
+@click.argument("session", type=FILE)
+@click.argument("reports", type=FILE, nargs=-1, required=True)
+@click.option("--roster", type=FILE, default=None, help="Tokens that may answer, a line each.")
+@click.option("--out", type=FILE, default=None, help="Where to write the release, after the last question.")
+def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out: Path | None) -> None:
+    """Add up REPORTS to the open question of SESSION, and write the release when it was the last."""
+    with one_line_errors():
+        from spinney.local.session import Session
+
+        tokens = None if roster is None else frozenset(_lines(roster))
+        found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
+        is_over, tally = found.question is None, found.tallies[-1]
+        if is_over and out is None:
+            raise ParameterError("This was the last question.\nHint: --out release.json, to write the release.")
+        if is_over and out is not None:
+            with written_whole(out) as part:
+                found.release.to_json(part)
+        _write(session, found.to_json())
+        left = ", ".join(f"{count} {reason}" for reason, count in tally.left_out.items() if count)
+        click.echo(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."))
+        click.echo(
+            f"Wrote {out}: {found.release.statement}." if is_over else "Ask the next question with 'spinney local question'."
+        )

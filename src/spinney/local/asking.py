@@ -1,0 +1,126 @@
+"""Making questions: public arguments on the grid, and the least noise that keeps their promise."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from spinney.exceptions import ParameterError
+from spinney.local.cells import CellTree
+from spinney.local.device import PLACES, WIDEST, WORDS, exp_below, is_lawful_gaussian, is_lawful_threshold
+from spinney.local.grid import Grid
+from spinney.spaces.box import FloatArray
+
+__all__ = ["Asking", "least_gaussian", "least_threshold"]
+
+#: Offsets of `sums` are whole numbers of this part of their reach.
+RESOLUTION = 1024
+#: Users are dealt into so many groups by a hash.
+PARTS = 1000
+
+
+@lru_cache(maxsize=64)
+def least_threshold(epsilon: Fraction) -> int:
+    """Return the least chance, in parts of 2^32, at which a foreign slot must be set for a report to be worth epsilon."""
+    exponential = exp_below(min(epsilon, Fraction(64)))
+    threshold = max(1, -(-(WORDS << PLACES) // (exponential + (1 << PLACES))))
+    if not is_lawful_threshold(threshold, epsilon):
+        raise ParameterError.wrong("epsilon", "a local report", "at least 1e-9", float(epsilon), "epsilon=1.0 is common.")
+    return threshold
+
+
+@lru_cache(maxsize=64)
+def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUTION) -> tuple[int, int]:
+    """Return the least variance found, and the Renyi order that shows it, of discrete Gaussian noise worth (epsilon, delta)."""
+    if not 0 < delta < 1:
+        hint = "delta=1e-6, or the refined protocol, which needs none."
+        raise ParameterError.wrong("delta", "the stable protocol", "a float in (0, 1)", float(delta), hint)
+
+    def rho(order: int) -> float:
+        log_share = (order - 1) * math.log(order - 1) - order * math.log(order)
+        return (float(epsilon) - (log_share - math.log(delta)) / (order - 1)) / order
+
+    order = max(range(2, 4097), key=rho)
+    if not rho(order) > 0:
+        raise ParameterError.wrong("epsilon", "the stable protocol", "a larger one", float(epsilon), "epsilon=1.0 is common.")
+    variance = math.ceil(2 * resolution**2 / rho(order))
+    while not is_lawful_gaussian(resolution, variance, order, epsilon, delta):
+        variance += max(1, variance >> 40)
+    return variance, order
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Makes the questions of one protocol.
+
+    Parameters
+    ----------
+    grid : Grid
+    salt : str
+        Deals the users into groups.
+    """
+
+    grid: Grid
+    salt: str
+
+    def _text(self, kind: str, name: str, epsilon: Fraction, delta: Fraction, group: tuple[int, int], **fields: Any) -> str:
+        if kind == "sums":
+            variance, order = least_gaussian(epsilon, delta)
+            noise = {"variance": variance, "order": order}
+        else:
+            noise = {"threshold": least_threshold(epsilon)}
+        question = {
+            "format": "spinney-question/1", "id": f"{self.salt}/{name}", "kind": kind,
+            "epsilon": str(epsilon), "delta": str(delta if kind == "sums" else Fraction(0)), "domain": self.grid.record,
+            "group": {"salt": self.salt, "parts": PARTS, "first": group[0], "last": group[1]}, "noise": noise,
+        }  # fmt: skip
+        return json.dumps(question | fields, sort_keys=True, separators=(",", ":"))
+
+    def _steps(self, lengths: FloatArray, least: int) -> list[int]:
+        return [int(min(max(length, least), WIDEST)) for length in np.floor(np.asarray(lengths) / self.grid.step)]
+
+    def _regions(self, centers: FloatArray, radii: FloatArray) -> dict[str, Any]:
+        return {"centers": self.grid.nearest(centers).tolist(), "radii": self._steps(radii, 0)}
+
+    def cells(self, name: str, tree: CellTree, epsilon: Fraction, group: tuple[int, int] = (0, PARTS)) -> str:
+        """Ask in which cell users are."""
+        return self._text("cells", name, epsilon, Fraction(0), group, shape=tree.shape)
+
+    def regions(
+        self, name: str, centers: FloatArray, radii: FloatArray, epsilon: Fraction, group: tuple[int, int] = (0, PARTS)
+    ) -> str:
+        """Ask to which center within its radius users are nearest."""
+        return self._text("regions", name, epsilon, Fraction(0), group, **self._regions(centers, radii))
+
+    def offsets(
+        self, name: str, centers: FloatArray, reaches: FloatArray, kernel: str, bins: int, epsilon: Fraction,
+        group: tuple[int, int] = (0, PARTS),
+    ) -> str:  # fmt: skip
+        """Ask where in the Voronoi cell of which center users are, in one column each."""
+        regions = self._regions(centers, np.full(len(centers), np.inf))
+        return self._text(
+            "offsets", name, epsilon, Fraction(0), group, **regions, reaches=self._steps(reaches, 1), kernel=kernel, bins=bins
+        )
+
+    def cost(
+        self, name: str, first: FloatArray, second: FloatArray, power: int, most: float, epsilon: Fraction,
+        group: tuple[int, int] = (0, PARTS),
+    ) -> str:  # fmt: skip
+        """Ask how much nearer users are to the second centers than to the first, in distances to this power, at most `most`."""
+        points = {"first": self.grid.nearest(first).tolist(), "second": self.grid.nearest(second).tolist()}
+        limit = int(min(max(most / self.grid.step**power, 1), 2**52))
+        return self._text("cost", name, epsilon, Fraction(0), group, **points, power=power, range=limit)
+
+    def sums(
+        self, name: str, centers: FloatArray, radii: FloatArray, anchors: FloatArray, reaches: FloatArray, epsilon: Fraction,
+        delta: Fraction, group: tuple[int, int] = (0, PARTS),
+    ) -> str:  # fmt: skip
+        """Ask for offsets from anchors in regions, with Gaussian noise on all of them."""
+        more = {"anchors": self.grid.nearest(anchors).tolist(), "reaches": self._steps(reaches, 1), "resolution": RESOLUTION}
+        return self._text("sums", name, epsilon, delta, group, **self._regions(centers, radii), **more)

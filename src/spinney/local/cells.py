@@ -1,0 +1,124 @@
+"""Cells of a box, halved where mass is: each in its widest column, so that a string of zeros and ones tells all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spinney.local.grid import Grid
+from spinney.mechanisms.source import IntArray
+from spinney.spaces.box import FloatArray
+
+__all__ = ["CellTree", "leaves_of"]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A cell, or a cut of one: its lowest point and widths, the column and the place of the cut, the node of the lower part."""
+
+    low: tuple[int, ...]
+    width: tuple[int, ...]
+    column: int = -1
+    cut: int = 0
+    below: int = -1
+    cell: int = -1
+
+
+def _cut(low: tuple[int, ...], width: tuple[int, ...]) -> tuple[int, int]:
+    """Return the widest column, the first of equals, and where it is halved."""
+    column = width.index(max(width))
+    return column, low[column] + width[column] // 2
+
+
+def _halves(low: tuple[int, ...], width: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    column, cut = _cut(low, width)
+    half = cut - low[column]
+
+    def changed(values: tuple[int, ...], value: int) -> tuple[int, ...]:
+        return (*values[:column], value, *values[column + 1 :])
+
+    return [(low, changed(width, half)), (changed(low, cut), changed(width, width[column] - half))]
+
+
+@dataclass(frozen=True, eq=False)
+class CellTree:
+    """Disjoint cells that fill the grid.
+
+    Parameters
+    ----------
+    grid : Grid
+    shape : str
+        Level by level, from the whole grid on: 1 for a cell that is halved, 0 for one that is not. Those are numbered in order.
+    """
+
+    grid: Grid
+    shape: str = "0"
+
+    @cached_property
+    def nodes(self) -> list[_Node]:
+        """Cells and cuts, level by level."""
+        found: list[_Node] = []
+        waiting, cells = deque([((0,) * self.grid.steps.size, tuple(self.grid.steps.tolist()))]), 0
+        for mark in self.shape:
+            low, width = waiting.popleft()
+            if mark == "0":
+                found.append(_Node(low, width, cell=cells))
+                cells += 1
+            else:
+                found.append(_Node(low, width, *_cut(low, width), below=len(found) + len(waiting) + 1))
+                waiting.extend(_halves(low, width))
+        return found
+
+    def __len__(self) -> int:
+        return self.shape.count("0")
+
+    def refined(self, levels: IntArray) -> tuple[CellTree, IntArray]:
+        """Return the cells after halving each, and its halves, so many times, and which cell each of them came from."""
+        marks, origins = [], []
+        waiting = deque([(0, self.nodes[0].low, self.nodes[0].width, -1)])  # -1: as its cell says
+        while waiting:
+            at, low, width, left = waiting.popleft()
+            node = self.nodes[at]
+            if node.column >= 0:
+                waiting.extend((node.below + side, *half, -1) for side, half in enumerate(_halves(low, width)))
+                marks.append("1")
+                continue
+            left = int(levels[node.cell]) if left < 0 else left
+            if left > 0 and max(width) > 1:
+                waiting.extend((at, *half, left - 1) for half in _halves(low, width))
+                marks.append("1")
+            else:
+                origins.append(node.cell)
+                marks.append("0")
+        return CellTree(self.grid, "".join(marks)), np.asarray(origins, dtype=np.int64)
+
+    @cached_property
+    def middles(self) -> FloatArray:
+        """The middle of every cell."""
+        cells = [node for node in self.nodes if node.cell >= 0]
+        return self.grid.points([[low + (width - 1) / 2 for low, width in zip(c.low, c.width, strict=True)] for c in cells])
+
+    @cached_property
+    def widths(self) -> FloatArray:
+        """The widths of every cell's columns."""
+        return np.asarray([node.width for node in self.nodes if node.cell >= 0]) * self.grid.step
+
+
+def leaves_of(nonprivate_places: IntArray, asked: dict[str, Any], grid: Grid) -> IntArray:
+    """Return the cell of every row, as a device finds it."""
+    nodes = CellTree(grid, asked["shape"]).nodes
+    columns, cuts, below, cells = (
+        np.asarray([getattr(node, name) for node in nodes]) for name in ("column", "cut", "below", "cell")
+    )
+    found, node = (np.zeros(len(nonprivate_places), dtype=np.int64) for _ in range(2))
+    at = np.arange(len(found))
+    while at.size:
+        ends = cells[node] >= 0
+        found[at[ends]] = cells[node[ends]]
+        at, node = at[~ends], node[~ends]
+        node = below[node] + (nonprivate_places[at, columns[node]] >= cuts[node])
+    return found

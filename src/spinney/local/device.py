@@ -1,0 +1,396 @@
+"""What runs on a user's device in the local model: one file, the standard library, and nothing else. Copy it alone.
+
+The server is not trusted: every argument of a question is checked against the policy before the row is read, what was spent is
+summed, and a question that was answered before gets its stored report again. A row decides nothing but the bits of a report: one
+that is missing, broken or of another shape is read as the middle of the domain. Samplers are exact, in whole numbers, from the
+operating system's entropy. ``docs/local.md`` has the format, with test vectors. Proof: ``proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+__all__ = ["Refusal", "digest_of", "read_question", "respond"]
+
+#: Probabilities are whole numbers of 1 / WORDS, values of offsets of 1 / FINE, and exponentials of 2^-PLACES.
+WORDS, FINE, PLACES = 2**32, 2**20, 128
+#: Columns, steps of a column, radii and other numbers are not more, so that every language computes with them exactly.
+MOST_COLUMNS, MOST_STEPS, WIDEST, LARGEST = 1024, 2**20, 2**25, 2**53 - 1
+#: Characters of a question; the fields of every question, and those of each kind.
+LONGEST = 4_000_000
+HEAD = {"format", "id", "kind", "epsilon", "delta", "domain", "group", "noise"}
+KINDS = {
+    "cells": {"shape"},
+    "regions": {"centers", "radii"},
+    "offsets": {"centers", "radii", "reaches", "kernel", "bins"},
+    "cost": {"first", "second", "power", "range"},
+    "sums": {"centers", "radii", "reaches", "anchors", "resolution"},
+}
+#: Texts: of printable ASCII, which every language writes alike, of a number, and of an amount such as "1/2".
+_TEXT = re.compile(r"[ -~]{0,200}")
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,60})?([eE][+-]?[0-9]{1,3})?")
+_SHAPE = re.compile(r"0|1[01]{2,200000}")
+_AMOUNT = re.compile(r"[0-9]{1,60}(/[0-9]{0,30}[1-9][0-9]{0,30})?")
+
+
+class Refusal(Exception):  # noqa: N818  (an answer, not an error)
+    """Why a question gets no report: from the question, the policy and what was spent, never from the row."""
+
+
+def _require(holds: bool, reason: str) -> None:
+    if not holds:
+        raise Refusal(reason)
+
+
+def _are(pattern: re.Pattern[str], *values: Any) -> bool:
+    return all(type(value) is str and pattern.fullmatch(value) is not None for value in values)
+
+
+def _wholes(values: Any, low: int, high: int, count: int | None = None) -> bool:
+    """Whether this is a list of whole numbers within bounds."""
+    if type(values) is not list or (count is not None and len(values) != count):
+        return False
+    return not values or (set(map(type, values)) == {int} and min(values) >= low and max(values) <= high)
+
+
+def _points(values: Any, d: int, count: int | None = None) -> bool:
+    """Whether this is a list of points of the grid, or somewhat outside of it."""
+    holds = type(values) is list and len(values) >= 1 and (count is None or len(values) == count)
+    return holds and all(_wholes(one, -MOST_STEPS, 2 * MOST_STEPS, d) for one in values)
+
+
+def read_amount(value: Any) -> Fraction:
+    """Return an amount that is written as a whole number or a fraction."""
+    _require(_are(_AMOUNT, value), "an amount")
+    return Fraction(value)
+
+
+def read_domain(value: Any) -> tuple[list[float], float, list[int]]:
+    """Return lower bounds, the step and the steps of each column."""
+    _require(type(value) is dict and set(value) == {"lower", "step", "steps"}, "its domain")
+    steps, texts = value["steps"], value["lower"]
+    _require(_wholes(steps, 1, MOST_STEPS) and type(texts) is list, "its domain")
+    _require(1 <= len(texts) == len(steps) <= MOST_COLUMNS and _are(_NUMBER, *texts, value["step"]), "its domain")
+    lower, step = [float(text) for text in texts], float(value["step"])
+    upper = [low + step * count for low, count in zip(lower, steps, strict=True)]
+    _require(step > 0 and all(map(math.isfinite, (*lower, *upper, step))), "its domain")
+    return lower, step, steps
+
+
+def exp_below(exponent: Fraction) -> int:
+    """Return a whole number of 2^-PLACES that is at most e^exponent: the series, each term rounded down. `exponent` >= 0."""
+    above, below = exponent.numerator, exponent.denominator
+    total = term = 1 << PLACES
+    count = 0
+    while term:
+        count += 1
+        term = term * above // (below * count)
+        total += term
+    return total
+
+
+def is_lawful_threshold(threshold: int, epsilon: Fraction) -> bool:
+    """Whether a slot set by chance with probability q = threshold / 2^32 keeps epsilon: (1 - q) / q is at most e^epsilon."""
+    return 1 <= threshold < WORDS // 2 and (WORDS - threshold) << PLACES <= threshold * exp_below(min(epsilon, Fraction(64)))
+
+
+def is_lawful_gaussian(resolution: int, variance: int, order: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether discrete Gaussian noise hides a vector of length `resolution`, replaced by any other; the order is Renyi's."""
+    exponent = (order - 1) * (epsilon - Fraction(2 * order * resolution**2, variance))
+    if not 0 <= exponent <= 2048 or not delta < 1:
+        return False
+    return bool(
+        ((order - 1) ** (order - 1) * delta.denominator) << PLACES <= delta.numerator * order**order * exp_below(exponent)
+    )
+
+
+def _check_kind(asked: dict[str, Any], d: int) -> None:
+    """Refuse arguments that are no partition, no regions or no cost."""
+    kind, count = asked["kind"], len(asked["centers"]) if type(asked.get("centers")) is list else 0
+    if kind == "cells":
+        _require(_are(_SHAPE, asked["shape"]) and asked["shape"].count("0") == asked["shape"].count("1") + 1, "its cells")
+    elif kind == "cost":
+        holds = _points(asked["first"], d) and _points(asked["second"], d) and _wholes([asked["range"]], 1, LARGEST)
+        _require(holds and _wholes([asked["power"]], 1, 2), "its cost")
+    else:
+        _require(_points(asked["centers"], d) and _wholes(asked["radii"], 0, WIDEST, count), "its regions")
+    _require("reaches" not in asked or _wholes(asked["reaches"], 1, WIDEST, count), "its reaches")
+    _require(kind != "offsets" or (asked["kernel"] in ("mean", "median") and _wholes([asked["bins"]], 2, 64)), "its kernel")
+    if kind == "sums":
+        _require(_points(asked["anchors"], d, count) and _wholes([asked["resolution"]], 1, FINE), "its anchors")
+
+
+def _check_noise(asked: dict[str, Any]) -> None:
+    """Refuse noise that is smaller than the question's epsilon and delta promise."""
+    noise, epsilon, delta = asked["noise"], read_amount(asked["epsilon"]), read_amount(asked["delta"])
+    names = ("variance", "order") if asked["kind"] == "sums" else ("threshold",)
+    _require(type(noise) is dict and set(noise) == set(names) and epsilon > 0, "its noise")
+    _require(_wholes(list(noise.values()), 1, 2**50), "its noise")
+    if asked["kind"] == "sums":
+        _require(2 <= noise["order"] <= 4096, "its noise")
+        holds = is_lawful_gaussian(asked["resolution"], noise["variance"], noise["order"], epsilon, delta)
+    else:
+        holds = delta == 0 and is_lawful_threshold(noise["threshold"], epsilon)
+    _require(holds, "its noise is smaller than it promises")
+
+
+def slots_of(asked: dict[str, Any]) -> int:
+    """Return how many slots, or numbers, the report of a question that was read has."""
+    kind = asked["kind"]
+    if kind in ("cells", "cost"):
+        return int(asked["shape"].count("0")) if kind == "cells" else 1
+    return len(asked["centers"]) * int(
+        asked["bins"] if kind == "offsets" else len(asked["domain"]["steps"]) if kind == "sums" else 1
+    )
+
+
+def read_question(text: Any) -> dict[str, Any]:
+    """Return what a question asks, or raise a `Refusal`: it is a whole one, and its noise keeps its own promise."""
+    _require(isinstance(text, str) and len(text) <= LONGEST, "it is no text, or too long")
+    try:
+        asked = json.loads(text)
+    except (ValueError, RecursionError):
+        asked = None
+    _require(type(asked) is dict and asked.get("format") == "spinney-question/1", "it is no question of this format")
+    _require(type(asked.get("kind")) is str and asked["kind"] in KINDS, "its kind is unknown")
+    _require(set(asked) == HEAD | KINDS[asked["kind"]], "its fields are others")
+    group = asked["group"]
+    _require(type(group) is dict and set(group) == {"salt", "parts", "first", "last"}, "its group")
+    bounds = [group[name] for name in ("first", "last", "parts")]
+    _require(_wholes(bounds, 0, 2**16) and bounds[0] < bounds[1] <= bounds[2], "its group")
+    _require(_are(_TEXT, asked["id"], group["salt"]), "its texts")
+    _check_kind(asked, len(read_domain(asked["domain"])[2]))
+    _check_noise(asked)
+    return dict(asked)
+
+
+def digest_of(asked: dict[str, Any]) -> str:
+    """Return the digest of a question: SHA-256 of its JSON with sorted names and no spaces. Any other content has another one."""
+    return hashlib.sha256(json.dumps(asked, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+def is_asked(group: dict[str, Any], token: str) -> bool:
+    """Whether a device is one of those that a question asks: by a public hash of its token, which knows nothing of its row."""
+    number = int(hashlib.sha256(f"{group['salt']}:{token}".encode("ascii")).hexdigest()[:8], 16)
+    return bool(group["first"] <= number % group["parts"] < group["last"])
+
+
+def _check_policy(asked: dict[str, Any], policy: dict[str, Any], reports: dict[str, Any]) -> None:
+    """Refuse what this device does not allow, or has no budget left for."""
+    amounts = {name: read_amount(asked[name]) for name in ("epsilon", "delta")}
+    _require(asked["domain"] == policy["domain"], "the policy has another domain")
+    _require(asked["kind"] in policy["kinds"], "the policy does not allow this kind")
+    points = max(len(asked.get(name, ())) for name in ("centers", "first", "second"))
+    _require(max(slots_of(asked), points) <= policy["most_slots"], "the policy allows fewer slots")
+    widest = max((0, *asked.get("reaches", ()), *asked.get("radii", ())))
+    _require(widest <= policy["widest_radius"], "the policy allows no radius so wide")
+    _require(len(reports) < policy["most_questions"], "the policy allows no more questions")
+    for name, more in amounts.items():
+        _require(more <= read_amount(policy[f"question_{name}"]), f"the policy allows less {name} for a question")
+        spent = sum((read_amount(one[name]) for one in reports.values()), start=more)
+        _require(spent <= read_amount(policy[name]), f"the ceiling of {name} is reached")
+
+
+def place(row: Any, lower: list[float], step: float, steps: list[int]) -> list[int]:
+    """Return a row as a point of the grid: clipped, or the middle if anything in it is missing or no number."""
+    try:
+        values = [math.nan if type(x) is bool or not isinstance(x, Real) else float(x) for x in row]
+    except Exception:  # whatever a broken row raises
+        values = []
+    if len(values) != len(steps) or not all(map(math.isfinite, values)):
+        return [count // 2 for count in steps]
+    inside = (min(max(x, low), low + step * count) for x, low, count in zip(values, lower, steps, strict=True))
+    return [min(math.floor((x - low) / step), count - 1) for x, low, count in zip(inside, lower, steps, strict=True)]
+
+
+def _square(point: list[int], center: list[int]) -> int:
+    return sum((x - c) * (x - c) for x, c in zip(point, center, strict=True))
+
+
+def _region(point: list[int], asked: dict[str, Any]) -> int:
+    """Return the nearest center, the first of equals, if the point lies within its radius, or -1."""
+    squares = [_square(point, center) for center in asked["centers"]]
+    nearest = squares.index(min(squares))
+    return nearest if squares[nearest] <= asked["radii"][nearest] ** 2 else -1
+
+
+def _leaf(point: list[int], asked: dict[str, Any]) -> int:
+    """Return the number of a point's cell. The shape tells level by level which cells are halved, in their widest columns."""
+    shape, low, width, node = asked["shape"], [0] * len(point), list(asked["domain"]["steps"]), 0
+    while shape[node] == "1":
+        column = width.index(max(width))
+        half = width[column] // 2
+        is_above = point[column] >= low[column] + half
+        low[column] += half * is_above
+        width[column] = width[column] - half if is_above else half
+        further = 2 * shape.count("1", 0, node) + 1 + is_above
+        if not node < further < len(shape):  # no shape of a tree
+            break
+        node = further
+    return int(shape.count("0", 0, node) % shape.count("0"))
+
+
+def _longest(point: list[int], center: list[int], reach: int) -> int:
+    """Return the least whole number that is below neither a distance nor a reach."""
+    square = _square(point, center)
+    return max(math.isqrt(square - 1) + 1 if square else 0, reach)
+
+
+def _scaled(number: int, by: int, length: int) -> int:
+    """Return number * by / length, truncated toward zero."""
+    return number * by // length if number >= 0 else -(-number * by // length)
+
+
+def _offset(point: list[int], region: int, column: int, asked: dict[str, Any]) -> int:
+    """Return what a user in a region says about a column, in parts of FINE: between -FINE and FINE."""
+    center, reach = asked["centers"][region], asked["reaches"][region]
+    longest = reach if asked["kernel"] == "mean" else _longest(point, center, reach)
+    if column == len(point):  # the weight of a median
+        return int(reach * FINE // longest)
+    return _scaled(min(max(point[column] - center[column], -longest), longest), FINE, longest)
+
+
+class _Entropy:
+    """Random bytes in their order."""
+
+    def __init__(self, draw: Callable[[int], bytes]) -> None:
+        self._draw, self._bytes, self._at = draw, b"", 0
+
+    def take(self, count: int) -> bytes:
+        """Return so many bytes."""
+        if self._at + count > len(self._bytes):
+            self._bytes, self._at = self._bytes[self._at :] + self._draw(max(count, 512)), 0
+        self._at += count
+        return self._bytes[self._at - count : self._at]
+
+    def below(self, bound: int) -> int:
+        """Return a number below a bound, each equally likely: bytes, cut to as many bits as needed, until it is below."""
+        bits = (bound - 1).bit_length()
+        size = (bits + 7) // 8
+        while True:
+            start = self._at
+            self._at = end = start + size
+            part = self._bytes[start:end]
+            if len(part) < size:
+                self._at = start
+                part = self.take(size)
+            number = int.from_bytes(part, "big") >> (8 * size - bits)
+            if number < bound:
+                return number
+
+    def has_exp(self, above: int, below: int) -> bool:
+        """Return True with probability e^-(above / below)."""
+        while above > below:
+            if not self.has_exp(1, 1):
+                return False
+            above -= below
+        count = 1
+        while self.below(below * count) < above:
+            count += 1
+        return count % 2 == 1
+
+    def gaussian(self, variance: int) -> int:
+        """Return discrete Gaussian noise (Canonne, Kamath and Steinke 2020, algorithms 1 to 3)."""
+        scale = math.isqrt(variance) + 1
+        while True:
+            size = self.below(scale)
+            if not self.has_exp(size, scale):
+                continue
+            while self.has_exp(1, 1):
+                size += scale
+            is_negative = self.take(1)[0] >= 128
+            if (size or not is_negative) and self.has_exp((size * scale - variance) ** 2, 2 * variance * scale * scale):
+                return -size if is_negative else size
+
+
+def _bits(slot: int, asked: dict[str, Any], entropy: _Entropy) -> str:
+    """Return one bit for each slot: the user's own is set with probability a half, any other with threshold / 2^32."""
+    count, threshold = slots_of(asked), asked["noise"]["threshold"]
+    words = struct.unpack(f">{count}I", entropy.take(4 * count))
+    marks = ["1" if word < threshold else "0" for word in words]
+    if slot >= 0:
+        marks[slot] = "1" if words[slot] < WORDS // 2 else "0"
+    size = (count + 7) // 8
+    return int("".join(marks).ljust(8 * size, "0"), 2).to_bytes(size, "big").hex()
+
+
+def reply_of(point: list[int], asked: dict[str, Any], entropy: _Entropy) -> dict[str, Any]:
+    """Return a point's private reply; the order in which random bytes are read is part of the format."""
+    kind, noise = asked["kind"], asked["noise"]
+    if kind == "cells":
+        return {"bits": _bits(_leaf(point, asked), asked, entropy)}
+    if kind == "cost":
+        first, second = (min(_square(point, center) for center in asked[name]) for name in ("first", "second"))
+        if asked["power"] == 1:
+            first, second = math.isqrt(first), math.isqrt(second)
+        value = min(max(first - second, -asked["range"]), asked["range"]) + asked["range"]
+        words = struct.unpack(">2I", entropy.take(8))
+        return {"bit": int(words[0] < value * WORDS // (2 * asked["range"])) ^ int(words[1] < noise["threshold"])}
+    region = _region(point, asked)
+    if kind == "regions":
+        return {"bits": _bits(region, asked, entropy)}
+    if kind == "offsets":
+        words = struct.unpack(">2I", entropy.take(8))
+        column, slot = words[0] * (len(point) + (asked["kernel"] == "median")) // WORDS, -1
+        if region >= 0:  # one of the two nearest bins, so that it is the value on average
+            low, rest = divmod((_offset(point, region, column, asked) + FINE) * (asked["bins"] - 1), 2 * FINE)
+            slot = region * asked["bins"] + low + int(words[1] < rest * (WORDS // (2 * FINE)))
+        return {"column": column, "bits": _bits(slot, asked, entropy)}
+    values = [entropy.gaussian(noise["variance"]) for _ in range(slots_of(asked))]
+    if region >= 0:
+        anchor, reach = asked["anchors"][region], asked["reaches"][region]
+        for i, (x, c) in enumerate(zip(point, anchor, strict=True), start=region * len(point)):
+            values[i] += _scaled(x - c, asked["resolution"], _longest(point, anchor, reach))
+    return {"values": values}
+
+
+def _message(name: str, **fields: Any) -> str:
+    return json.dumps({"format": f"spinney-{name}/1", **fields}, sort_keys=True, separators=(",", ":"))
+
+
+def respond(
+    row: Any, question: str, policy: dict[str, Any], state: dict[str, Any], entropy: Callable[[int], bytes] = os.urandom
+) -> str:
+    """Answer a question about one row, or refuse it; return the message to send, and leave in `state` what must be kept.
+
+    Privacy
+    -------
+    Neighbors: any two rows of this device. Statement: all messages together, to whatever a server asks, are (epsilon,
+    delta)-differentially private at the ceiling of the policy, as long as the state is kept: keep it before the message is sent.
+    If it is lost, the ceiling starts anew and losses add up. Proof: ``proofs/local.md``. Outside the promise: running time.
+
+    Parameters
+    ----------
+    row : sequence of numbers, or None
+    question : str
+    policy, state : dict
+        What this device allows, and what it keeps; an empty state is a new device's.
+    entropy : callable
+        Returns so many random bytes; anything but the default is for tests of the format.
+    """
+    try:
+        asked = read_question(question)
+        digest, reports = digest_of(asked), state.setdefault("reports", {})
+        token = state["token"] = state.get("token") or entropy(16).hex()
+        _require(_are(_TEXT, token), "the policy or the state is broken")
+        if digest in reports:
+            return str(reports[digest]["report"])
+        _require(is_asked(asked["group"], token), "another group is asked")
+        _check_policy(asked, policy, reports)
+    except (KeyError, TypeError, AttributeError, UnicodeEncodeError):  # no row was read yet
+        return _message("refusal", reason="the policy or the state is broken")
+    except Refusal as refusal:
+        return _message("refusal", reason=str(refusal))
+    point = place(row, *read_domain(asked["domain"]))
+    report = _message("report", question=digest, token=token, **reply_of(point, asked, _Entropy(entropy)))
+    reports[digest] = {"epsilon": asked["epsilon"], "delta": asked["delta"], "report": report}
+    return report

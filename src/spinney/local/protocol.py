@@ -1,0 +1,59 @@
+"""What a protocol of the local model is: questions one after another, each made from the tallies before it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Generator
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.local.tallies import ReportTally
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
+
+__all__ = ["Protocol", "Talk", "salt_of"]
+
+#: Yields the name of a charge and a question, is sent the tally of its reports, and returns what may be released.
+Talk = Generator[tuple[str, str], ReportTally, Result]
+
+
+class Protocol(Algorithm):
+    """An algorithm that asks users instead of a curator."""
+
+    solves: ClassVar[str] = "users"
+    backends: ClassVar[tuple[str, ...]] = ("users",)
+
+    @abstractmethod
+    def talk(self, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Talk:
+        """Ask, and return what may be released. Everything but the tallies is public."""
+
+    @abstractmethod
+    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
+        """Return every charge: what each user loses."""
+
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
+        """Return the charges as shares of epsilon, for plans."""
+        from spinney.local.reporting import Reporting
+
+        charges = self.plan(problem)
+        total = sum((Fraction(charge.amount) for charge in charges), start=Fraction(0))
+        return tuple(Part(c.name, c.question, Fraction(c.amount) / total, kind=Reporting()) for c in charges)
+
+    def run(self, curator: Any, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+        """Ask simulated users at their desk."""
+        talk = self.talk(problem, charges, rng)
+        try:
+            name, question = next(talk)
+            while True:
+                name, question = talk.send(curator.ask(question, charges[name]))
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+def salt_of(rng: np.random.Generator) -> str:
+    """Return a public salt that deals users into groups."""
+    return rng.bytes(12).hex()

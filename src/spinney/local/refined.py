@@ -1,0 +1,176 @@
+"""The refined protocol: every user answers one question, with the whole epsilon.
+
+Users are dealt into groups by a public hash. The first ones tell their cells: of a coarse grid, and of grids that are halved
+where the group before found mass. The cells that stand out of the noise are a weighted summary, which plain clustering turns into
+centers. Another group tells where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
+centers and shows how wide clusters are. The last one tells the same within a narrower reach, on which the noise depends, and
+moves the centers once more. Steps are weighed by the noise of what they correct and their own.
+
+Proof: ``proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.algorithms.problem import Charges, PointProblem, Result
+from spinney.local.asking import PARTS, Asking
+from spinney.local.cells import CellTree
+from spinney.local.grid import Grid
+from spinney.local.protocol import Protocol, Talk, salt_of
+from spinney.local.summary import CellSummary, gaps_of, levels_of
+from spinney.local.tallies import ReportTally
+from spinney.mechanisms.additive import Noise
+from spinney.privacy.charges import Charge, Measure
+from spinney.solvers.nearest import nearest
+from spinney.spaces.box import FloatArray
+
+__all__ = ["Refined"]
+
+
+@dataclass(frozen=True)
+class Refined(Protocol):
+    """One question a user; cells that are refined where mass is, then offsets.
+
+    Parameters
+    ----------
+    coarse, fine, wide : int
+        How many of a thousand users tell coarse cells, finer cells each time, and wide offsets; the others tell narrow offsets.
+    rounds : int
+        How often finer cells are asked for.
+    most_cells : int
+        Of the finer grids.
+    split : float
+        A cell is halved as long as its parts would pass so many standard deviations of the noise.
+    deepest : int
+        Halvings of a cell in one round, at most.
+    bins : int
+        Of wide offsets.
+    reach : float
+        Of narrow offsets, in standard deviations of a cluster's columns.
+    """
+
+    name = "refined"
+
+    coarse: int = 120
+    fine: int = 120
+    wide: int = 200
+    rounds: int = 3
+    most_cells: int = 1024
+    split: float = 1.5
+    deepest: int = 4
+    bins: int = 4
+    reach: float = 2.5
+
+    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
+        """Return one charge: a user answers one question."""
+        return (Charge("reports", "reports", Measure.PURE, problem.budget.epsilon),)
+
+    def talk(self, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Talk:
+        """Ask four groups."""
+        epsilon = Fraction(charges["reports"].amount)
+        asking = Asking(Grid.of(problem.domain), salt_of(rng))
+        ends = [*np.cumsum([0, self.coarse, *[self.fine] * self.rounds, self.wide]).tolist(), PARTS]
+        groups = list(pairwise(ends))
+        tree, _ = CellTree(asking.grid).refined(np.array([levels_of(problem)]))
+        summary = CellSummary.unknown(tree)
+        tally = yield "reports", asking.cells("cells 0", tree, epsilon, groups[0])
+        summary, users = summary.heard(tally, np.arange(len(tree))), tally.total_users
+        for turn in range(self.rounds):
+            tree, origins = summary.tree.refined(summary.levels(tally, self.split, self.deepest, self.most_cells))
+            tally = yield "reports", asking.cells(f"cells {turn + 1}", tree, epsilon, groups[turn + 1])
+            summary = summary.over(tree, origins).heard(tally, origins)
+            users += tally.total_users
+        weights, stds = summary.weights, summary.stds
+        centers = summary.solved(problem, rng)
+        kernel = problem.kernel
+        spread, variance = _spreads(tree, weights, stds, centers, problem)
+        reaches = np.minimum(3 * spread, gaps_of(centers, problem))
+        third = yield "reports", asking.offsets("wide", centers, reaches, "mean", self.bins, epsilon, groups[-2])
+        step = _Step(third, asking.grid, reaches)
+        centers, variance = _moved(centers, variance, step)
+        reaches = np.minimum(self.reach * step.spreads(spread), reaches)
+        floor = reaches if kernel == "mean" else np.maximum(reaches / self.reach * 0.5, asking.grid.step)
+        fourth = yield "reports", asking.offsets("narrow", centers, floor, kernel, 2, epsilon, groups[-1])
+        last = _Step(fourth, asking.grid, floor)
+        centers, _ = _moved(centers, variance, last)
+        users += third.total_users + fourth.total_users
+        sizes = np.maximum(np.rint(last.masses * users / max(fourth.total_users, 1)), 0).astype(np.int64)
+        noise = Noise("gaussian", float(last.mass_std * users / max(fourth.total_users, 1)) + 1e-9)
+        kept = weights > 0
+        return Result(problem.domain.clip(centers), sizes, noise, tree.middles[kept], weights[kept] * users)
+
+
+def _spreads(
+    tree: CellTree, weights: FloatArray, stds: FloatArray, centers: FloatArray, problem: PointProblem
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far users are from each center in a column, by the summary, and the variance of each center's columns."""
+    kept = weights > 0
+    points, mass, widths = tree.middles[kept], weights[kept], tree.widths[kept]
+    k = len(centers)
+    squares, labels = nearest(points, centers)
+    total = np.maximum(np.bincount(labels, mass, k), 1e-12)
+    d = points.shape[1]
+    inside = (widths**2).mean(axis=1) / 12
+    spread = np.sqrt(_medians(squares / d + inside, mass, labels, k))  # a far cell that is noise does not widen it
+    noise = np.bincount(labels, squares / d * stds[kept] ** 2, k) / total**2
+    variance = noise + np.bincount(labels, mass**2 * inside, k) / total**2
+    empty = np.bincount(labels, minlength=k) == 0
+    spread[empty], variance[empty] = problem.domain.half_diagonal, problem.domain.half_diagonal**2
+    return spread, variance
+
+
+def _medians(values: FloatArray, weights: FloatArray, labels: NDArray[Any], k: int) -> FloatArray:
+    """Return the weighted median of each cluster's values; 0 of none."""
+    found, order = np.zeros(k), np.argsort(values)
+    for cluster in range(k):
+        mine = order[labels[order] == cluster]
+        sums = np.cumsum(weights[mine])
+        found[cluster] = values[mine[np.searchsorted(sums, sums[-1] / 2)]] if mine.size else 0.0
+    return found
+
+
+class _Step:
+    """What reports of offsets say about each center: where its users are on average, how many and how far away."""
+
+    def __init__(self, tally: ReportTally, grid: Grid, reaches: FloatArray) -> None:
+        asked = tally.asked
+        self.d, bins, k = grid.steps.size, asked["bins"], len(asked["centers"])
+        users = np.maximum(tally.users, 1)[:, None, None]
+        shares = tally.counts.reshape(-1, k, bins) / users  # of those who spoke about a column
+        std = tally.count_std / users[:, 0, 0]
+        places = np.linspace(-1, 1, bins)
+        self.reaches, self._places, self._shares = reaches, places, shares
+        columns = shares[: self.d]
+        self.masses = columns.sum(axis=2).mean(axis=0) * tally.total_users
+        self.mass_std = float(std[: self.d].mean() * np.sqrt(bins / self.d)) * tally.total_users
+        mass = np.maximum(self.masses / max(tally.total_users, 1), 1e-12)
+        self._mass = mass
+        denominator = mass
+        if len(tally.users) > self.d:  # a median: weights are told too
+            denominator = np.maximum((shares[self.d] * places).sum(axis=1), 0.05 * mass)
+        self.offsets = ((columns * places).sum(axis=2) / denominator).T * reaches[:, None]
+        noise = std[: self.d].mean() * np.sqrt((places**2).sum())
+        variance = np.maximum(noise / denominator * reaches, 1e-12 * reaches) ** 2
+        self.precision = np.where(self.masses > 2 * self.mass_std, 1 / variance, 0.0)
+
+    def spreads(self, before: FloatArray) -> FloatArray:
+        """Return the standard deviation of a cluster's columns, between an eighth of what it was thought to be and the whole."""
+        squares = (self._shares[: self.d] * self._places**2).sum(axis=2).mean(axis=0) / self._mass * self.reaches**2
+        gap = self.reaches * (self._places[1] - self._places[0])
+        found = np.sqrt(np.maximum(squares - (self.offsets**2).mean(axis=1) - gap**2 / 6, 0))
+        pooled = float(np.median(found[self.precision > 0])) if self.precision.any() else np.inf
+        return np.asarray(np.clip(np.clip(found, pooled / 2, pooled * 2), before / 8, before))
+
+
+def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:
+    """Return centers after a step, as far as its noise allows, and the variance that is left."""
+    gain = variance * step.precision
+    offsets = np.clip(step.offsets, -step.reaches[:, None], step.reaches[:, None])
+    return centers + (gain / (1 + gain))[:, None] * offsets, variance / (1 + gain)

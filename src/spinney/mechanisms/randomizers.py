@@ -1,0 +1,107 @@
+"""Sums of many users' randomized responses, drawn together: exact binomial numbers from random bits.
+
+A user whose slot is set says so with one chance, any other user with another, both whole numbers of 2^-32. What a server adds up
+over independent users is a sum of two binomial numbers for each slot. A uniform number of 32 bits lies below a threshold as its
+first bit that differs from the threshold's says; so half of the users are decided by their first bit, half of the rest by the
+second, and a binomial number is a chain of numbers of heads among fair coins, which are counted bits.
+
+Proof: ``proofs/randomizers.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BITS", "Responses", "binomials", "responses"]
+
+#: Chances are whole numbers of 2^-BITS.
+BITS = 32
+#: Words of random bits that are drawn at once.
+CHUNK = 2**20
+
+
+@dataclass(frozen=True)
+class Responses:
+    """What users are asked: how many there are for each slot, and how likely a slot is set.
+
+    Parameters
+    ----------
+    users : tuple of int
+        One number for each slot.
+    own, other : int
+        Chances of a slot that is the user's own, and of any other, in parts of 2^32.
+    """
+
+    users: tuple[int, ...]
+    own: int
+    other: int
+
+    def sharper(self, factor: float) -> Responses:
+        """Return responses whose loss is divided by a factor: to try whether an audit notices. Rounded, so for audits alone."""
+        odds = ((1 << BITS) - self.other) / self.other
+        other = round((1 << BITS) / (1 + odds ** (1 / factor)))
+        is_unary = 2 * self.own == 1 << BITS
+        return Responses(self.users, self.own if is_unary else (1 << BITS) - other, other)
+
+
+def _heads(coins: NDArray[np.int64], entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
+    """Return numbers of heads among so many fair coins."""
+    words = (coins + 63) >> 6
+    found = np.zeros(coins.size, dtype=np.int64)
+    rest = (coins & 63).astype(np.uint64)
+    mask = np.where((rest == 0) & (coins > 0), ~np.uint64(0), (np.uint64(1) << rest) - np.uint64(1))
+    start = 0
+    while start < coins.size:
+        stop = max(start + 1, int(np.searchsorted(np.cumsum(words[start:]), CHUNK, side="right")) + start)
+        sizes = words[start:stop]
+        full = np.flatnonzero(sizes) + start
+        if full.size == 1 and words[full[0]] > CHUNK:  # one slot of very many users, piece by piece
+            found[full[0]] = _heads_of_one(int(coins[full[0]]), entropy)
+        elif full.size:
+            bits = np.frombuffer(entropy(8 * int(sizes.sum())), dtype=np.uint64).copy()
+            ends = np.cumsum(words[full])
+            bits[ends - 1] &= mask[full]
+            found[full] = np.add.reduceat(np.bitwise_count(bits).astype(np.int64), ends - words[full])
+        start = stop
+    return found
+
+
+def _heads_of_one(coins: int, entropy: Callable[[int], bytes]) -> int:
+    pieces, rest = divmod(coins, 64 * CHUNK)
+    sizes = [64 * CHUNK] * pieces + [rest] * (rest > 0)
+    return sum(int(_heads(np.array([size]), entropy)[0]) for size in sizes)
+
+
+def binomials(trials: NDArray[np.int64], chance: int, entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
+    """Return numbers of successes, each of so many independent trials.
+
+    Parameters
+    ----------
+    trials : array of int
+    chance : int
+        Of one trial, in parts of 2^32, from 0 to 2^32.
+    entropy : callable
+        Returns so many random bytes.
+    """
+    if chance >= 1 << BITS:
+        return trials.copy()
+    found, open_ = np.zeros_like(trials), trials.copy()
+    for place in range(BITS - 1, -1, -1):
+        if not open_.any() or not chance & ((2 << place) - 1):  # no threshold bit is left: nothing more lies below
+            break
+        heads = _heads(open_, entropy)
+        if chance >> place & 1:
+            found, open_ = found + (open_ - heads), heads
+        else:
+            open_ = open_ - heads
+    return found
+
+
+def responses(values: NDArray[np.int64], rule: Responses, entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
+    """Return how many users set each slot, of which it is so many users' own."""
+    others = np.asarray(rule.users, dtype=np.int64) - values
+    return binomials(values, rule.own, entropy) + binomials(others, rule.other, entropy)

@@ -1,0 +1,85 @@
+"""The device file: alone, exact samplers, and measured from outside."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alarms import check_frequencies
+from reports import policy_for, question_of, run_node
+from spinney.audit import Pair, black_box
+from spinney.local import device
+from spinney.local.device import respond
+
+SOURCE = Path(device.__file__)
+
+
+def test_the_device_imports_the_standard_library_alone():
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+    names = {one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names) | {"__future__"}
+
+
+def test_a_copy_of_the_device_alone_answers(tmp_path):
+    copy = tmp_path / "device.py"
+    copy.write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+    script = "import json, sys, device; q, p = json.load(sys.stdin); print(device.respond([1, 1], q, p, {}))"
+    task = json.dumps([question_of("cells"), policy_for()])
+    command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {script}"]
+    result = subprocess.run(command, input=task, capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout)["format"] == "spinney-report/1"
+
+
+def law_of(variance, places):
+    weights = np.exp(-(np.arange(-60, 61) ** 2) / (2 * variance))
+    return np.exp(-(places**2) / (2 * variance)) / weights.sum()
+
+
+@pytest.mark.parametrize("variance", [1, 2, 7, 25])
+def test_discrete_gaussian_numbers_have_their_law(variance):
+    entropy = device._Entropy(np.random.default_rng(variance).bytes)
+    drawn = np.array([entropy.gaussian(variance) for _ in range(20_000)])
+    places = np.arange(-30, 31)
+    check_frequencies([(drawn == place).sum() for place in places], law_of(variance, places), 1e-6)
+
+
+def test_discrete_gaussian_numbers_of_javascript_have_their_law():
+    question = question_of("sums", epsilon="60", delta="1/2", resolution=1, radii=[0, 0], centers=[[9, 9], [9, 9]])
+    variance = json.loads(question)["noise"]["variance"]
+    policy = policy_for(epsilon="60", question_epsilon="60", delta="1/2", question_delta="1/2")
+    tasks = [{"row": [0, 0], "question": question, "policy": policy, "state": {}, "seed": f"law {i}"} for i in range(3000)]
+    drawn = np.array([json.loads(message)["values"] for message, _ in run_node(tasks)]).ravel()
+    places = np.arange(-30, 31)
+    check_frequencies([(drawn == place).sum() for place in places], law_of(variance, places), 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["cells", "offsets", "cost"])
+def test_from_outside_a_response_shows_no_more_than_epsilon(kind):
+    rng = np.random.default_rng(7)
+    question, wide = question_of(kind), {"cost": {"range": 4, "second": [[3, 1]]}}.get(kind, {})
+    question = question_of(kind, **wide)
+
+    def told(table):
+        report = json.loads(respond(table[0].tolist(), question, policy_for(), {"token": "t"}, rng.bytes))
+        bits = [int(bit) for bit in f"{int(report.get('bits', '0'), 16):08b}"]
+        return np.array([*bits, report.get("bit", 0), report.get("column", 0)], dtype=float)
+
+    pair = Pair("another row", np.array([[0.0, 0.0]]), np.array([[3.0, 1.0]]))
+    found = black_box(told, [pair], epsilon=1.0, runs=4000)
+    assert not found.broken
+    assert found.bound > 0.4, "the audit sees that rows differ at all"
+
+
+def test_the_black_box_sees_a_device_that_promises_half_of_what_it_loses():
+    rng, question = np.random.default_rng(8), question_of("cost", range=4, second=[[3, 1]])
+    pair = Pair("another row", np.array([[0.0, 0.0]]), np.array([[3.0, 1.0]]))
+
+    def told(table):
+        return np.array([float(json.loads(respond(table[0].tolist(), question, policy_for(), {}, rng.bytes))["bit"])])
+
+    assert black_box(told, [pair], epsilon=0.5, runs=4000).broken

@@ -1,0 +1,170 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import spinney
+from spinney import PrivateKMeans, PrivateKMedian, verify
+from spinney.audit import replay
+from spinney.exceptions import BudgetError, DataError, ParameterError
+from spinney.local import Refined, Session, StableLocal, policy_of, respond
+
+CENTERS = np.array([[-0.6, -0.5], [0.6, 0.5], [-0.5, 0.6]])
+
+
+def blobs(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return CENTERS[rng.integers(0, 3, n)] + rng.normal(0, 0.05, (n, 2))
+
+
+def local(k=3, estimator=PrivateKMeans, **changes):
+    return estimator(k, **({"epsilon": 1.0, "bounds": (-1, 1), "adjacency": "replace", "model": "local"} | changes))
+
+
+def distance(centers):
+    return max(np.sqrt(((centers - center) ** 2).sum(axis=1)).min() for center in CENTERS)
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize(
+    ("algorithm", "delta", "reach"), [("auto", 0.0, 0.05), ("stable", 1e-6, 0.45), (StableLocal(False), 1e-6, 0.45)]
+)
+def test_a_local_fit_finds_separated_clusters_and_its_release_verifies(estimator, algorithm, delta, reach, tmp_path):
+    model = local(estimator=estimator, algorithm=algorithm, delta=delta, noise_seed=3).fit(blobs(200_000))
+    assert distance(model.cluster_centers_) < reach
+    assert np.abs(model.cluster_sizes_ - 66_667).max() < 5 * model.release_.sizes_margin
+    path = tmp_path / "release.json"
+    release = local(estimator=estimator, algorithm=algorithm, delta=delta).fit(blobs(2_000)).release_
+    release.to_json(path)
+    found = verify(path)
+    assert all(finding.holds for finding in found.findings), found
+    assert release.model.startswith("local, simulated: ")
+    assert release.epsilon == release.promised_epsilon == 1.0
+    again = estimator.from_release(path)
+    assert (again.model, again.adjacency) == ("local", "replace")
+    assert type(again._facts(False).fit(2).algorithm) is type(model._facts(False).fit(2).algorithm)
+
+
+def test_a_seed_repeats_a_local_fit():
+    first, second = (local(noise_seed=5).fit(blobs(3_000)).cluster_centers_ for _ in range(2))
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"adjacency": "add-remove"}, "adjacency"),
+        ({"epsilon": np.inf}, "epsilon"),
+        ({"tighten": True}, "tighten"),
+        ({"algorithm": "tree"}, "algorithm"),
+        ({"model": "distant"}, "model"),
+        ({"algorithm": "stable"}, "delta"),
+        ({"model": "central", "algorithm": "refined"}, "algorithm"),
+    ],
+)
+def test_what_the_local_model_has_not_is_refused_before_rows_are_read(changes, names):
+    with pytest.raises(ParameterError, match=f"'{names}' parameter"):
+        local(**changes).fit(blobs(10))
+
+
+def test_groups_and_files_are_refused(tmp_path):
+    with pytest.raises(ParameterError, match="max_rows_per_group"):
+        local(max_rows_per_group=2).fit(blobs(10), groups=np.arange(10))
+    np.save(tmp_path / "rows.npy", blobs(10))
+    fitted = local(noise_seed=0).fit(tmp_path / "rows.npy")  # a small file is read into memory
+    assert fitted.cluster_centers_.shape == (3, 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 50])
+@pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-6)])
+def test_any_number_of_users_is_answered(n, algorithm, delta):
+    for k, seed in ((1, 0), (3, 1)):
+        fitted = local(k, algorithm=algorithm, delta=delta, noise_seed=seed).fit(blobs(50)[:n])
+        assert np.isfinite(fitted.cluster_centers_).all()
+        assert (np.abs(fitted.cluster_centers_) <= 1).all()
+
+
+@pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-6)])
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+def test_replay_of_a_neighbor_holds_and_sees_noise_that_is_too_small(algorithm, delta, estimator):
+    rows = blobs(400)
+    other = rows.copy()
+    other[7] = [0.9, -0.9]
+    model = local(algorithm=algorithm, delta=delta, estimator=estimator)
+    assert not replay(model, rows, other).broken
+    assert not replay(model, rows, np.vstack([rows[:399], [[np.nan, 0]]])).broken
+    assert replay(model, rows, other, factor=0.5).broken
+
+
+def test_a_ledger_is_charged_once_for_each_user(tmp_path):
+    ledger = spinney.Ledger(tmp_path / "ledger.jsonl", epsilon=1.5, adjacency="replace")
+    local().fit(blobs(100), ledger=ledger)
+    assert ledger.spent == 1.0
+    with pytest.raises(BudgetError):
+        local().fit(blobs(100), ledger=ledger)
+
+
+def test_a_plan_says_what_each_user_loses():
+    text = str(local(algorithm="stable", delta=1e-6).plan(2, n_guess=1000))
+    assert "each user adds +-" in text
+    assert "Total: epsilon 1 of 1" in text
+    assert sum(charge.delta for charge in StableLocal().plan(local(delta=1e-6)._facts(False).fit(2).problem)) == pytest.approx(
+        1e-6
+    )
+
+
+def answered(session, rows, states):
+    policy = policy_of(session)
+    return [respond(row, session.question, policy, state) for row, state in zip(rows, states, strict=True)]
+
+
+@pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
+@pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-3)])
+def test_a_session_asks_devices_to_its_end_and_can_be_kept_between_questions(objective, algorithm, delta, tmp_path):
+    parameters = {"n_clusters": 2, "epsilon": 4.0, "delta": delta, "bounds": [-1, 1], "algorithm": algorithm}
+    session, rows = Session(parameters, 2, 7, objective), blobs(60).tolist()
+    states = [{} for _ in rows]
+    while session.question is not None:
+        with pytest.raises(ParameterError, match="not at its end"):
+            _ = session.release
+        session = Session.from_json(session.heard([*answered(session, rows, states), "noise"]).to_json())
+    release = session.release
+    release.to_json(tmp_path / "release.json")
+    assert all(finding.holds for finding in verify(tmp_path / "release.json").findings)
+    assert release.model.startswith("local: ")
+    assert release.noise == "secure"
+    with pytest.raises(ParameterError, match="has ended"):
+        session.heard([])
+    spent = [sum(spinney.local.device.read_amount(one["epsilon"]) for one in state["reports"].values()) for state in states]
+    assert max(spent) <= 4
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"format": "spinney-session/1"}', "[" * 5000])
+def test_a_broken_session_is_an_error_that_quotes_nothing(text):
+    with pytest.raises(DataError, match="no whole session"):
+        Session.from_json(text)
+
+
+def test_a_session_whose_tallies_do_not_fit_is_refused():
+    record = json.loads(Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1).heard([]).to_json())
+    record["tallies"][0]["totals"] = [[1, 2]]
+    with pytest.raises(DataError, match="no whole session"):
+        Session.from_json(json.dumps(record))
+
+
+def test_one_user_answers_one_question_of_the_refined_protocol():
+    session, state = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 7), {}
+    policy = policy_of(session)
+    assert (policy["epsilon"], policy["most_questions"]) == ("1", 1)
+    while session.question is not None:
+        session = session.heard([respond([0, 0], session.question, policy, state)])
+    assert len(state["reports"]) == 1
+    assert sum(tally.total_users for tally in session.tallies) == 1
+
+
+def test_all_parameters_of_a_protocol_are_recorded():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        release = local(noise_seed=0).fit(blobs(100)).release_
+    assert release.parameters == {name: getattr(Refined(), name) for name in Refined.__dataclass_fields__}
