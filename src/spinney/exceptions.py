@@ -14,12 +14,12 @@
     └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
 
 No message ever contains a value, a count or an index taken from the rows. A table may be passed by mistake where a parameter
-belongs, so a message repeats what was passed only if it is a plain number or a name, and else names its type alone (`named`).
+belongs, so a message repeats what was passed only if it is a plain number or a name, and else names its type alone (`spinney.naming.named`).
 """
 
 from __future__ import annotations
 
-from os import PathLike
+from spinney.naming import is_path, named
 
 __all__ = [
     "BudgetError",
@@ -31,45 +31,7 @@ __all__ = [
     "SeededNoiseWarning",
     "SpinneyError",
     "check_path",
-    "is_path",
-    "named",
 ]
-
-#: A longer text, or one of several lines, is no name.
-LONGEST_NAME = 40
-#: No file system takes longer paths.
-LONGEST_PATH, LONGEST_PART = 4096, 256
-#: A whole number of more bits is not printed: it is no count and no seed that someone typed.
-MOST_BITS = 64
-
-
-def named(value: object) -> str:
-    """Return how a message speaks of something that was passed: a plain number or a short name as it is, else its type.
-
-    Nothing of the value itself is asked unless its type is exactly that of a plain number or text, so that neither rows nor their
-    number get into a message, whatever was passed.
-    """
-    kind = type(value)
-    if kind.__module__ == "numpy" and hasattr(kind, "item"):
-        import numpy as np
-
-        if kind in set(np.sctypeDict.values()) and issubclass(kind, np.bool_ | np.integer | np.floating):
-            value = value.item()  # type: ignore[attr-defined]
-            kind = type(value)
-    if value is None or kind in (bool, float):
-        return repr(value)
-    if kind is int and value.bit_length() <= MOST_BITS:  # type: ignore[attr-defined]
-        return repr(value)
-    if kind is str and len(value) <= LONGEST_NAME and value.isprintable():  # type: ignore[arg-type, attr-defined]
-        return repr(value)
-    return f"a value of type {type.__dict__['__name__'].__get__(kind)}"  # a class of classes may say anything in its place
-
-
-def is_path(value: object) -> bool:
-    """Whether this may be a path: a path object, or a text of one line with names that a file system takes."""
-    if not isinstance(value, str):
-        return isinstance(value, PathLike)
-    return value.isprintable() and len(value) <= LONGEST_PATH and all(len(part) < LONGEST_PART for part in value.split("/"))
 
 
 class SpinneyError(Exception):

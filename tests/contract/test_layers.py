@@ -26,6 +26,7 @@ HOUSE = (
     ("verification",),
     ("constraints",),
     ("exceptions", "compilation"),
+    ("naming",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}
 #: The package's own front doors stand above every room, its version below.

@@ -42,9 +42,9 @@ from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import CoverModel, max_coverage
-from spinney.exceptions import named
 from spinney.local import Session, policy_of
 from spinney.mechanisms.source import SeededSource
+from spinney.naming import named
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part

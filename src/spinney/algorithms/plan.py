@@ -99,7 +99,7 @@ class Plan:
         lines = [f"{text}."]
         supports = getattr(self.algorithm, "supports", None)  # someone's own algorithm may have none
         supported = supports and supports(problem, {charge.name: charge for charge in self.charges}, n_guess)
-        if supported is not None:
+        if supported is not None and supported < problem.k:
             lines.append(f"About {supported} of {problem.k} centers would rest on a private step, the others on the summary.")
         few = problem.few_rows * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
         if n_guess * float(problem.budget.epsilon) < few * problem.k:

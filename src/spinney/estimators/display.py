@@ -6,7 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from spinney.exceptions import SpinneyError, named
+from spinney.exceptions import SpinneyError
+from spinney.naming import named
 from spinney.spaces.box import Ball, Box, as_space
 from spinney.spaces.metric import FiniteMetric
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spinney.exceptions import DataError, ParameterError, is_path
+from spinney.exceptions import DataError, ParameterError
 from spinney.ledgers.entries import (
     Entry,
     check_charges,
@@ -31,6 +31,7 @@ from spinney.ledgers.entries import (
 from spinney.ledgers.filter import Filter, Lock, refusal
 from spinney.ledgers.header import FORMAT, header_of, opened_filter, with_ways, wrong
 from spinney.ledgers.journal import Journal, OpenJournal
+from spinney.naming import is_path
 from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError, is_path, named
+from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError
+from spinney.naming import is_path, named
 from spinney.tables.records import Header, read_header
 
 if TYPE_CHECKING:

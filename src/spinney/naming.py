@@ -1,0 +1,43 @@
+"""How a message may speak of what was passed: by its name, if it is one, and else by its type alone."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+__all__ = ["is_path", "named"]
+
+#: A longer text, or one of several lines, is no name.
+LONGEST_NAME = 40
+#: No file system takes longer paths.
+LONGEST_PATH, LONGEST_PART = 4096, 256
+#: A whole number of more bits is not printed: it is no count and no seed that someone typed.
+MOST_BITS = 64
+
+
+def named(value: object) -> str:
+    """Return how a message speaks of something that was passed: a plain number or a short name as it is, else its type.
+
+    Nothing of the value itself is asked unless its type is exactly that of a plain number or text, so that neither rows nor their
+    number get into a message, whatever was passed.
+    """
+    kind = type(value)
+    if kind.__module__ == "numpy" and hasattr(kind, "item"):
+        import numpy as np
+
+        if kind in set(np.sctypeDict.values()) and issubclass(kind, np.bool_ | np.integer | np.floating):
+            value = value.item()  # type: ignore[attr-defined]
+            kind = type(value)
+    if value is None or kind in (bool, float):
+        return repr(value)
+    if kind is int and value.bit_length() <= MOST_BITS:  # type: ignore[attr-defined]
+        return repr(value)
+    if kind is str and len(value) <= LONGEST_NAME and value.isprintable():  # type: ignore[arg-type, attr-defined]
+        return repr(value)
+    return f"a value of type {type.__dict__['__name__'].__get__(kind)}"  # a class of classes may say anything in its place
+
+
+def is_path(value: object) -> bool:
+    """Whether this may be a path: a path object, or a text of one line with names that a file system takes."""
+    if not isinstance(value, str):
+        return isinstance(value, PathLike)
+    return value.isprintable() and len(value) <= LONGEST_PATH and all(len(part) < LONGEST_PART for part in value.split("/"))
