@@ -14,7 +14,7 @@
     └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
 
 No message ever contains a value, a count or an index taken from the rows. A table may be passed by mistake where a parameter
-belongs, so a message repeats what was passed only if it is a plain number or a name, and else names its type alone (`spinney.naming.named`).
+belongs, so a message repeats what was passed only if it is a plain number or a name, and else names its type (`spinney.naming`).
 """
 
 from __future__ import annotations
