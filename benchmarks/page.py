@@ -1,8 +1,8 @@
-"""A report in a browser: console messages, requests, findings of axe-core, printed pages and bytes, for the largest reports there are.
+"""A report in a browser: console messages, requests, findings of axe-core, printed pages and bytes.
 
-``python -m benchmarks.page --axe axe.min.js`` writes ``benchmarks/results/page.json``; ``--screenshots FOLDER`` keeps pictures, wide
-and narrow. Needs Chromium, Chrome or Edge, which is driven through a pipe by its own protocol; axe-core is one file of the npm
-package of that name, and is left out without ``--axe``.
+``python -m benchmarks.page --axe axe.min.js`` writes ``benchmarks/results/page.json``; ``--screenshots FOLDER`` keeps pictures,
+wide and narrow. Needs Chromium, Chrome or Edge, which is driven through a pipe by its own protocol; axe-core is one file of
+the npm package of that name, and is left out without ``--axe``.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, max_coverage
 from spinney.privacy.charges import Charge, Measure
@@ -73,6 +74,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self):
+        """Open an empty page, and listen."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
@@ -87,12 +89,14 @@ class Browser:
             self.events.append(self._receive())
 
     def value(self, code):
+        """Return what a piece of script returns."""
         found = self.ask("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in found:
             raise RuntimeError(str(found["exceptionDetails"])[:500])
         return found["result"].get("value")
 
     def close(self):
+        """End the browser."""
         with contextlib.suppress(Exception):
             self.ask("Browser.close")
         self.process.wait(timeout=30)
@@ -128,13 +132,14 @@ def releases(folder):
     """Yield releases by name, with what else their reports show."""
     rng = np.random.default_rng(0)
     kind = rng.integers(6, size=20_000)
-    middles = rng.uniform(size=(6, 3)) * [90, 120_000, 12] + [10, 10_000, 1]
-    rows = middles[kind] + rng.normal(size=(len(kind), 3)) * [4, 6_000, 0.8]
+    middles = np.array([[22, 18, 1], [34, 45, 2], [47, 88, 3], [52, 30, 9], [66, 60, 6], [79, 24, 14]])
+    rows = middles[kind] + rng.normal(size=(len(kind), 3)) * [4, 6, 0.8]
+    table = pd.DataFrame(rows, columns=["age", "income (1,000)", "visits"])
     ledger = Ledger(folder / "stays.jsonl", epsilon=4, delta=1e-5)
-    model = PrivateKMeans(6, epsilon=1.0, bounds=([0, 0, 0], [110, 200_000, 40]), random_state=0)
+    model = PrivateKMeans(6, epsilon=1.0, bounds={"age": (0, 110), "income (1,000)": (0, 200), "visits": (0, 40)}, random_state=0)
     for _ in range(3):
-        release = model.fit(rows, ledger=ledger).release_
-    yield "centers", replace(release, feature_names=("age", "income", "visits")), {"ledger": ledger, "curve": cost_curve(release, 12)}
+        release = model.fit(table, ledger=ledger).release_
+    yield "centers", release, {"ledger": ledger, "curve": cost_curve(release, 12)}
     yield "one column", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :1]).release_, {}
     yield "not private", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110), noise_seed=1).fit(rows[:, :2]).release_, {}
     points = np.column_stack([9 + rng.normal(0, 0.1, 200), 48 + rng.normal(0, 0.1, 200)])
@@ -158,9 +163,11 @@ def largest(release: Release, rng):
 
 
 def main():
+    """Look at all pages, and write what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--axe", type=Path, default=None)
     parser.add_argument("--screenshots", type=Path, default=None)
+    parser.add_argument("--only", default=None)
     given = parser.parse_args()
     axe = given.axe.read_text(encoding="utf-8") if given.axe else ""
     results = {}
@@ -172,6 +179,8 @@ def main():
             browser.open()
             version = browser.ask("Browser.getVersion")["product"]
             for title, release, more in releases(folder):
+                if given.only not in (None, title):
+                    continue
                 path = folder / f"{title.replace(' ', '-')}.html"
                 path.write_text(html_page(release, **more), encoding="utf-8")
                 results[title] = look(browser, path, axe, given.screenshots)
@@ -185,7 +194,8 @@ def main():
     )  # fmt: skip
     axe_version = re.search(r"axe v([\d.]+)", axe)
     record = {"browser": version, "axe": axe_version[1] if axe_version else None, "holds": holds, "pages": results}
-    RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if given.only is None:
+        RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print("holds" if holds else "DOES NOT HOLD")
 
 

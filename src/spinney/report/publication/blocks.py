@@ -7,12 +7,27 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Bar", "Command", "Document", "Drawing", "Facts", "Grid", "Notice", "Paragraph", "Section", "Value", "clean", "short"]
+__all__ = [
+    "Bar",
+    "Command",
+    "Document",
+    "Drawing",
+    "Facts",
+    "Grid",
+    "Notice",
+    "Paragraph",
+    "Section",
+    "Value",
+    "clean",
+    "short",
+    "shorts",
+]
 
 #: Letters shown of a name; a column may be called anything.
-LETTERS = 40
+LETTERS = 32
 #: Control characters, halves of characters, and marks that turn the direction of all text behind them.
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
@@ -110,6 +125,15 @@ def clean(text: object, letters: int | None = None) -> str:
     """Return a text of one line without characters that are not seen, shortened to so many letters."""
     line = " ".join(UNSEEN.sub("\ufffd", re.sub(r"[\t\n\r]+", " ", str(text))).split())
     return line if letters is None or len(line) <= letters else line[: letters - 1].rstrip() + "…"
+
+
+def shorts(values: Sequence[float], digits: int = 4) -> list[str]:
+    """Return the numbers of a column with as many decimals each, so many digits for the largest."""
+    largest = max((abs(float(value)) for value in values), default=0.0)
+    if not 1e-3 <= largest < 1e9:
+        return [short(value, digits) for value in values]
+    places = max(digits - 1 - math.floor(math.log10(largest)), 0)
+    return [f"{round(float(value), places) + 0.0:,.{places}f}" for value in values]
 
 
 def short(value: float, digits: int = 4) -> str:

@@ -25,6 +25,8 @@ __all__ = ["to_html"]
 
 #: What a browser may load: styles that are in the page, and nothing else. An empty icon keeps it from asking for one.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+#: Letters of a word that is broken into lines where it must.
+LONG = 14
 #: Shades of a heat map: all of them light, for dark letters.
 SHADES = 7
 
@@ -42,21 +44,32 @@ def _bar(bar: Bar) -> str:
     return f'{svg}<rect class="k" x="0" y="1" width="{place(length)}" height="10"/>{margin}</svg>'
 
 
+def _kind(text: str, column: int, grid: Grid) -> list[str]:
+    """Return the classes of a cell: texts stand to the left, and only what has very long words is broken within them."""
+    broken = any(len(word) > LONG for word in text.split())
+    return [*(["w"] if column < grid.words else []), *(["a"] if broken else [])]
+
+
+def _tag(name: str, kinds: list[str], text: str) -> str:
+    """Return an element with its classes; `text` is escaped."""
+    more = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<{name}{more}>{text}</{name.partition(' ')[0]}>"
+
+
 def _cell(value: Value, column: int, grid: Grid) -> str:
     """Return a cell; the first one of a row is its heading."""
-    kinds = [*(["w"] if column < grid.words else []), *(["b"] if value.bar else [])]
+    kinds, text = _kind(value.text, column, grid), escape(value.text)
+    if column >= grid.words:
+        kinds.append("q")
     if value.shade is not None:
         kinds.append(f"h{min(int(value.shade * SHADES), SHADES - 1)}")
-    kind = f' class="{" ".join(kinds)}"' if kinds else ""
-    text = escape(value.text) + (_bar(value.bar) if value.bar else "")
-    return f'<th scope="row"{kind}>{text}</th>' if column == 0 else f"<td{kind}>{text}</td>"
+    if value.bar:
+        kinds, text = [*kinds, "b"], f"<span>{_bar(value.bar)}{text}</span>"
+    return _tag('th scope="row"' if column == 0 else "td", kinds, text)
 
 
 def _grid(grid: Grid) -> str:
-    heads = "".join(
-        f'<th scope="col"{" class=w" if column < grid.words else ""}>{escape(head)}</th>'
-        for column, head in enumerate(grid.heads)
-    )
+    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head)) for i, head in enumerate(grid.heads))
     rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
     table = (
         f"<table><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"

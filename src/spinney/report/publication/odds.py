@@ -40,13 +40,11 @@ def factor_words(epsilon: float) -> str:
 def percent_words(guess: float, epsilon: float) -> str:
     """Return how sure a guess can become if odds are multiplied by exp(epsilon), which may be negative; to the safe side."""
     other = 1 / (1 + guess / (1 - guess) * math.exp(min(max(epsilon, -600.0), 600.0)))  # the chance of the opposite
-    if epsilon >= 0:  # rounded up, but never to a certainty that it is not
-        left = other * 100
-        if left < 1e-6:
-            return "nearly 100%"
-        return f"{100 - Decimal(_rounded(left, 2 if left < 1 else 3, ROUND_FLOOR)):f}%"
-    sure = (1 - other) * 100
-    return "nearly 0%" if sure < 1e-6 else f"{_rounded(sure, 2 if sure < 1 else 3, ROUND_FLOOR)}%"
+    left = 100 * (other if epsilon >= 0 else 1 - other)
+    if left < 1e-6:
+        return "nearly 100%" if epsilon >= 0 else "nearly 0%"
+    down = Decimal(_rounded(left, 1 + len(str(int(left))) if left >= 1 else 2, ROUND_FLOOR))
+    return f"{100 - down if epsilon >= 0 else down:f}%"  # rounded away from the guess, but never to a certainty
 
 
 def chance_words(delta: float) -> str:

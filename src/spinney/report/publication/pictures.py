@@ -20,14 +20,18 @@ __all__ = ["curve_drawing", "map_drawing", "pair_drawings"]
 
 #: The size of a panel, and its margins: left, top, right, bottom.
 PANEL, MARGINS = (320, 290), (24, 10, 8, 24)
+#: The width of a single picture.
+PAPER = 420
 #: Cells to each side that points of a summary are put together in; bars of a single column.
 CELLS, BARS = 40, 40
 #: The radius of the heaviest point, and of a center's mark; beyond so many marks they have no numbers.
-HEAVIEST, MARK, NUMBERED = 9.0, 8.0, 20
+HEAVIEST, MARK, NUMBERED = 9.0, 8.0, 40
 #: Columns that are drawn, each against each other one.
 DRAWN = 3
-#: Up to this ratio of height to width a map keeps its proportions.
-FLATTEST, TALLEST = 0.4, 1.3
+#: The ratio of a map's height to its width, at least and at most.
+FLATTEST, TALLEST = 0.4, 0.8
+#: Air around what is drawn, as a share of the bounds.
+AIR = 0.04
 
 
 def _box(width: int, height: int) -> tuple[float, float, float, float]:
@@ -40,8 +44,13 @@ def _scaled(release: Release, column: int, values: NDArray[np.float64]) -> NDArr
 
 
 def _ends(release: Release, column: int) -> tuple[float, float]:
+    """Return what is drawn of a column: where the summary and the centers are, with some air, within the bounds."""
     box = release.tightened or release.domain
-    return float(box["lower"][column]), float(box["upper"][column])
+    bounds = float(box["lower"][column]), float(box["upper"][column])
+    there = np.concatenate([release.centers[:, column], release.summary_points[release.summary_weights > 0, column]])
+    low, high = float(there.min()), float(there.max())
+    air = AIR * (bounds[1] / 2 - bounds[0] / 2) + AIR * (high / 2 - low / 2)
+    return max(low - air, bounds[0]), min(high + air, bounds[1])
 
 
 def _marks(x: NDArray[np.float64], y: NDArray[np.float64], colors: Sequence[str]) -> str:
@@ -100,7 +109,7 @@ def _pair(
 
 def _column(release: Release, order: NDArray[np.int64], name: str) -> Drawing:
     """Return the summary of a single column as bars, and the centers above them."""
-    width, height = 640, 200
+    width, height = PAPER, 200
     left, top, right, bottom = box = _box(width, height)
     counts = np.zeros(BARS)
     if len(release.summary_points):
@@ -141,22 +150,30 @@ def pair_drawings(release: Release, order: NDArray[np.int64], names: Sequence[st
     return [_pair(release, order, names, of, first, second) for first, second in combinations(columns[:DRAWN], 2)]
 
 
+def _projected(
+    places: NDArray[np.float64], degrees: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[tuple[float, float]], int]:
+    """Return where places are on a map that keeps their proportions, the ends of its frame, and its height."""
+    low, high = places.min(axis=0) / 2, places.max(axis=0) / 2  # halves, for the widest spans overflow
+    middle, half = low + high, np.maximum(high - low, 1e-9 * np.maximum(np.abs(low + high), 1e-9))
+    stretch = float(1 / np.cos(np.radians(middle[1]))) if degrees else 1.0
+    height = round(PAPER * float(np.clip(half[1] / half[0] * stretch, FLATTEST, TALLEST)))
+    left, top, right, bottom = _box(PAPER, height)
+    inner = np.array([(right - left) / 2, (bottom - top) / 2])
+    unit = float(np.min((inner - 2 * MARK) / (half * [1.0, stretch])))  # of the picture, for one to the east
+    scale = unit * np.array([1.0, stretch])
+    x = (left + right) / 2 + (places[:, 0] - middle[0]) * scale[0]
+    y = (top + bottom) / 2 - (places[:, 1] - middle[1]) * scale[1]
+    return x, y, [(float(middle[i] - inner[i] / scale[i]), float(middle[i] + inner[i] / scale[i])) for i in (0, 1)], height
+
+
 def map_drawing(release: SiteRelease, order: NDArray[np.int64]) -> Drawing | None:
     """Return a map of the sites that are shown, numbered in this order; None if the release does not say where they are."""
     if release.coordinates is None or release.coordinates.shape[1] != 2:
         return None
-    places = release.coordinates[order]
     degrees = look_like_degrees(release.coordinates)
-    low, high = places.min(axis=0) / 2, places.max(axis=0) / 2
-    stretch = float(1 / np.cos(np.radians(np.clip(low[1] + high[1], -85, 85)))) if degrees else 1.0
-    wide, tall = max(float(high[0] - low[0]), 1e-300), float(high[1] - low[1])
-    width = 640
-    height = round(width * min(max(stretch * (tall / wide), FLATTEST), TALLEST))
-    left, top, right, bottom = box = _box(width, height)
-    air = 14.0
-    ends = [(2 * float(low[i]), 2 * float(high[i])) for i in (0, 1)]
-    x = left + air + fraction(places[:, 0], *ends[0]) * (right - left - 2 * air)
-    y = bottom - air - fraction(places[:, 1], *ends[1]) * (bottom - top - 2 * air)
+    x, y, ends, height = _projected(release.coordinates[order], degrees)
+    width, box = PAPER, _box(PAPER, height)
     new = order < len(release.medoids)
     squares = "".join(
         f'<rect class="m" x="{place(a - 10)}" y="{place(b - 10)}" width="20" height="20" fill="#fff"/>'
@@ -170,7 +187,7 @@ def map_drawing(release: SiteRelease, order: NDArray[np.int64]) -> Drawing | Non
 
 def curve_drawing(curve: CostCurve) -> Drawing:
     """Return the cost curve."""
-    width, height = 640, 210
+    width, height = PAPER, 210
     left, top, right, bottom = _box(width, height)
     clusters = np.array(curve.clusters, dtype=np.float64)
     costs = np.clip(np.array(curve.costs) / max(float(curve.costs[0]), 1e-300), 0, 1)

@@ -12,14 +12,16 @@ from spinney.releases.objectives import title_of
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import informative_columns
-from spinney.report.publication.blocks import LETTERS, Bar, Block, Grid, Notice, Paragraph, Section, Value, clean, short
+from spinney.report.publication.blocks import LETTERS, Bar, Block, Grid, Notice, Paragraph, Section, Value, clean, short, shorts
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
 from spinney.report.site_table import site_names
 
 __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 
-#: A row of a map that a release holds no summary for.
+#: Letters of a heading.
+HEADS = 24
+#: How pictures are read.
 AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are those of the table."
 
 
@@ -86,19 +88,22 @@ def _center_grid(release: Release, order: NDArray[np.int64]) -> Grid:
     """Return the centers as a table that is a heat map too."""
     names, columns = column_names(release), shown_columns(release)
     k, d = release.centers.shape
-    shades = {}
+    shades, texts = {}, {}
     for column in columns:
         values = release.centers[:, column]
         shades[column] = fraction(values, float(values.min()), float(values.max()))
+        texts[column] = shorts(values.tolist())
     rows = []
     for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1):
-        cells = [Value(short(release.centers[i, column]), shade=float(shades[column][i])) for column in columns]
+        cells = [Value(texts[column][i], shade=float(shades[column][i])) for column in columns]
         rows.append((Value(str(number)), size, *cells))
     note = "In the units of the table. Darker is higher among the centers of a column. " + _margin_words(release)
     note += _left_out(k, len(order), "centers")
     if d > len(columns):
         note += f" Of {d:,} columns these are the {len(columns)} along which the centers differ most."
-    return Grid("Centers, largest cluster first", ("no.", "rows", *(names[i] for i in columns)), tuple(rows), 1, note)
+    return Grid(
+        "Centers, largest cluster first", ("no.", "rows", *(clean(names[i], HEADS) for i in columns)), tuple(rows), 1, note
+    )
 
 
 def _center_sections(release: Release) -> list[Section]:

@@ -28,7 +28,7 @@ from spinney.verification.report import Verification
 __all__ = ["bounds_section", "check_section", "model_section", "notices", "sign_section", "spent_section"]
 
 #: Lines shown of charges, and of the releases of a ledger.
-CHARGES, ENTRIES = 14, 8
+CHARGES, ENTRIES = 12, 8
 
 
 def notices(release: Promise, verification: Verification | None) -> tuple[Notice, ...]:
@@ -80,7 +80,7 @@ def _charges(release: Promise) -> Grid:
         tuple(Value(clean(text, LETTERS)) for text in (name, question, price)) for question, name, price in rows[:CHARGES]
     )
     note = f"{len(rows) - CHARGES:,} more lines are in the release file." if len(rows) > CHARGES else ""
-    return Grid("Questions that were asked of the rows", ("for", "question", "charge"), cells, 2, note)
+    return Grid("Questions asked of the rows", ("for", "question", "charge"), cells, 2, note)
 
 
 def spent_section(release: Promise, ledger: Ledger | None) -> Section:
