@@ -150,9 +150,9 @@ def releases(folder):
     yield "largest", largest(release, rng), {"ledger": ledger, "curve": cost_curve(release, 12)}
 
 
-def largest(release: Release, rng):
+def largest(release: Release, rng, d=784):
     """Return a release with as much of everything as there may be, and names that mean harm."""
-    k, d, m = 1_000, 784, 10_000
+    k, m = 1_000, 10_000
     box = {"lower": [-1.0] * d, "upper": [1.0] * d}
     swaps = tuple(Charge(f"{HOSTILE} {i}", "sums", Measure.PURE, Fraction(1, 10**6 + i)) for i in range(500))
     return replace(

@@ -83,7 +83,8 @@ def _drawing(drawing: Drawing, name: str) -> str:
     width, height = drawing.size
     head = f'<svg viewBox="0 0 {width} {height}" role="img" aria-labelledby="{name}-t {name}-d">'
     words = f'<title id="{name}-t">{escape(drawing.title)}</title><desc id="{name}-d">{escape(drawing.description)}</desc>'
-    return f"<figure><figcaption>{escape(drawing.title)}</figcaption>{head}{words}{drawing.svg}</svg></figure>"
+    look = f'style="max-width:{round(1.3 * width)}px"'
+    return f"<figure {look}><figcaption>{escape(drawing.title)}</figcaption>{head}{words}{drawing.svg}</svg></figure>"
 
 
 def _facts(facts: Facts) -> str:

@@ -146,7 +146,8 @@ def pair_drawings(release: Release, order: NDArray[np.int64], names: Sequence[st
         return [_column(release, order, names[0])]
     of = np.zeros(len(release.summary_points), dtype=np.int64)
     if len(of) and len(order) <= NUMBERED:
-        of = nearest(release.summary_points, release.centers[order])[1].astype(np.int64)
+        with np.errstate(all="ignore"):  # numbers next to infinity have any color
+            of = np.clip(nearest(release.summary_points, release.centers[order])[1].astype(np.int64), 0, len(order) - 1)
     return [_pair(release, order, names, of, first, second) for first, second in combinations(columns[:DRAWN], 2)]
 
 

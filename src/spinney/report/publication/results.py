@@ -9,10 +9,12 @@ from spinney.releases.centers import Release
 from spinney.releases.clusters import ClusterRelease
 from spinney.releases.cover import CoverRelease
 from spinney.releases.objectives import title_of
+from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import informative_columns
 from spinney.report.publication.blocks import LETTERS, Bar, Block, Grid, Notice, Paragraph, Section, Value, clean, short, shorts
+from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
 from spinney.report.site_table import site_names
@@ -45,11 +47,15 @@ def headline(release: Release | SiteRelease | CoverRelease) -> str:
     if isinstance(release, Release):
         k, d = release.centers.shape
         kind = clean(title_of(release.objective), LETTERS)
-        return f"{_many(k, 'cluster')} of private rows in {_many(d, 'column')} ({kind})"
+        return f"{_many(k, 'cluster')} of {_private(release)}rows in {_many(d, 'column')} ({kind})"
     if isinstance(release, SiteRelease):
         costs = "squared travel costs" if release.power == 2 else "travel costs"
-        return f"{_many(len(release.medoids), 'new site')} for private demand, by {costs}"
-    return f"{_many(len(release.chosen), 'set')} that cover many private rows"
+        return f"{_many(len(release.medoids), 'new site')} for {_private(release)}demand, by {costs}"
+    return f"{_many(len(release.chosen), 'set')} that cover many {_private(release)}rows"
+
+
+def _private(release: Promise) -> str:
+    return "private " if promises(release) else ""
 
 
 def _many(count: int, what: str) -> str:

@@ -61,7 +61,7 @@ def model_section(release: Promise) -> Section:
             f"{release.k if release.k is not None else 'not told'}, {clean(release.k_source) or 'source not told'}.",
         ),
     ]
-    return Section("Who was trusted", (Facts(tuple(facts)),))
+    return Section("Who was trusted, and what was done", (Facts(tuple(facts)),))
 
 
 def _sentence(text: str) -> str:
@@ -138,7 +138,7 @@ def _ledger_blocks(release: Promise, ledger: Ledger | None) -> list[Block]:
 def _public(release: SiteRelease | CoverRelease) -> str:
     """Return what a release without bounds was chosen from."""
     if isinstance(release, CoverRelease):
-        return f"A public list of {release.n_sets:,} sets of {release.n_items:,} items"
+        return f"A public list of {clean(release.n_sets)} sets of {clean(release.n_items)} items"
     kind, points, candidates = (release.space[name] for name in ("kind", "n_points", "n_candidates"))
     return f"A public space ({clean(kind, LETTERS)}) of {points:,} points, {candidates:,} of them candidates"
 
