@@ -136,7 +136,8 @@ def test_names_stay_texts(release, names):
 def test_texts_of_every_field_are_escaped(release):
     harm = replace(
         release, algorithm=HOSTILE, objective=HOSTILE, version=HOSTILE, model=f"{HOSTILE}: {HOSTILE}",
-        preprocessing=HOSTILE, audit=HOSTILE, k_source=HOSTILE, made=dict.fromkeys(("date", "ledger", "entry"), HOSTILE), format=HOSTILE,
+        preprocessing=HOSTILE, audit=HOSTILE, k_source=HOSTILE,
+        made=dict.fromkeys(("date", "ledger", "entry"), HOSTILE), format=HOSTILE,
         charges=tuple(replace(charge, name=f"{HOSTILE}{i}", question=HOSTILE) for i, charge in enumerate(release.charges)),
     )  # fmt: skip
     assert check(html_page(harm, title=HOSTILE[:-1])).tags.count("h2") == 8

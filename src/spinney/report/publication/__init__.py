@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from spinney.exceptions import ParameterError, check_path
 from spinney.ledgers.ledger import Ledger
@@ -21,6 +22,15 @@ __all__ = ["html_page", "markdown_page", "write_report"]
 
 #: How the files end that are written.
 KINDS = (".html", ".md", ".pdf")
+
+
+class Shown(TypedDict, total=False):
+    """What a report may show besides its release; see `html_page`."""
+
+    title: str | None
+    ledger: Ledger | str | PathLike[str] | None
+    curve: CostCurve | None
+    verification: Verification | None
 
 
 def html_page(
@@ -53,16 +63,12 @@ def html_page(
     return to_html(assembled("html_page", release, title, ledger, curve, verification))
 
 
-def markdown_page(
-    release: Release | SiteRelease | CoverRelease,
-    *,
-    title: str | None = None,
-    ledger: Ledger | str | PathLike[str] | None = None,
-    curve: CostCurve | None = None,
-    verification: Verification | None = None,
-) -> str:
+def markdown_page(release: Release | SiteRelease | CoverRelease, **shown: Unpack[Shown]) -> str:
     """Return a report as Markdown; parameters and privacy as for `html_page`."""
-    return to_markdown(assembled("markdown_page", release, title, ledger, curve, verification))
+    parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification")]
+    if set(shown) - set(Shown.__annotations__):
+        raise ParameterError("A report takes title, ledger, curve and verification.\nHint: leave out what is something else.")
+    return to_markdown(assembled("markdown_page", release, *parts))
 
 
 def write_report(

@@ -66,10 +66,10 @@ def _curve_section(curve: CostCurve, private: bool) -> Section:
 def assembled(
     owner: str,
     release: Release | SiteRelease | CoverRelease,
-    title: str | None,
+    title: Any,
     ledger: Any,
-    curve: CostCurve | None,
-    verification: Verification | None,
+    curve: Any,
+    verification: Any,
 ) -> Document:
     """Return a report's sections after a check of the parameters; those of `html_page`, and who asks."""
     _checked(owner, release, title, ledger, curve, verification)

@@ -19,6 +19,10 @@ PLACES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
 )
+#: What a browser is told: no window, no tour, no lines above and below the page, and no calls home.
+SWITCHES = (
+    "headless", "disable-gpu", "no-first-run", "disable-extensions", "disable-background-networking", "no-pdf-header-footer",
+)  # fmt: skip
 #: Seconds that a browser may take.
 PATIENCE = 120
 
@@ -46,12 +50,10 @@ def print_pdf(page: str, path: str | os.PathLike[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="spinney-", ignore_cleanup_errors=True) as folder:
         source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
         source.write_text(page, encoding="utf-8")
-        command = [
-            browser, "--headless", "--disable-gpu", "--no-first-run", "--disable-extensions", "--no-pdf-header-footer",
-            "--disable-background-networking", f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}",
-        ]  # fmt: skip
+        switches = [*SWITCHES, f"user-data-dir={folder}/profile", f"print-to-pdf={target}"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
-            command.append("--no-sandbox")  # browsers refuse to start as root without it; the page has no script
+            switches.append("no-sandbox")  # browsers refuse to start as root without it; the page has no script
+        command = [browser, *("-" * 2 + switch for switch in switches)]
         try:
             subprocess.run([*command, source.as_uri()], capture_output=True, timeout=PATIENCE, check=False)
         except (OSError, subprocess.TimeoutExpired):

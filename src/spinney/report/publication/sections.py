@@ -165,13 +165,10 @@ def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
 
 def check_section(release: Promise, verification: Verification | None) -> Section:
     """Return how to check the release, and what a check found when the report was written."""
-    blocks: list[Block] = [
-        Paragraph(
-            "Trust the release file, not this page. Anyone can check its arithmetic, and who has the ledger can check its origin:"
-        ),
-        Command("spinney verify release.json"),
-        Command("spinney verify release.json --ledger ledger.jsonl"),
-    ]
+    told = (
+        "Trust the release file, not this page. Anyone can check its arithmetic; who names the ledger too learns whether it paid"
+    )
+    blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command("spinney verify release.json")]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
     made, facts = release.made, []
