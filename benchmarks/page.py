@@ -34,6 +34,11 @@ MOST_PAGES, MOST_BYTES = 4, 1_000_000
 HOSTILE = '<script>alert(1)</script><img src="http://example.invalid/x" onerror="alert(2)">&amp;\u202e'
 
 
+#: A page with everything that must not be: it shows that the measures see it.
+WRONG = """<html><head><title>x</title></head><body><script>console.log(1)</script><img src="http://127.0.0.1:9/x">
+<p style="color:#bbb">pale</p><div style="width:3000px">wide</div></body></html>"""
+
+
 class Browser:
     """A browser without a window, asked through a pipe: one JSON message after the other, each ended by a zero byte."""
 
@@ -135,10 +140,11 @@ def releases(folder):
     middles = np.array([[22, 18, 1], [34, 45, 2], [47, 88, 3], [52, 30, 9], [66, 60, 6], [79, 24, 14]])
     rows = middles[kind] + rng.normal(size=(len(kind), 3)) * [4, 6, 0.8]
     table = pd.DataFrame(rows, columns=["age", "income (1,000)", "visits"])
-    ledger = Ledger(folder / "stays.jsonl", epsilon=4, delta=1e-5)
+    ledger = Ledger(folder / "stays.jsonl", epsilon=40, delta=1e-5)
     model = PrivateKMeans(6, epsilon=1.0, bounds={"age": (0, 110), "income (1,000)": (0, 200), "visits": (0, 40)}, random_state=0)
-    for _ in range(3):
-        release = model.fit(table, ledger=ledger).release_
+    for year in range(2016, 2026):
+        ledger.spend(model.plan(3).charges, objective="kmeans", algorithm="tree", note=f"the stays of {year}, all wards")
+    release = model.fit(table, ledger=ledger).release_
     yield "centers", release, {"ledger": ledger, "curve": cost_curve(release, 12)}
     yield "one column", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :1]).release_, {}
     yield "not private", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110), noise_seed=1).fit(rows[:, :2]).release_, {}
@@ -177,6 +183,9 @@ def main():
         browser = Browser(folder / "profile")
         try:
             browser.open()
+            (folder / "wrong.html").write_text(WRONG, encoding="utf-8")
+            wrong = look(browser, folder / "wrong.html", axe, None)
+            assert all(wrong[name] for name in ("console", "requests", "overflows narrow", *(["serious"] if axe else [])))
             version = browser.ask("Browser.getVersion")["product"]
             for title, release, more in releases(folder):
                 if given.only not in (None, title):
