@@ -80,13 +80,17 @@ class Value:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table with a row of headings; the first cell of a row is its heading. `words` counts leading columns that are texts."""
+    """A table with a row of headings; the first cell of a row is its heading.
+
+    `words` counts leading columns that are texts; `look` explains colors and bars, where there are any.
+    """
 
     caption: str
     heads: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     words: int = 1
     note: str = ""
+    look: str = ""
 
 
 @dataclass(frozen=True)

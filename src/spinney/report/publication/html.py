@@ -74,7 +74,8 @@ def _grid(grid: Grid) -> str:
     table = (
         f"<table><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
     )
-    note = f'\n<p class="note">{escape(grid.note)}</p>' if grid.note else ""
+    told = " ".join(text for text in (grid.look, grid.note) if text)
+    note = f'\n<p class="note">{escape(told)}</p>' if told else ""
     return f'<div class="scroll" role="region" aria-label="{escape(grid.caption)}" tabindex="0">{table}</div>{note}'
 
 
