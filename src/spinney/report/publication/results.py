@@ -83,7 +83,11 @@ def _margin_words(release: ClusterRelease) -> str:
     told = (
         f"Each size is within {short(margin) if margin < 1000 else f'{margin:,.0f}'} rows of the true one with probability 0.95"
     )
-    return f"{told} (the thin lines at the ends of the bars). A cluster whose size is within its margin may be nothing but noise."
+    return f"{told}. A cluster whose size is within its margin may be nothing but noise."
+
+
+def _bar_words(release: ClusterRelease) -> str:
+    return "" if release.noise.startswith("none") else "Thin lines at the ends of bars are their margins."
 
 
 def _left_out(total: int, shown: int, what: str) -> str:
@@ -103,13 +107,13 @@ def _center_grid(release: Release, order: NDArray[np.int64]) -> Grid:
     for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1):
         cells = [Value(texts[column][i], shade=float(shades[column][i])) for column in columns]
         rows.append((Value(str(number)), size, *cells))
-    note = "In the units of the table. Darker is higher among the centers of a column. " + _margin_words(release)
+    note = "In the units of the table. " + _margin_words(release)
     note += _left_out(k, len(order), "centers")
     if d > len(columns):
         note += f" Of {d:,} columns these are the {len(columns)} along which the centers differ most."
-    return Grid(
-        "Centers, largest cluster first", ("no.", "rows", *(clean(names[i], HEADS) for i in columns)), tuple(rows), 1, note
-    )
+    heads = ("no.", "rows", *(clean(names[i], HEADS) for i in columns))
+    look = f"Darker is higher among the centers of a column. {_bar_words(release)}"
+    return Grid("Centers, largest cluster first", heads, tuple(rows), 1, note, look)
 
 
 def _center_sections(release: Release) -> list[Section]:
@@ -139,7 +143,7 @@ def _site_sections(release: SiteRelease) -> list[Section]:
         for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1)
     ]
     note = _margin_words(release).replace("A cluster", "A site") + _left_out(len(release.sizes), len(order), "sites")
-    grid = Grid("Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note)
+    grid = Grid("Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release))
     blocks: list[Block] = [grid]
     if release.looks_empty:
         blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
