@@ -79,8 +79,8 @@ def test_a_changed_release_is_read_or_refused_and_no_command_crashes(text, tmp_p
         readable = True
     except ReleaseError:
         readable = False
-    for command in ("show", "verify", "label"):
-        ended = CliRunner().invoke(main, [command, str(path)])
+    for command, *more in (("show",), ("verify",), ("label",), ("report", "--out", str(tmp_path / "report.html"))):
+        ended = CliRunner().invoke(main, [command, str(path), *more])
         unexpected = "Something failed that should not" in ended.output
         assert not unexpected, (command, ended.output)
         assert readable or "Hint:" in ended.output or "REFUSED" in ended.output

@@ -283,6 +283,8 @@ def world(tmp_path_factory):
         "got": 1,
         "hint": "b",
         "owner": "c",
+        "title": "Stays",
+        "verification": None,
     }
     special = {
         "read_bounds.path": folder / "bounds.json",
@@ -296,6 +298,7 @@ def world(tmp_path_factory):
         "wasserstein_distance.first": ROWS[:2],
         "wasserstein_distance.second": ROWS[2:4],
         "draw_map.path": folder / "map.png",
+        "write_report.path": folder / "report.html",
         "draw.path": folder / "picture.png",
         "draw.columns": (0, 1),
         "draw_curve.path": folder / "curve.png",
@@ -614,6 +617,7 @@ COMMANDS = {
     "predict": "release.json rows.csv --out labels.csv",
     "show": "release.json",
     "label": "release.json --out label.md",
+    "report": "release.json --out report.html",
     "sign": "release.json --key key",
     "verify": "release.json",
     "sites": "--points points.csv --demand demand.csv --k 1 --epsilon 1 --algorithm hst --out sites.json",

@@ -14,6 +14,7 @@ from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
+from spinney.cli.reporting import report
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
 from spinney.cli.verifying import label, sign, verify
@@ -176,6 +177,7 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
 main.add_command(label)
 main.add_command(sign)
 main.add_command(audit)
+main.add_command(report)
 main.add_command(sites)
 main.add_command(verify)
 main.add_command(ledger)

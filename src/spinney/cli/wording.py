@@ -20,6 +20,7 @@ OPTIONS = {
     "n_features": "--n-features",
     "n_guess": "--n-guess",
     "power": "--power",
+    "title": "--title",
     "upper": "--bounds",
 }
 #: What must be, in words that mean nothing here.

@@ -1,4 +1,4 @@
-"""Pages, labels, pictures and cost curves of releases."""
+"""Pages, labels, pictures, cost curves and reports of releases."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spinney.report.map import draw_map
     from spinney.report.pages import page
     from spinney.report.picture import draw
+    from spinney.report.publication import html_page, markdown_page, write_report
     from spinney.report.site_table import site_rows
 
 __all__ = [
@@ -20,11 +21,14 @@ __all__ = [
     "draw",
     "draw_curve",
     "draw_map",
+    "html_page",
     "label_page",
+    "markdown_page",
     "page",
     "privacy_label",
     "registry_entry",
     "site_rows",
+    "write_report",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -35,10 +39,13 @@ __getattr__, __dir__ = lazily(
         "draw": "spinney.report.picture",
         "draw_curve": "spinney.report.curve",
         "draw_map": "spinney.report.map",
+        "html_page": "spinney.report.publication",
         "label_page": "spinney.report.label",
+        "markdown_page": "spinney.report.publication",
         "page": "spinney.report.pages",
         "privacy_label": "spinney.report.label",
         "registry_entry": "spinney.report.label",
         "site_rows": "spinney.report.site_table",
+        "write_report": "spinney.report.publication",
     },
 )

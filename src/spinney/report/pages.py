@@ -11,6 +11,7 @@ from spinney.report.site_table import site_names
 __all__ = [
     "aligned",
     "before_lines",
+    "charge_rows",
     "made_lines",
     "page",
     "promise_lines",
@@ -90,11 +91,15 @@ def _numbered(charges: tuple[Charge, ...]) -> list[tuple[str, str, str]]:
     ]
 
 
-def spent_lines(release: Promise) -> list[str]:
-    """Return what was spent on what; many steps of one price are one line."""
+def charge_rows(release: Promise) -> list[tuple[str, str, str]]:
+    """Return question, name and price of what was asked; many steps of one price are one row."""
     each = [(charge.question, charge.name, f"{charge.measure.value} {float(charge.amount):.6g}") for charge in release.charges]
-    rows = each if len(each) <= SHOWN_CHARGES else _numbered(release.charges)
-    charges = aligned([["question", "for", "charge"], *map(list, rows)])
+    return each if len(each) <= SHOWN_CHARGES else _numbered(release.charges)
+
+
+def spent_lines(release: Promise) -> list[str]:
+    """Return what was spent on what."""
+    charges = aligned([["question", "for", "charge"], *map(list, charge_rows(release))])
     return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *shortened(charges, "charges")]
 
 

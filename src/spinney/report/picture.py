@@ -92,13 +92,13 @@ def draw(
     save(figure, path)
 
 
-def informative_columns(release: Release) -> tuple[int, ...]:
-    """Return up to four columns along which the centers differ most, by their sizes and the width of the domain, in order."""
+def informative_columns(release: Release, count: int = SHOWN_COLUMNS) -> tuple[int, ...]:
+    """Return up to so many columns along which the centers differ most, by their sizes and the width of the domain, in order."""
     domain = domain_from_dict(release.tightened or release.domain)
     weights = release.sizes + 1.0
     scaled = (release.centers - domain.lower) / (domain.upper - domain.lower)
     spread = np.average((scaled - np.average(scaled, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
-    best = np.argsort(-spread, kind="stable")[:SHOWN_COLUMNS]
+    best = np.argsort(-spread, kind="stable")[:count]
     return tuple(sorted(best.tolist()))
 
 

@@ -1,0 +1,51 @@
+"""Writing a report of a release file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spinney.cli.errors import one_line_errors
+from spinney.cli.files import written_whole
+from spinney.cli.options import FILE
+from spinney.exceptions import ParameterError
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.argument("release", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Where to write it: .html, .md, or .pdf (needs Chromium, Chrome or Edge).")
+@click.option("--ledger", type=FILE, default=None, help="Also say what is left in this ledger, and whether it paid for this.")
+@click.option("--title", default=None, help="The heading, instead of what was released.")
+@click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
+@click.option("--max-k", type=click.IntRange(1, 200), default=20, show_default=True)
+def report(release: Path, out: Path, ledger: Path | None, title: str | None, curve: bool, max_k: int) -> None:
+    """Write a page to publish: the promise in plain words, what was found, what was spent, how to check it.
+
+    One file that loads nothing. The release is checked as by 'spinney verify', and the page says what was found.
+    """
+    with one_line_errors():
+        from spinney.ledgers.ledger import Ledger
+        from spinney.releases.centers import Release
+        from spinney.releases.reading import read_release
+        from spinney.report.publication import KINDS, write_report
+        from spinney.verification.checking import verify
+
+        if out.suffix.lower() not in KINDS:
+            raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {', '.join(KINDS)}.")
+        loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
+        found = verify(release)
+        estimated = None
+        if curve:
+            from spinney.report.curve import cost_curve
+
+            if not isinstance(loaded, Release):
+                raise ParameterError("Only a release of centers has a cost curve.\nHint: leave --curve out.")
+            estimated = cost_curve(loaded, max_k)
+        with written_whole(out) as part:
+            write_report(loaded, part, title=title, ledger=opened, curve=estimated, verification=found)
+        click.echo(f"Wrote {out}: {loaded.statement}.")
+        if loaded.is_private and not found.holds:
+            click.echo(f"{found.verdict} The report says so.", err=True)

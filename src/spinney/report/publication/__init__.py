@@ -1,0 +1,95 @@
+"""A report of a release to publish: one page of HTML, Markdown or PDF, in words that need no mathematics."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from spinney.exceptions import ParameterError, check_path
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.sites import SiteRelease
+from spinney.report.curve import CostCurve
+from spinney.report.publication.assembly import assembled
+from spinney.report.publication.html import to_html
+from spinney.report.publication.markdown import to_markdown
+from spinney.report.publication.printing import print_pdf
+from spinney.verification.report import Verification
+
+__all__ = ["html_page", "markdown_page", "write_report"]
+
+#: How the files end that are written.
+KINDS = (".html", ".md", ".pdf")
+
+
+class Shown(TypedDict, total=False):
+    """What a report may show besides its release; see `html_page`."""
+
+    title: str | None
+    ledger: Ledger | str | PathLike[str] | None
+    curve: CostCurve | None
+    verification: Verification | None
+
+
+def html_page(
+    release: Release | SiteRelease | CoverRelease,
+    *,
+    title: str | None = None,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    curve: CostCurve | None = None,
+    verification: Verification | None = None,
+) -> str:
+    """Return a report as one page of HTML, without scripts and without anything from outside.
+
+    Privacy
+    -------
+    Post-processing of a release, beside public facts of a ledger: free. A release that is not private says so at its top.
+
+    Parameters
+    ----------
+    release : Release, SiteRelease or CoverRelease
+        Of any version of the format.
+    title : str, optional
+        By default what was released.
+    ledger : Ledger, str or Path, optional
+        Shows what is left in it, and whether it paid for the release.
+    curve : CostCurve, optional
+        `cost_curve(release)`, to be shown.
+    verification : Verification, optional
+        `spinney.verify(path)`: its verdict is shown, and a release that was refused is marked as such.
+    """
+    return to_html(assembled("html_page", release, title, ledger, curve, verification))
+
+
+def markdown_page(release: Release | SiteRelease | CoverRelease, **shown: Unpack[Shown]) -> str:
+    """Return a report as Markdown; parameters and privacy as for `html_page`."""
+    parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification")]
+    if set(shown) - set(Shown.__annotations__):
+        raise ParameterError("A report takes title, ledger, curve and verification.\nHint: leave out what is something else.")
+    return to_markdown(assembled("markdown_page", release, *parts))
+
+
+def write_report(
+    release: Release | SiteRelease | CoverRelease,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    curve: CostCurve | None = None,
+    verification: Verification | None = None,
+) -> None:
+    """Write a report to a file that ends in .html, .md or .pdf; other parameters and privacy as for `html_page`.
+
+    A PDF is printed by Chromium, Chrome or Edge, whichever is installed.
+    """
+    check_path(path, "write_report")
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        raise ParameterError(f"A report cannot be written to a file of this kind.\nHint: a name that ends in {', '.join(KINDS)}.")
+    document = assembled("write_report", release, title, ledger, curve, verification)
+    if kind == ".pdf":
+        print_pdf(to_html(document), path)
+        return
+    Path(path).write_text(to_markdown(document) if kind == ".md" else to_html(document), encoding="utf-8")

@@ -1,0 +1,87 @@
+"""From a release to the sections of its report, in the order that a reader needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spinney.exceptions import ParameterError, is_path
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.sites import SiteRelease
+from spinney.report.curve import CostCurve
+from spinney.report.publication.blocks import Document, Paragraph, Section
+from spinney.report.publication.odds import factor_words, promise_section, promises
+from spinney.report.publication.pictures import curve_drawing
+from spinney.report.publication.results import headline, result_sections
+from spinney.report.publication.sections import (
+    bounds_section,
+    check_section,
+    model_section,
+    notices,
+    sign_section,
+    spent_section,
+)
+from spinney.verification.report import Verification
+
+__all__ = ["assembled"]
+
+#: The longest title.
+LONGEST_TITLE = 120
+
+
+def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, verification: Any) -> None:
+    """Raise unless the parameters are what they should be; a table in their place is not looked into."""
+    if not isinstance(release, Release | SiteRelease | CoverRelease):
+        raise ParameterError.wrong("release", owner, "a release", release, "model.release_, or read_release(path).")
+    plain = type(title) is str and 0 < len(title) <= LONGEST_TITLE and title.isprintable()
+    if not (title is None or plain):
+        raise ParameterError.wrong(
+            "title", owner, f"a text of one line and at most {LONGEST_TITLE} letters", title, "leave it out."
+        )
+    if not (ledger is None or isinstance(ledger, Ledger) or is_path(ledger)):
+        raise ParameterError.wrong("ledger", owner, "a Ledger, its path, or None", ledger, "Ledger('ledger.jsonl').")
+    if not (curve is None or isinstance(curve, CostCurve)):
+        raise ParameterError.wrong("curve", owner, "a CostCurve or None", curve, "cost_curve(release).")
+    if not (verification is None or isinstance(verification, Verification)):
+        raise ParameterError.wrong("verification", owner, "a Verification or None", verification, "verify(path).")
+
+
+def _lead(release: Release | SiteRelease | CoverRelease) -> str:
+    if not promises(release):
+        return "Made without secure noise: this result promises no privacy."
+    unit = "row" if release.max_rows_per_group is None else "person or group"
+    about = f"whether any one {unit} took part" if release.adjacency == "add-remove" else f"what any one {unit} says"
+    told = f"Published under differential privacy, epsilon {release.promised_epsilon:g}: {about}"
+    return f"{told} changes an attacker's odds by a factor of at most {factor_words(release.promised_epsilon)}."
+
+
+def _curve_section(curve: CostCurve, private: bool) -> Section:
+    """Return the cost curve with how to read it."""
+    source = "the private summary, free of charge" if private else "the summary"
+    told = f"Estimated from {source}. Look for the bend, and read the shape, not the values: they carry the summary's noise."
+    return Section("How many clusters", (Paragraph(told), curve_drawing(curve)))
+
+
+def assembled(
+    owner: str,
+    release: Release | SiteRelease | CoverRelease,
+    title: Any,
+    ledger: Any,
+    curve: Any,
+    verification: Any,
+) -> Document:
+    """Return a report's sections after a check of the parameters; those of `html_page`, and who asks."""
+    _checked(owner, release, title, ledger, curve, verification)
+    opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+    sections = (
+        promise_section(release),
+        *result_sections(release),
+        *([_curve_section(curve, promises(release))] if curve is not None else []),
+        spent_section(release, opened),
+        bounds_section(release),
+        model_section(release),
+        check_section(release, verification),
+        sign_section(),
+    )
+    return Document(title or headline(release), _lead(release), notices(release, verification), sections)

@@ -1,0 +1,150 @@
+"""A report as one file of HTML: no script, no font and no picture from outside, and nothing of a release becomes markup."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from spinney.report.publication.blocks import (
+    Bar,
+    Block,
+    Command,
+    Document,
+    Drawing,
+    Facts,
+    Grid,
+    Notice,
+    Paragraph,
+    Section,
+    Value,
+)
+from spinney.report.publication.svg import place
+
+__all__ = ["to_html"]
+
+#: What a browser may load: styles that are in the page, and nothing else. An empty icon keeps it from asking for one.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+#: Letters of a word that is broken into lines where it must.
+LONG = 14
+#: Shades of a heat map: all of them light, for dark letters.
+SHADES = 7
+
+
+@cache
+def _style() -> str:
+    return (files("spinney.report.publication") / "style.css").read_text(encoding="utf-8")
+
+
+def _bar(bar: Bar) -> str:
+    """Return a bar with its margin; the text beside it says the same."""
+    length, low, high = (100 * min(max(x, 0.0), 1.0) for x in (bar.length, bar.length - bar.margin, bar.length + bar.margin))
+    margin = f'<path class="e" d="M{place(low)} 6H{place(high)}M{place(low)} 3V9M{place(high)} 3V9"/>' if bar.margin else ""
+    svg = '<svg viewBox="-1 0 102 12" preserveAspectRatio="none" aria-hidden="true" focusable="false">'
+    return f'{svg}<rect class="k" x="0" y="1" width="{place(length)}" height="10"/>{margin}</svg>'
+
+
+def _kind(text: str, column: int, grid: Grid) -> list[str]:
+    """Return the classes of a cell: texts stand to the left, and only what has very long words is broken within them."""
+    broken = any(len(word) > LONG for word in text.split())
+    return [*(["w"] if column < grid.words else []), *(["a"] if broken else [])]
+
+
+def _tag(name: str, kinds: list[str], text: str) -> str:
+    """Return an element with its classes; `text` is escaped."""
+    more = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<{name}{more}>{text}</{name.partition(' ')[0]}>"
+
+
+def _cell(value: Value, column: int, grid: Grid) -> str:
+    """Return a cell; the first one of a row is its heading."""
+    kinds, text = _kind(value.text, column, grid), escape(value.text)
+    if column >= grid.words:
+        kinds.append("q")
+    if value.shade is not None:
+        kinds.append(f"h{min(int(value.shade * SHADES), SHADES - 1)}")
+    if value.bar:
+        kinds, text = [*kinds, "b"], f"<span>{_bar(value.bar)}{text}</span>"
+    return _tag('th scope="row"' if column == 0 else "td", kinds, text)
+
+
+def _grid(grid: Grid) -> str:
+    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head)) for i, head in enumerate(grid.heads))
+    rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
+    table = (
+        f"<table><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
+    )
+    told = " ".join(text for text in (grid.look, grid.note) if text)
+    note = f'\n<p class="note">{escape(told)}</p>' if told else ""
+    return f'<div class="scroll" role="region" aria-label="{escape(grid.caption)}" tabindex="0">{table}</div>{note}'
+
+
+def _drawing(drawing: Drawing, name: str) -> str:
+    """Return a picture; its title and description are read aloud."""
+    width, height = drawing.size
+    head = f'<svg viewBox="0 0 {width} {height}" role="img" aria-labelledby="{name}-t {name}-d">'
+    words = f'<title id="{name}-t">{escape(drawing.title)}</title><desc id="{name}-d">{escape(drawing.description)}</desc>'
+    look = f'style="max-width:{round(1.3 * width)}px"'
+    return f"<figure {look}><figcaption>{escape(drawing.title)}</figcaption>{head}{words}{drawing.svg}</svg></figure>"
+
+
+def _facts(facts: Facts) -> str:
+    blank = '<dd class="blank"><span class="hidden">to be filled in</span></dd>'
+    items = (f"<dt>{escape(name)}</dt>{f'<dd>{escape(text)}</dd>' if text else blank}" for name, text in facts.items)
+    return "<dl>\n" + "\n".join(items) + "\n</dl>"
+
+
+def _block(block: Block, name: str) -> str:
+    if isinstance(block, Paragraph):
+        return f"<p>{escape(block.text)}</p>"
+    if isinstance(block, Notice):
+        return f'<div class="notice"><strong>{escape(block.title)}</strong> {escape(block.text)}</div>'
+    if isinstance(block, Command):
+        return f"<pre><code>{escape(block.text)}</code></pre>"
+    if isinstance(block, Facts):
+        return _facts(block)
+    return _grid(block) if isinstance(block, Grid) else _drawing(block, name)
+
+
+def _section(section: Section, number: int) -> str:
+    """Return a section; pictures that follow each other stand side by side."""
+    parts, name = [f'<h2 id="s{number}">{escape(section.title)}</h2>'], f"s{number}"
+    written = [_block(block, f"{name}-{i}") for i, block in enumerate(section.blocks)]
+    pictures = [text for text, block in zip(written, section.blocks, strict=True) if isinstance(block, Drawing)]
+    if len(pictures) > 1:
+        parts += [text for text in written if text not in pictures]
+        parts.append(f'<div class="plots">{"".join(pictures)}</div>')
+    else:
+        parts += written
+    return f'<section aria-labelledby="{name}">\n' + "\n".join(parts) + "\n</section>"
+
+
+def to_html(document: Document) -> str:
+    """Return a whole page."""
+    notices = "\n".join(_block(notice, "") for notice in document.notices)
+    sections = "\n".join(_section(section, i) for i, section in enumerate(document.sections, start=1))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>{escape(document.title)}</title>
+<style>
+{_style()}</style>
+</head>
+<body>
+<header>
+<h1>{escape(document.title)}</h1>
+<p class="lead">{escape(document.lead)}</p>
+{notices}
+</header>
+<main>
+{sections}
+</main>
+<footer>Written by spinney from a release file alone; no row was read for it. This page loads nothing and runs no script.</footer>
+</body>
+</html>
+"""

@@ -1,0 +1,166 @@
+"""What was found, for each kind of release: centers, sites, or a cover."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.releases.centers import Release
+from spinney.releases.clusters import ClusterRelease
+from spinney.releases.cover import CoverRelease
+from spinney.releases.objectives import title_of
+from spinney.releases.promise import Promise
+from spinney.releases.sites import SiteRelease
+from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
+from spinney.report.picture import informative_columns
+from spinney.report.publication.blocks import LETTERS, Bar, Block, Grid, Notice, Paragraph, Section, Value, clean, short, shorts
+from spinney.report.publication.odds import promises
+from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
+from spinney.report.publication.svg import fraction
+from spinney.report.site_table import site_names
+
+__all__ = ["column_names", "headline", "result_sections", "shown_columns"]
+
+#: Letters of a heading.
+HEADS = 24
+#: How pictures are read.
+AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are those of the table."
+
+
+def column_names(release: Release) -> list[str]:
+    """Return what columns are called, in few letters."""
+    names = release.feature_names or tuple(f"column {i}" for i in range(release.centers.shape[1]))
+    return [clean(name, LETTERS) or "(no name)" for name in names]
+
+
+def shown_columns(release: Release, count: int = SHOWN_COLUMNS) -> list[int]:
+    """Return so many columns along which the centers differ most, in the order of the table."""
+    d = release.centers.shape[1]
+    if d <= count:
+        return list(range(d))
+    with np.errstate(all="ignore"):  # of bounds that are next to infinite, any will do
+        return list(informative_columns(release, count))
+
+
+def headline(release: Release | SiteRelease | CoverRelease) -> str:
+    """Return what was released, in a line."""
+    if isinstance(release, Release):
+        k, d = release.centers.shape
+        kind = clean(title_of(release.objective), LETTERS)
+        return f"{_many(k, 'cluster')} of {_private(release)}rows in {_many(d, 'column')} ({kind})"
+    if isinstance(release, SiteRelease):
+        costs = "squared travel costs" if release.power == 2 else "travel costs"
+        return f"{_many(len(release.medoids), 'new site')} for {_private(release)}demand, by {costs}"
+    return f"{_many(len(release.chosen), 'set')} that cover many {_private(release)}rows"
+
+
+def _private(release: Promise) -> str:
+    return "private " if promises(release) else ""
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
+    """Return sizes with their bars and margins."""
+    exact, margin = release.noise.startswith("none"), 0.0 if release.noise.startswith("none") else release.sizes_margin
+    sizes = np.maximum(release.sizes[order], 0.0)
+    top = max(float(sizes.max()) + margin, 1e-300)
+    values = []
+    for size in sizes:
+        words = short(size, 4) if size < 1000 else f"{size:,.0f}" if size < 1e12 else short(size)
+        faint = " (may be noise)" if not exact and size <= margin else ""
+        values.append(Value(words + faint, bar=Bar(float(size / top), float(margin / top))))
+    return values
+
+
+def _margin_words(release: ClusterRelease) -> str:
+    """Return how far sizes may be off."""
+    if release.noise.startswith("none"):
+        return "Sizes are exact: no noise was added."
+    margin = release.sizes_margin
+    told = (
+        f"Each size is within {short(margin) if margin < 1000 else f'{margin:,.0f}'} rows of the true one with probability 0.95"
+    )
+    return f"{told}. A cluster whose size is within its margin may be nothing but noise."
+
+
+def _bar_words(release: ClusterRelease) -> str:
+    return "" if release.noise.startswith("none") else "Thin lines at the ends of bars are their margins."
+
+
+def _left_out(total: int, shown: int, what: str) -> str:
+    return f" {total - shown:,} more {what} are in the release file and not shown here." if total > shown else ""
+
+
+def _center_grid(release: Release, order: NDArray[np.int64]) -> Grid:
+    """Return the centers as a table that is a heat map too."""
+    names, columns = column_names(release), shown_columns(release)
+    k, d = release.centers.shape
+    shades, texts = {}, {}
+    for column in columns:
+        values = release.centers[:, column]
+        shades[column] = fraction(values, float(values.min()), float(values.max()))
+        texts[column] = shorts(values.tolist())
+    rows = []
+    for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1):
+        cells = [Value(texts[column][i], shade=float(shades[column][i])) for column in columns]
+        rows.append((Value(str(number)), size, *cells))
+    note = "In the units of the table. " + _margin_words(release)
+    note += _left_out(k, len(order), "centers")
+    if d > len(columns):
+        note += f" Of {d:,} columns these are the {len(columns)} along which the centers differ most."
+    heads = ("no.", "rows", *(clean(names[i], HEADS) for i in columns))
+    look = f"Darker is higher among the centers of a column. {_bar_words(release)}"
+    return Grid("Centers, largest cluster first", heads, tuple(rows), 1, note, look)
+
+
+def _center_sections(release: Release) -> list[Section]:
+    k = len(release.centers)
+    order = np.argsort(-release.sizes, kind="stable")[:SHOWN_LINES]
+    blocks: list[Block] = [_center_grid(release, order)]
+    if release.supported_centers is not None and release.supported_centers < k:
+        told = f"{release.supported_centers:,} of {k:,} centers rest on a private step of their own"
+        blocks.append(Paragraph(f"{told}, the budget not being enough for more; the others come from the private summary."))
+    if release.looks_empty:
+        blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
+    pictures = pair_drawings(release, order, column_names(release), shown_columns(release, DRAWN))
+    title = "One column" if len(release.centers[0]) == 1 else "Pairs of columns"
+    summary = f"{AREAS}" if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
+    if len(release.summary_points) and len(release.centers[0]) == 1:
+        summary = "Bars stand for rows of the summary; numbers are those of the table."
+    if len(release.centers[0]) > DRAWN:
+        summary += f" Of {len(release.centers[0]):,} columns these are the {DRAWN} along which the centers differ most."
+    return [Section("What was found", tuple(blocks)), Section(title, (Paragraph(summary), *pictures))]
+
+
+def _site_sections(release: SiteRelease) -> list[Section]:
+    order = np.argsort(-release.sizes, kind="stable")[:SHOWN_LINES]
+    names = site_names(release)
+    rows = [
+        (Value(str(number)), Value(clean(names[i], LETTERS)), Value("new" if i < len(release.medoids) else "existing"), size)
+        for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1)
+    ]
+    note = _margin_words(release).replace("A cluster", "A site") + _left_out(len(release.sizes), len(order), "sites")
+    grid = Grid("Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release))
+    blocks: list[Block] = [grid]
+    if release.looks_empty:
+        blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
+    drawing = map_drawing(release, order)
+    return [Section("What was found", tuple(blocks)), *([Section("Map", (drawing,))] if drawing else [])]
+
+
+def _cover_sections(release: CoverRelease) -> list[Section]:
+    chosen = release.chosen.tolist()
+    rows = tuple((Value(str(i + 1)), Value(f"set {index:,}")) for i, index in enumerate(chosen[:SHOWN_LINES]))
+    note = "Sets are told by their places in the public list, from 0 on. One that comes again adds nothing. "
+    note += "How many rows they cover was not asked, and is not released." + _left_out(len(chosen), len(rows), "choices")
+    return [Section("What was found", (Grid("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
+
+
+def result_sections(release: Release | SiteRelease | CoverRelease) -> list[Section]:
+    """Return the sections of what was found."""
+    if isinstance(release, Release):
+        return _center_sections(release)
+    return _site_sections(release) if isinstance(release, SiteRelease) else _cover_sections(release)

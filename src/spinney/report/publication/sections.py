@@ -1,0 +1,197 @@
+"""What a report says around its results: who held the rows, what was spent, bounds, how it was made, and how to check it."""
+
+from __future__ import annotations
+
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.promise import Promise
+from spinney.releases.sites import SiteRelease
+from spinney.report.pages import charge_rows
+from spinney.report.publication.blocks import (
+    LETTERS,
+    Block,
+    Command,
+    Facts,
+    Grid,
+    Notice,
+    Paragraph,
+    Section,
+    Value,
+    clean,
+    short,
+)
+from spinney.report.publication.odds import promises
+from spinney.report.publication.results import column_names, shown_columns
+from spinney.verification.report import Verification
+
+__all__ = ["bounds_section", "check_section", "model_section", "notices", "sign_section", "spent_section"]
+
+#: Lines shown of charges, and of the releases of a ledger.
+CHARGES, ENTRIES = 12, 8
+
+
+def notices(release: Promise, verification: Verification | None) -> tuple[Notice, ...]:
+    """Return what stands above everything else."""
+    if not promises(release):
+        why = f"The noise of this release is not secure ({clean(release.noise, LETTERS)})."
+        if release.is_private:
+            why = "This release names a seed of its noise, or promises nothing finite."
+        return (
+            Notice(
+                "NOT PRIVATE", f"{why} Whoever reads it may learn about single rows. For made-up rows only: do not publish it."
+            ),
+        )
+    if verification is not None and not verification.holds:
+        told = clean(verification.verdict)
+        return (Notice("CHECK FAILED", f"What this release states of itself does not hold together. {told} Do not rely on it."),)
+    return ()
+
+
+def model_section(release: Promise) -> Section:
+    """Return who held the rows, and what was done to them."""
+    kind, _, words = clean(release.model).partition(": ")
+    rules = "; ".join(clean(rule) for rule in release.preprocessing.split("; ") if rule)
+    facts = [
+        ("Who held the rows", f"{_sentence(words or kind or 'not told')} Model: {kind or 'not told'}."),
+        ("Randomness", _randomness(release)),
+        ("Before the questions", _sentence(rules or "not told")),
+        (
+            "Number asked for",
+            f"{release.k if release.k is not None else 'not told'}, {clean(release.k_source) or 'source not told'}.",
+        ),
+    ]
+    return Section("Who was trusted, and what was done", (Facts(tuple(facts)),))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _randomness(release: Promise) -> str:
+    if promises(release):
+        return "Secure: the noise came from the entropy of the operating system, and cannot be repeated or taken out."
+    return f"{_sentence(clean(release.noise, LETTERS))} It protects nobody."
+
+
+def _charges(release: Promise) -> Grid:
+    rows = charge_rows(release)
+    cells = tuple(
+        tuple(Value(clean(text, LETTERS)) for text in (name, question, price)) for question, name, price in rows[:CHARGES]
+    )
+    note = f"{len(rows) - CHARGES:,} more lines are in the release file." if len(rows) > CHARGES else ""
+    return Grid("Questions asked of the rows", ("for", "question", "charge"), cells, 2, note)
+
+
+def spent_section(release: Promise, ledger: Ledger | None) -> Section:
+    """Return what was spent, and what is left."""
+    blocks: list[Block] = []
+    if promises(release):
+        delta = f", delta {release.delta:g}" if release.delta else ", delta 0"
+        told = f"Promised: epsilon {short(release.promised_epsilon, 6)}{delta}. Spent: epsilon {short(release.epsilon, 6)}"
+        blocks.append(Paragraph(f"{told}, in {_questions(release)}, each answered with noise."))
+    else:
+        blocks.append(Paragraph(f"There is no promise, so nothing was spent; {_questions(release)} were asked."))
+    blocks.append(_charges(release))
+    if any(charge.measure.value == "rho" for charge in release.charges):
+        blocks.append(Paragraph("Gaussian noise is charged in rho, which adds up and is converted to epsilon once, at delta."))
+    blocks += _ledger_blocks(release, ledger)
+    return Section("What was spent and what is left", tuple(blocks))
+
+
+def _questions(release: Promise) -> str:
+    count = len(release.charges)
+    return f"{count:,} question" if count == 1 else f"{count:,} questions"
+
+
+def _ledger_blocks(release: Promise, ledger: Ledger | None) -> list[Block]:
+    """Return the state of the ledger, with its last releases."""
+    entry, name = release.made.get("entry"), clean(release.made.get("ledger") or "", LETTERS)
+    if ledger is None:
+        told = "No ledger was charged: nothing in the release tells what else was released about the same rows."
+        if entry:
+            told = f"Charged to the ledger {name} as entry {clean(entry, LETTERS)}; what is left there is not shown here."
+        return [Paragraph(told)]
+    entries, ceiling, digests = ledger.entries, ledger.ceiling, ledger.digests
+    blocks: list[Block] = [
+        Paragraph(
+            f"Ledger: {len(entries):,} {'release' if len(entries) == 1 else 'releases'}. Together they may spend epsilon "
+            f"{short(float(ceiling.epsilon), 6)}, delta {float(ceiling.delta):g}. Spent: epsilon {short(ledger.spent, 6)}. "
+            f"Left: epsilon {short(ledger.remaining, 6)}."
+        )
+    ]
+    if entry not in {one.id for one in entries}:
+        blocks.insert(0, Notice("Not in this ledger", "No entry of the ledger paid for this release."))
+    elif digests.get(str(entry)) not in (None, release.digest):
+        blocks.insert(0, Notice("Changed", "This is not the release that its entry in the ledger paid for."))
+    rows = []
+    for number, one in list(enumerate(entries, start=1))[-ENTRIES:]:
+        what = clean(one.what, LETTERS) + (" (this release)" if one.id == entry else "")
+        delta = f", delta {one.delta:g}" if one.delta else ""
+        rows.append((Value(str(number)), Value(one.when[:10]), Value(what), Value(f"epsilon {short(one.epsilon, 6)}{delta}")))
+    left = f"{len(entries) - ENTRIES:,} earlier ones are in the ledger." if len(entries) > ENTRIES else ""
+    if rows:
+        blocks.append(Grid("Last releases in the ledger", ("no.", "day (UTC)", "what", "promise"), tuple(rows), 3, left))
+    return blocks
+
+
+def _public(release: SiteRelease | CoverRelease) -> str:
+    """Return what a release without bounds was chosen from."""
+    if isinstance(release, CoverRelease):
+        return f"A public list of {clean(release.n_sets)} sets of {clean(release.n_items)} items"
+    kind, points, candidates = (release.space[name] for name in ("kind", "n_points", "n_candidates"))
+    return f"A public space ({clean(kind, LETTERS)}) of {points:,} points, {candidates:,} of them candidates"
+
+
+def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
+    """Return what was public from the start, and where it comes from."""
+    if not isinstance(release, Release):
+        told = f"{_public(release)}. It was given by whoever ran the fit, not taken from the rows."
+        return Section("What was public", (Paragraph(told),))
+    names, columns, box = column_names(release), shown_columns(release), release.tightened
+    heads = ("column", "from", "to", *(("private box from", "to") if box else ()))
+    rows = []
+    for i in columns:
+        ends = [release.domain["lower"][i], release.domain["upper"][i], *([box["lower"][i], box["upper"][i]] if box else [])]
+        rows.append((Value(names[i]), *(Value(short(end)) for end in ends)))
+    note = f"The release file has all {len(names):,} columns." if len(names) > len(columns) else ""
+    radius = release.domain.get("radius")
+    words = "Declared by whoever ran the fit as public facts; values outside were moved to them. Bounds are not protected: "
+    words += "they must not have been read from the rows, which the program cannot check."
+    words += f" Rows farther than {short(radius)} from the middle were moved in." if radius else ""
+    words += " The private box was found from the rows, with noise, and is part of what was spent." if box else ""
+    return Section("Bounds, and where they come from", (Paragraph(words), Grid("Bounds", heads, tuple(rows), 1, note)))
+
+
+def check_section(release: Promise, verification: Verification | None) -> Section:
+    """Return how to check the release, and what a check found when the report was written."""
+    told = (
+        "Trust the release file, not this page. Anyone can check its arithmetic; who names the ledger too learns whether it paid"
+    )
+    blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command("spinney verify release.json")]
+    if verification is not None:
+        blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
+    made, facts = release.made, []
+    if release.format == type(release).format:
+        facts.append(("Digest of the release", release.digest))
+        facts.append(("Signed under a key", "yes; the holder of the key can check it" if release.signature else "no"))
+    else:
+        facts.append(("Digest of the release", f"none: format {clean(release.format, LETTERS)} is of an earlier version"))
+    charged = (
+        f", charged to {clean(made['ledger'], LETTERS)} as entry {clean(made['entry'], LETTERS)}" if made.get("entry") else ""
+    )
+    facts.append(("Made", f"{clean(made.get('date') or 'on a day that is not told', LETTERS)}{charged}"))
+    facts.append(
+        (
+            "Software",
+            f"spinney {clean(release.version, LETTERS)}; algorithm {clean(getattr(release, 'algorithm', 'coverage'), LETTERS)}",
+        )
+    )
+    facts.append(("Audit", clean(release.audit, 120)))
+    return Section("How to check it", (*blocks, Facts(tuple(facts))))
+
+
+def sign_section() -> Section:
+    """Return what no release knows, to be filled in by hand."""
+    names = ("Published by", "Contact", "What for", "Source of the bounds", "Approved by, day")
+    return Section("To be filled in by the publisher", (Facts(tuple((name, "") for name in names)),))
