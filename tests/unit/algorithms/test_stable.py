@@ -59,7 +59,9 @@ def problem_of(k=3, d=2, space=(-1, 1), power=2):
 
 
 @BOTH
-@pytest.mark.parametrize("base", [*BASES, HST(alpha=4, rounds=1), Tree()], ids=str)
+@pytest.mark.parametrize(
+    "base", [*BASES, HST(alpha=4, rounds=1), Tree()], ids=lambda base: base if isinstance(base, str) else type(base).__name__
+)
 @pytest.mark.parametrize(("delta", "adjacency"), [(0.0, "add-remove"), (1e-6, "replace")])
 def test_any_base_serves_and_every_charge_is_spent(estimator, base, delta, adjacency, tmp_path):
     model = make(base, estimator, delta=delta, adjacency=adjacency)
