@@ -2,7 +2,6 @@
 
 Kernels take 64-bit columns, public arrays and scratch that the caller allocates: one kind of array each, so each is compiled
 once, whatever the type and layout of the rows. Those that allocate, slice or raise would take several times as long to compile.
-
 Machine code is cached by numba: beside the package or, where that may not be written to, in the user's own cache folder. Code
 beside the package is read even there: an image whose maker ran ``spinney warm`` is quick for every user. Where nothing may be
 written, each process compiles once. No folder that others may write to is ever used: cache files are code.

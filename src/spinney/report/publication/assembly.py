@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from spinney.exceptions import ParameterError, is_path
+from spinney.exceptions import ParameterError
 from spinney.ledgers.ledger import Ledger
+from spinney.naming import is_path
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease

@@ -16,10 +16,10 @@ __all__ = [
     "Document",
     "Drawing",
     "Facts",
-    "Grid",
     "Notice",
     "Paragraph",
     "Section",
+    "Sheet",
     "Value",
     "clean",
     "short",
@@ -79,7 +79,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Sheet:
     """A table with a row of headings; the first cell of a row is its heading.
 
     `words` counts leading columns that are texts; `look` explains colors and bars, where there are any.
@@ -101,10 +101,10 @@ class Drawing:
     description: str
     svg: str
     size: tuple[int, int]
-    instead: Grid | None = None
+    instead: Sheet | None = None
 
 
-Block = Paragraph | Facts | Notice | Command | Grid | Drawing
+Block = Paragraph | Facts | Notice | Command | Sheet | Drawing
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from spinney.report.publication.blocks import (
     Document,
     Drawing,
     Facts,
-    Grid,
     Notice,
     Paragraph,
     Section,
+    Sheet,
     Value,
 )
 from spinney.report.publication.svg import place
@@ -44,7 +44,7 @@ def _bar(bar: Bar) -> str:
     return f'{svg}<rect class="k" x="0" y="1" width="{place(length)}" height="10"/>{margin}</svg>'
 
 
-def _kind(text: str, column: int, grid: Grid) -> list[str]:
+def _kind(text: str, column: int, grid: Sheet) -> list[str]:
     """Return the classes of a cell: texts stand to the left, and only what has very long words is broken within them."""
     broken = any(len(word) > LONG for word in text.split())
     return [*(["w"] if column < grid.words else []), *(["a"] if broken else [])]
@@ -56,7 +56,7 @@ def _tag(name: str, kinds: list[str], text: str) -> str:
     return f"<{name}{more}>{text}</{name.partition(' ')[0]}>"
 
 
-def _cell(value: Value, column: int, grid: Grid) -> str:
+def _cell(value: Value, column: int, grid: Sheet) -> str:
     """Return a cell; the first one of a row is its heading."""
     kinds, text = _kind(value.text, column, grid), escape(value.text)
     if column >= grid.words:
@@ -68,7 +68,7 @@ def _cell(value: Value, column: int, grid: Grid) -> str:
     return _tag('th scope="row"' if column == 0 else "td", kinds, text)
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: Sheet) -> str:
     heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head)) for i, head in enumerate(grid.heads))
     rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
     table = (
@@ -103,7 +103,7 @@ def _block(block: Block, name: str) -> str:
         return f"<pre><code>{escape(block.text)}</code></pre>"
     if isinstance(block, Facts):
         return _facts(block)
-    return _grid(block) if isinstance(block, Grid) else _drawing(block, name)
+    return _grid(block) if isinstance(block, Sheet) else _drawing(block, name)
 
 
 def _section(section: Section, number: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spinney.report.publication.blocks import Block, Command, Document, Drawing, Facts, Grid, Notice, Paragraph, Value
+from spinney.report.publication.blocks import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet, Value
 
 __all__ = ["to_markdown"]
 
@@ -21,7 +21,7 @@ def _cell(value: Value) -> str:
     return _plain(value.text) or " "
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: Sheet) -> str:
     sides = " | ".join("---" if i < grid.words else "---:" for i in range(len(grid.heads)))
     lines = [f"**{_plain(grid.caption)}**", "", f"| {' | '.join(_plain(head) for head in grid.heads)} |", f"| {sides} |"]
     lines += [f"| {' | '.join(_cell(value) for value in row)} |" for row in grid.rows]

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from spinney.releases.promise import Promise
 from spinney.report.label import UNPROTECTED
-from spinney.report.publication.blocks import Block, Facts, Grid, Paragraph, Section, Value
+from spinney.report.publication.blocks import Block, Facts, Paragraph, Section, Sheet, Value
 
 __all__ = ["chance_words", "factor_words", "percent_words", "promise_section", "promises"]
 
@@ -94,11 +94,11 @@ def _contents(release: Promise, unit: str) -> str:
     return f"{told} becomes at most {factor_words(2 * epsilon)} times as likely, in odds{more}."
 
 
-def _table(release: Promise) -> Grid:
+def _table(release: Promise) -> Sheet:
     """Return what guesses can become."""
     epsilon = release.promised_epsilon
     rows = [(Value(name), *(Value(percent_words(guess, way)) for way in (epsilon, -epsilon))) for guess, name in GUESSES]
-    return Grid(
+    return Sheet(
         "How sure an attacker can become", ("guess before reading", "after, at most", "after, at least"), tuple(rows),
         note="Rounded to the safe side." + (" Apart from the exceptional chance above." if release.delta else ""),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from spinney.releases.centers import Release
 from spinney.releases.sites import SiteRelease
 from spinney.report.curve import CostCurve
 from spinney.report.map import look_like_degrees
-from spinney.report.publication.blocks import Drawing, Grid, Value, short
+from spinney.report.publication.blocks import Drawing, Sheet, Value, short
 from spinney.report.publication.svg import PALETTE, axes, fraction, label, lattice, place
 from spinney.solvers.nearest import nearest
 
@@ -202,6 +202,6 @@ def curve_drawing(curve: CostCurve) -> Drawing:
     sides = label(left - 6, top + 10, "1", ' text-anchor="end"') + label(left - 6, bottom, "0", ' text-anchor="end"')
     svg = f'{frame}{ticks}{sides}<path class="c" d="M{path}"/><g fill="{PALETTE[0]}">{dots}</g>'
     rows = tuple((Value(str(k)), Value(short(cost, 3))) for k, cost in zip(curve.clusters, costs, strict=True))
-    grid = Grid("Estimated cost", ("clusters", "cost / cost of one cluster"), rows, words=0)
+    grid = Sheet("Estimated cost", ("clusters", "cost / cost of one cluster"), rows, words=0)
     words = "The estimated cost of the best centers found, by the number of clusters, as a share of the cost of one cluster."
     return Drawing("Cost by the number of clusters", words, svg, (width, height), grid)

@@ -13,7 +13,7 @@ from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import informative_columns
-from spinney.report.publication.blocks import LETTERS, Bar, Block, Grid, Notice, Paragraph, Section, Value, clean, short, shorts
+from spinney.report.publication.blocks import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short, shorts
 from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
@@ -94,7 +94,7 @@ def _left_out(total: int, shown: int, what: str) -> str:
     return f" {total - shown:,} more {what} are in the release file and not shown here." if total > shown else ""
 
 
-def _center_grid(release: Release, order: NDArray[np.int64]) -> Grid:
+def _center_grid(release: Release, order: NDArray[np.int64]) -> Sheet:
     """Return the centers as a table that is a heat map too."""
     names, columns = column_names(release), shown_columns(release)
     k, d = release.centers.shape
@@ -113,7 +113,7 @@ def _center_grid(release: Release, order: NDArray[np.int64]) -> Grid:
         note += f" Of {d:,} columns these are the {len(columns)} along which the centers differ most."
     heads = ("no.", "rows", *(clean(names[i], HEADS) for i in columns))
     look = f"Darker is higher among the centers of a column. {_bar_words(release)}"
-    return Grid("Centers, largest cluster first", heads, tuple(rows), 1, note, look)
+    return Sheet("Centers, largest cluster first", heads, tuple(rows), 1, note, look)
 
 
 def _center_sections(release: Release) -> list[Section]:
@@ -143,7 +143,9 @@ def _site_sections(release: SiteRelease) -> list[Section]:
         for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1)
     ]
     note = _margin_words(release).replace("A cluster", "A site") + _left_out(len(release.sizes), len(order), "sites")
-    grid = Grid("Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release))
+    grid = Sheet(
+        "Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release)
+    )
     blocks: list[Block] = [grid]
     if release.looks_empty:
         blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
@@ -156,7 +158,7 @@ def _cover_sections(release: CoverRelease) -> list[Section]:
     rows = tuple((Value(str(i + 1)), Value(f"set {index:,}")) for i, index in enumerate(chosen[:SHOWN_LINES]))
     note = "Sets are told by their places in the public list, from 0 on. One that comes again adds nothing. "
     note += "How many rows they cover was not asked, and is not released." + _left_out(len(chosen), len(rows), "choices")
-    return [Section("What was found", (Grid("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
+    return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
 def result_sections(release: Release | SiteRelease | CoverRelease) -> list[Section]:

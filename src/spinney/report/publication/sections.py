@@ -13,10 +13,10 @@ from spinney.report.publication.blocks import (
     Block,
     Command,
     Facts,
-    Grid,
     Notice,
     Paragraph,
     Section,
+    Sheet,
     Value,
     clean,
     short,
@@ -74,13 +74,13 @@ def _randomness(release: Promise) -> str:
     return f"{_sentence(clean(release.noise, LETTERS))} It protects nobody."
 
 
-def _charges(release: Promise) -> Grid:
+def _charges(release: Promise) -> Sheet:
     rows = charge_rows(release)
     cells = tuple(
         tuple(Value(clean(text, LETTERS)) for text in (name, question, price)) for question, name, price in rows[:CHARGES]
     )
     note = f"{len(rows) - CHARGES:,} more lines are in the release file." if len(rows) > CHARGES else ""
-    return Grid("Questions asked of the rows", ("for", "question", "charge"), cells, 2, note)
+    return Sheet("Questions asked of the rows", ("for", "question", "charge"), cells, 2, note)
 
 
 def spent_section(release: Promise, ledger: Ledger | None) -> Section:
@@ -131,7 +131,7 @@ def _ledger_blocks(release: Promise, ledger: Ledger | None) -> list[Block]:
         rows.append((Value(str(number)), Value(one.when[:10]), Value(what), Value(f"epsilon {short(one.epsilon, 6)}{delta}")))
     left = f"{len(entries) - ENTRIES:,} earlier ones are in the ledger." if len(entries) > ENTRIES else ""
     if rows:
-        blocks.append(Grid("Last releases in the ledger", ("no.", "day (UTC)", "what", "promise"), tuple(rows), 3, left))
+        blocks.append(Sheet("Last releases in the ledger", ("no.", "day (UTC)", "what", "promise"), tuple(rows), 3, left))
     return blocks
 
 
@@ -160,7 +160,7 @@ def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
     words += "they must not have been read from the rows, which the program cannot check."
     words += f" Rows farther than {short(radius)} from the middle were moved in." if radius else ""
     words += " The private box was found from the rows, with noise, and is part of what was spent." if box else ""
-    return Section("Bounds, and where they come from", (Paragraph(words), Grid("Bounds", heads, tuple(rows), 1, note)))
+    return Section("Bounds, and where they come from", (Paragraph(words), Sheet("Bounds", heads, tuple(rows), 1, note)))
 
 
 def check_section(release: Promise, verification: Verification | None) -> Section:
