@@ -44,6 +44,10 @@ HINTS = (
         "give bounds=(low, high) for all columns, and no names of columns or groups",
         "give --bounds LO HI alone, without --bounds-file, --columns or --groups",
     ),
+    (
+        "tables are for PrivateKMeans, sites for PrivateKMedoids, users for model='local'",
+        "'spinney fit' is for tables, 'spinney sites' for sites",
+    ),
     ("choose the sites in a space with coordinates", "choose the sites with --coordinates, or from --points"),
     ("write it again with to_json", "name a file that 'spinney fit' or 'spinney sites' wrote"),
 )

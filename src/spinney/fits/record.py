@@ -13,7 +13,7 @@ from spinney._version import __version__
 from spinney.algorithms.problem import Problem
 from spinney.algorithms.registry import find, solves_of
 from spinney.algorithms.tighten import Tightened
-from spinney.exceptions import ParameterError
+from spinney.exceptions import BudgetError, ParameterError
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
@@ -112,6 +112,8 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
     uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in ledger.planned)
     noise = "none: not private" if budget.is_infinite else source.statement
     added = {"none: not private": "added no noise", "secure": "added the noise"}.get(noise, "added noise that can be repeated")
+    if ledger.epsilon > budget.epsilon:
+        raise BudgetError("More was spent than the budget: nothing is released.")
     return {
         "epsilon": min(round_up(ledger.epsilon), float(budget.epsilon)),
         "promised_epsilon": float(budget.epsilon),

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std"]
+__all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std", "wide_geometric"]
 
 IntArray = NDArray[np.int64]
 #: Up to so many radii a sum is added up; beyond it is an integral, up to one part in a million.
@@ -40,6 +41,44 @@ def add_cubes(values: IntArray, geometric: Callable[[int], list[int]], below: Ca
         radius = _radius(columns, geometric, below)
         noisy[cell] = [min(max(value + below(2 * radius + 1) - radius, -_MOST), _MOST) for value in exact]
     return noisy
+
+
+def wide_geometric(
+    scale: float, count: int, geometric: Callable[[float, int], list[int]], below: Callable[[int], int]
+) -> list[int]:
+    """Draw whole numbers r >= 0 with probability in proportion to exp(-r / scale), of any size.
+
+    Parameters
+    ----------
+    scale : float
+    count : int
+    geometric : callable
+        Draws so many such numbers of a scale of at most 2**41, as 64 bits hold.
+    below : callable
+        As for `add_cubes`.
+    """
+    step = 2 ** max(math.frexp(scale)[1] - 41, 0)  # a number is a multiple of a step, and less than a step
+    multiples = geometric(scale / step, count)
+    if step == 1:
+        return multiples
+    ratio = Fraction(scale)
+    return [step * multiple + _part(step, ratio, below) for multiple in multiples]
+
+
+def _part(step: int, scale: Fraction, below: Callable[[int], int]) -> int:
+    """Draw a whole number r below a step, with probability in proportion to exp(-r / scale)."""
+    while True:
+        part = below(step)
+        if _happens(part / scale, below):
+            return part
+
+
+def _happens(exponent: Fraction, below: Callable[[int], int]) -> bool:
+    """Return true with probability exp(-exponent), for an exponent of at most 1 (Canonne, Kamath and Steinke 2020)."""
+    turns = 1
+    while below(exponent.denominator * turns) < exponent.numerator:
+        turns += 1
+    return turns % 2 == 1
 
 
 def _radius(columns: int, geometric: Callable[[int], list[int]], below: Callable[[int], int]) -> int:

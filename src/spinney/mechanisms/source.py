@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spinney.exceptions import SeededNoiseWarning
-from spinney.mechanisms.cubes import IntArray, add_cubes
+from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
 from spinney.mechanisms.randomizers import Responses, responses
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
@@ -78,15 +78,15 @@ class SecureSource:
     def cube(self, values: IntArray, scale: float) -> IntArray:
         """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
 
-        def geometric(count: int) -> list[int]:
+        def geometric(narrow: float, count: int) -> list[int]:
             """Draw geometric numbers: discrete Laplace noise that is not negative."""
             found: list[int] = []
             while len(found) < count:
-                draws = self.laplace(np.zeros(2 * (count - len(found)) + 8, dtype=np.int64), scale)
+                draws = self.laplace(np.zeros(2 * (count - len(found)) + 8, dtype=np.int64), narrow)
                 found += draws[draws >= 0].tolist()
             return found[:count]
 
-        return add_cubes(values, geometric, secrets.randbelow)
+        return add_cubes(values, lambda count: wide_geometric(scale, count, geometric, secrets.randbelow), secrets.randbelow)
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
@@ -131,9 +131,10 @@ class SeededSource:
 
     def cube(self, values: IntArray, scale: float) -> IntArray:
         """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
-        p = -np.expm1(-1.0 / scale)
         return add_cubes(
-            values, lambda count: (self._rng.geometric(p, count) - 1).tolist(), lambda bound: int(self._rng.integers(bound))
+            values,
+            lambda count: [int(one) for one in self._rng.exponential(scale, count)],  # rounded down, it is geometric
+            lambda bound: int.from_bytes(self._rng.bytes(16)) % bound,
         )
 
     def select(self, scores: IntArray, scale: float) -> int:

@@ -36,15 +36,20 @@ class FitLedger:
             raise BudgetError("The plan names two charges alike.")
         if total_epsilon(planned, budget.delta) > budget.epsilon:
             raise BudgetError("The plan spends more than its budget.")
-        self.budget, self.planned = budget, planned
+        self.budget, self._planned = budget, planned
         self._open = {charge.name: Charge.copy_of(charge) for charge in planned}  # those handed out may be changed
         self._entries: list[Charge] = []
         self._records: list[dict[str, Any]] = []
 
     @property
+    def planned(self) -> tuple[Charge, ...]:
+        """The plan; copies, for what is handed out may be changed."""
+        return tuple(map(Charge.copy_of, self._planned))
+
+    @property
     def entries(self) -> tuple[Charge, ...]:
-        """Charges spent so far, in order."""
-        return tuple(self._entries)
+        """Charges spent so far, in order; copies."""
+        return tuple(map(Charge.copy_of, self._entries))
 
     @property
     def records(self) -> tuple[dict[str, Any], ...]:
@@ -73,15 +78,16 @@ class FitLedger:
             raise BudgetError("Only charges of one measure, without a delta of their own, can be put together.")
         amount = sum((charge.amount for charge in charges), start=Fraction(0))
         whole = Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
-        if len(charges) > 1 and whole.name in {charge.name for charge in self.planned}:
+        taken = {charge.name for charge in (*self._planned, *self._entries)} | self._open.keys()
+        if len(charges) > 1 and whole.name in taken:
             raise BudgetError("The plan names two charges alike.")
         for charge in charges:
             del self._open[charge.name]
         self._open[whole.name] = whole
-        return whole
+        return Charge.copy_of(whole)
 
     def spend(self, charge: Charge, question: str) -> None:
         """Record a charge before its question is answered."""
         if charge.question != question or self._open.pop(charge.name, None) != charge:
             raise BudgetError(f"The question {question!r} has no open charge named {charge.name!r} in the plan.")
-        self._entries.append(charge)
+        self._entries.append(Charge.copy_of(charge))

@@ -109,6 +109,35 @@ def _contents(record: dict[str, Any]) -> Check:
     return Check("k", same, f"{k}, {record['k_source']}" if same else "there are not as many as were asked for")
 
 
+def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:
+    """Whether each charge is one of those paid, or several of them put together under their joined names; each pays once."""
+    left = {one["name"]: one for one in paid}
+    for charge in sorted(charges, key=lambda one: one["name"] not in left):  # first those that stand as they were paid
+        alone = left.get(charge["name"])
+        if alone == charge:
+            del left[charge["name"]]
+            continue
+        names = _joined(charge["name"], list(left))
+        parts = [left.pop(name) for name in names]
+        amounts = [fraction_of(one["amount"]) for one in parts]
+        plain = all(one["measure"] == charge["measure"] and "delta" not in one for one in (*parts, charge))
+        if len(parts) < 2 or not plain or None in amounts or sum(amounts) != fraction_of(charge["amount"]):  # type: ignore[arg-type]
+            return False
+    return True
+
+
+def _joined(name: str, names: list[str]) -> list[str]:
+    """Return names of the list, none twice, that are joined in another one; none if there are no such."""
+    for one in names:
+        if one == name:
+            return [one]
+        if name.startswith(f"{one} + "):
+            rest = _joined(name[len(one) + 3 :], [other for other in names if other != one])
+            if rest:
+                return [one, *rest]
+    return []
+
+
 def _in_ledger(record: dict[str, Any], path: str | Path) -> Check:
     """Look for the release in a ledger."""
     ledger, entry = read_ledger(path), record.get("made", {}).get("entry")
@@ -119,8 +148,7 @@ def _in_ledger(record: dict[str, Any], path: str | Path) -> Check:
         return Check("ledger", False, words)
     if not hmac.compare_digest(ledger.digests[entry], digest_of(record)):
         return Check("ledger", False, "it is not the release that its entry paid for: something in it was changed")
-    charged = [tuple(sorted(charge.items())) for charge in ledger.entries[entry]["charges"]]
-    if not all(tuple(sorted(charge.items())) in charged for charge in record["charges"]):
+    if not _are_paid(record["charges"], ledger.entries[entry]["charges"]):
         return Check("ledger", False, "its entry did not pay for all of its charges")
     return Check("ledger", True, f"entry {entry} paid for it, and it is unchanged since")
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alarms import check_frequencies
 from spinney.audit.laws import cube_law, noise_law
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
-from spinney.mechanisms.cubes import add_cubes, cube_quantile, cube_std
-from spinney.mechanisms.source import SeededSource
+from spinney.mechanisms.cubes import add_cubes, cube_quantile, cube_std, wide_geometric
+from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.charges import Charge, Measure
 
 
@@ -85,3 +86,27 @@ def test_rounding_only_enlarges_the_scale_and_no_scale_makes_draws_rare():
     assert Fraction(noise.scale) * Fraction(1, 7) >= 10
     assert calibrate(moves, Charge("a", "sums", Measure.PURE, Fraction(10**9))).scale == 3.0
     assert calibrate(moves, Charge("a", "sums", Measure.ZCDP, Fraction(1, 7))).distribution == "gaussian"
+
+
+def test_wide_geometric_numbers_have_the_law_of_narrow_ones():
+    """Cut into multiples and parts of a step, by exact draws: the same law as without, by a chi-square test of seeded draws."""
+    rng, scale, runs = np.random.default_rng(0), 2.0**43, 4000
+
+    def below(bound):
+        return int.from_bytes(rng.bytes(16)) % bound
+
+    def geometric(narrow, count):
+        assert narrow < 2**41
+        return [int(one) for one in rng.exponential(narrow, count)]
+
+    draws = np.array(wide_geometric(scale, runs, geometric, below)) / scale
+    edges = -np.log1p(-np.linspace(0.1, 0.9, 9))
+    check_frequencies(np.bincount(np.searchsorted(edges, draws), minlength=10), np.full(10, 0.1), 1e-6)
+    parts = np.array(wide_geometric(scale, runs, geometric, below)) % 4
+    check_frequencies(np.bincount(parts, minlength=4), np.full(4, 0.25), 1e-6)
+
+
+@pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
+def test_noise_wider_than_64_bits_is_no_error(source):
+    noisy = source.cube(np.zeros((3, 4), dtype=np.int64), 2.0**66)
+    assert np.abs(noisy).max() == 2**63 - 1

@@ -142,3 +142,22 @@ def test_the_name_of_charges_put_together_may_not_be_another_ones():
     with pytest.raises(BudgetError, match="alike"):
         ledger.pool([HALF, REST], "sums")
     ledger.spend(HALF, "counts")
+
+
+def test_a_charge_that_grows_after_it_was_put_together_buys_nothing(ledger):
+    whole = ledger.pool([HALF, REST], "sums")
+    object.__setattr__(whole, "amount", Fraction(10**6))
+    with pytest.raises(BudgetError, match="no open charge"):
+        ledger.spend(whole, "sums")
+    for handed_out in (*ledger.planned, *ledger.entries):
+        object.__setattr__(handed_out, "amount", Fraction(10**6))
+    assert sum(charge.amount for charge in ledger.planned) == 1
+
+
+def test_charges_put_together_may_not_have_the_name_of_others_put_together():
+    names = ("x", "y + z", "x + y", "z")
+    ledger = FitLedger(Budget.of(4.0), tuple(Charge(name, "sums", Measure.PURE, Fraction(1)) for name in names))
+    first, second, third, fourth = ledger.planned
+    ledger.spend(ledger.pool([first, second], "sums"), "sums")
+    with pytest.raises(BudgetError, match="alike"):
+        ledger.pool([third, fourth], "sums")

@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import zcdp_epsilon
 from spinney.privacy.pricing import Unit
 from spinney.verification.amounts import converted, fraction_of
+from spinney.verification.checking import _are_paid
 from spinney.verification.noise import Setting, _AskedNoise, _cover_together
 from spinney.verification.split_loss import split_loss
 
@@ -213,6 +215,30 @@ def test_any_edit_at_all_is_refused_in_a_ledger_and_under_a_key(data, charged, r
             assert refused(other, folder, **vouched), (path, value)
 
 
+def test_charges_that_were_put_together_are_paid_by_their_parts(tmp_path):
+    ledger = Ledger(tmp_path / "ledger", epsilon=9)
+    rows = np.random.default_rng(0).normal(0, 0.1, (200, 120))
+    release = PrivateKMeans(5, epsilon=0.5, bounds=(-1, 1), algorithm="moments").fit(rows, ledger=ledger).release_
+    assert any(" + " in charge.name for charge in release.charges)
+    record = json.loads(release.to_json())
+    assert check(record, tmp_path, ledger=ledger.path).authenticated
+
+
+@given(st.lists(st.sampled_from(["a", "b", "a + b", "b + a", "c"]), unique=True, min_size=1), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_part_pays_once_and_for_its_whole_amount(names, data):
+    paid = [{"name": name, "question": "sums", "measure": "epsilon", "amount": "1/3"} for name in names]
+    assert _are_paid(paid, paid)
+    assert not _are_paid([*paid, paid[0]], paid)
+    if len(names) > 1:
+        joined = {**paid[0], "name": " + ".join(names), "amount": str(Fraction(len(names), 3))}
+        assert _are_paid([joined], paid)
+        assert not _are_paid([joined, data.draw(st.sampled_from(paid))], paid)
+        assert not _are_paid([{**joined, "amount": str(Fraction(len(names) + 1, 3))}], paid)
+        assert not _are_paid([{**joined, "measure": "rho"}], paid)
+        assert not _are_paid([joined], [{**paid[0], "delta": "1/9"}, *paid[1:]])
+
+
 def test_a_release_stands_in_its_ledger_and_under_its_key(charged, releases, tmp_path):
     ledger, record = charged
     found = check(record, tmp_path, ledger=ledger.path)
@@ -349,6 +375,6 @@ def test_verification_stands_alone():
     code = (
         "import sys, spinney.verification.checking; "
         "print([name for name in sys.modules if name.split('.')[0] in ('numpy', 'opendp') or "
-        "name.startswith('spinney.') and name.split('.')[1] not in ('verification', '_lazy', '_version', 'exceptions')])"
+        "name.startswith('spinney.') and name.split('.')[1] not in ('verification', '_lazy', '_version', 'exceptions', 'naming')])"
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
