@@ -109,7 +109,8 @@ def aggregate(question: str, messages: Iterable[Any], roster: Collection[str] | 
     """Add up the reports to one question; whatever else is among the messages is counted out by a reason.
 
     The first report of a token that passes all checks counts, and no other. One report moves each estimated number by at most
-    `ReportTally.report_bound`, and m reports, however they were made, by m times that. Nothing is promised for centers.
+    `ReportTally.report_bound`, and m reports, however they were made, by m times that; one that takes the place of another, under
+    its token, by at most twice as much. Nothing is promised for centers.
 
     Parameters
     ----------

@@ -35,6 +35,10 @@ def least_threshold(epsilon: Fraction) -> int:
     return threshold
 
 
+#: A variance that is not found by then is found by no number of tries: epsilon is beyond what devices compute with.
+MOST_TRIES = 10_000
+
+
 @lru_cache(maxsize=64)
 def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUTION) -> tuple[int, int]:
     """Return the least variance found, and the Renyi order that shows it, of discrete Gaussian noise worth (epsilon, delta)."""
@@ -50,9 +54,11 @@ def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUT
     if not rho(order) > 0:
         raise ParameterError.wrong("epsilon", "the stable protocol", "a larger one", float(epsilon), "epsilon=1.0 is common.")
     variance = math.ceil(2 * resolution**2 / rho(order))
-    while not is_lawful_gaussian(resolution, variance, order, epsilon, delta):
+    for _ in range(MOST_TRIES):
+        if is_lawful_gaussian(resolution, variance, order, epsilon, delta):
+            return variance, order
         variance += max(1, variance >> 40)
-    return variance, order
+    raise ParameterError.wrong("epsilon", "the stable protocol", "a smaller one", float(epsilon), "epsilon=1.0 is common.")
 
 
 @dataclass(frozen=True)

@@ -334,11 +334,15 @@ const spinney = (() => {
       digest = digestOf(asked);
       if (!isRecord(state)) throw new Broken();
       if (own(state, "reports") === undefined) state.reports = {};
+      if (!isRecord(state.reports)) throw new Broken();
       if (!own(state, "token")) state.token = Array.from(entropy(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
       token = state.token;
       if (!are(TEXT, token)) throw new Broken();
       const stored = own(state.reports, digest);
-      if (stored !== undefined) return String(stored.report);
+      if (stored !== undefined) {
+        if (typeof stored.report !== "string") throw new Broken();
+        return stored.report;
+      }
       require_(isAsked(asked.group, token), "another group is asked");
       checkPolicy(asked, policy, state.reports);
     } catch (error) {  // no row was read yet

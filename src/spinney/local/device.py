@@ -14,6 +14,7 @@ import math
 import os
 import re
 import struct
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from numbers import Real
@@ -23,6 +24,7 @@ __all__ = ["Refusal", "digest_of", "read_question", "respond"]
 
 #: Probabilities are whole numbers of 1 / WORDS, values of offsets of 1 / FINE, and exponentials of 2^-PLACES.
 WORDS, FINE, PLACES = 2**32, 2**20, 128
+_ONE_AT_A_TIME = threading.Lock()
 #: Columns, steps of a column, radii and other numbers are not more, so that every language computes with them exactly.
 MOST_COLUMNS, MOST_STEPS, WIDEST, LARGEST = 1024, 2**20, 2**25, 2**53 - 1
 #: Characters of a question; the fields of every question, and those of each kind.
@@ -366,7 +368,8 @@ def respond(
     -------
     Neighbors: any two rows of this device. Statement: all messages together, to whatever a server asks, are (epsilon,
     delta)-differentially private at the ceiling of the policy, as long as the state is kept: keep it before the message is sent.
-    If it is lost, the ceiling starts anew and losses add up. Proof: ``proofs/local.md``. Outside the promise: running time.
+    Threads wait for each other; two processes must not answer from copies of one state. If it is lost, the ceiling starts anew
+    and losses add up. Proof: ``proofs/local.md``. Outside the promise: running time.
 
     Parameters
     ----------
@@ -377,20 +380,21 @@ def respond(
     entropy : callable
         Returns so many random bytes; anything but the default is for tests of the format.
     """
-    try:
-        asked = read_question(question)
-        digest, reports = digest_of(asked), state.setdefault("reports", {})
-        token = state["token"] = state.get("token") or entropy(16).hex()
-        _require(_are(_TEXT, token), "the policy or the state is broken")
-        if digest in reports:
-            return str(reports[digest]["report"])
-        _require(is_asked(asked["group"], token), "another group is asked")
-        _check_policy(asked, policy, reports)
-    except (KeyError, TypeError, AttributeError, UnicodeEncodeError):  # no row was read yet
-        return _message("refusal", reason="the policy or the state is broken")
-    except Refusal as refusal:
-        return _message("refusal", reason=str(refusal))
-    point = place(row, *read_domain(asked["domain"]))
-    report = _message("report", question=digest, token=token, **reply_of(point, asked, _Entropy(entropy)))
-    reports[digest] = {"epsilon": asked["epsilon"], "delta": asked["delta"], "report": report}
-    return report
+    with _ONE_AT_A_TIME:  # else two questions at once could both be within the ceiling
+        try:
+            asked = read_question(question)
+            digest, reports = digest_of(asked), state.setdefault("reports", {})
+            token = state["token"] = state.get("token") or entropy(16).hex()
+            _require(_are(_TEXT, token), "the policy or the state is broken")
+            if digest in reports:
+                return str(reports[digest]["report"])
+            _require(is_asked(asked["group"], token), "another group is asked")
+            _check_policy(asked, policy, reports)
+        except (KeyError, TypeError, AttributeError, UnicodeEncodeError):  # no row was read yet
+            return _message("refusal", reason="the policy or the state is broken")
+        except Refusal as refusal:
+            return _message("refusal", reason=str(refusal))
+        point = place(row, *read_domain(asked["domain"]))
+        report = _message("report", question=digest, token=token, **reply_of(point, asked, _Entropy(entropy)))
+        reports[digest] = {"epsilon": asked["epsilon"], "delta": asked["delta"], "report": report}
+        return report

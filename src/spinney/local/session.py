@@ -75,6 +75,10 @@ class Session:
     objective: str = "kmeans"
     tallies: tuple[ReportTally, ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        if type(self.random_state) is not int:  # users are dealt by it anew at every question: it must be the same one
+            raise ParameterError.wrong("random_state", OWNER, "an int", self.random_state, "random_state=1.")
+
     @cached_property
     def fit(self) -> Fit:
         """What is wanted, checked."""
@@ -157,7 +161,7 @@ class Session:
 
 
 def policy_of(session: Session) -> dict[str, Any]:
-    """Return the narrowest policy of a device that allows a session's questions: for users, or who speaks for them, to judge."""
+    """Return a policy that allows a session's questions and no more epsilon: for users, or who speaks for them, to judge."""
     problem: Any = session.fit.problem
     charges = planned(session.fit.algorithm, problem)
     delta = max(charge.delta for charge in charges)

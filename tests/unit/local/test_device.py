@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 from alarms import check_frequencies
 from reports import policy_for, question_of, run_node
+from spinney import ParameterError
 from spinney.audit import Pair, black_box
-from spinney.local import device
+from spinney.local import Session, device, policy_of
 from spinney.local.device import respond
 
 SOURCE = Path(device.__file__)
@@ -83,3 +85,22 @@ def test_the_black_box_sees_a_device_that_promises_half_of_what_it_loses():
         return np.array([float(json.loads(respond(table[0].tolist(), question, policy_for(), {}, rng.bytes))["bit"])])
 
     assert black_box(told, [pair], epsilon=0.5, runs=4000).broken
+
+
+def test_threads_share_one_ceiling():
+    """Many questions at once, under a policy that allows one of them."""
+    session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": (0, 1)}, n_features=1, random_state=1)
+    policy, state = policy_of(session) | {"most_questions": 1}, {}
+    asked = json.loads(session.question)
+    group = asked["group"] | {"first": 0, "last": asked["group"]["parts"]}
+    texts = [json.dumps({**asked, "id": f"{asked['id']}-{i}", "group": group}) for i in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda text: respond([0.5], text, policy, state), texts))
+    assert sum('"spinney-report/1"' in reply for reply in replies) == 1
+    assert len(state["reports"]) == 1
+
+
+@pytest.mark.parametrize("seed", [None, 1.0, True, np.random.default_rng(0)], ids=lambda one: type(one).__name__)
+def test_a_session_is_dealt_by_one_number(seed):
+    with pytest.raises(ParameterError, match="random_state"):
+        Session({"n_clusters": 2, "epsilon": 1.0, "bounds": (0, 1)}, n_features=1, random_state=seed)
