@@ -70,3 +70,9 @@ def test_an_end_by_the_data_tells_what_was_charged_of_what():
         with pytest.raises(DataError) as caught:
             curator.ask(Counts(Whole()), charge)
         assert caught.value.__notes__ == [f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent} of 2."]
+
+
+def test_charges_that_a_curator_puts_together_are_those_of_its_ledger():
+    charges = tuple(Charge(name, "counts", Measure.PURE, Fraction(1, 2)) for name in ("a", "b"))
+    curator = Curator(None, Unit(), FitLedger(Budget.of(1.0), charges), SeededSource(0))
+    assert curator.pool(charges, "counts") == Charge("a + b", "counts", Measure.PURE, Fraction(1))

@@ -1,0 +1,42 @@
+"""Questions about centers of blocks: what their kind says before anything is asked."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from spinney import ParameterError
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Blocking
+from spinney.questions.counts import Counting
+
+REPLACED = Unit(Adjacency.REPLACE)
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit(Adjacency.REPLACE, 2)], ids=["add-remove", "groups"])
+def test_samples_with_replacement_are_for_replaced_single_rows(unit):
+    with pytest.raises(ParameterError, match="disjoint"):
+        Blocking(Counting(), 3, "replacement").unit(unit)
+
+
+@pytest.mark.parametrize("measure", list(Measure))
+@pytest.mark.parametrize("amount", [Fraction(1, 1000), Fraction(1), Fraction(20)])
+def test_a_sample_with_replacement_pays_for_rows_that_are_drawn_often(measure, amount):
+    charge = Charge("a", "blocks", measure, amount)
+    price = Blocking(Counting(), 3, "replacement").price(charge)
+    epsilon = float(amount) if measure is Measure.PURE else math.sqrt(2 * float(amount))
+    assert price.measure is Measure.PURE
+    assert math.sinh(float(price.amount)) <= epsilon
+    assert math.sinh(float(price.amount)) == pytest.approx(epsilon, rel=1e-6)
+
+
+def test_a_plan_says_that_centers_stand_for_rows():
+    words = Blocking(Counting(), 3).words(Charge("a", "blocks", Measure.PURE, Fraction(1)), REPLACED)
+    assert words.startswith("centers of blocks for rows: each count +- ")
+
+
+def test_the_sensitivity_of_a_sample_with_replacement_is_for_pure_noise_alone():
+    assert Blocking(Counting(), 3, "replacement").l2 == 0
+    assert Blocking(Counting(), 3).l2 == pytest.approx(3 * math.sqrt(2))
