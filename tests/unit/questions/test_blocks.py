@@ -33,8 +33,11 @@ def test_a_sample_with_replacement_pays_for_rows_that_are_drawn_often(measure, a
 
 
 def test_a_plan_says_that_centers_stand_for_rows():
-    words = Blocking(Counting(), 3).words(Charge("a", "blocks", Measure.PURE, Fraction(1)), REPLACED)
-    assert words.startswith("centers of blocks for rows: each count +- ")
+    kind, charge = Blocking(Counting(), 3), Charge("a", "blocks", Measure.PURE, Fraction(1))
+    assert kind.words(charge, REPLACED).startswith("centers of blocks for rows: each count +- ")
+    record = kind.record(charge, REPLACED)
+    assert (record["points"], record["about"]["question"]) == (3, "counts")
+    assert record["about"]["unit_sensitivity"] == [["12"]]  # two blocks of three centers, and as many that come
 
 
 def test_the_sensitivity_of_a_sample_with_replacement_is_for_pure_noise_alone():
