@@ -205,7 +205,8 @@ class Moments(Algorithm):
         if rest.measure is Measure.ZCDP:
             mean, _ = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
         else:  # pure noise may have lost the mean, and no step would find it again
-            mean = total.joined(ask_total(curator, domain, rest)).mean(domain)
+            total = total.joined(ask_total(curator, domain, rest))
+            mean = total.mean(domain)
         spread = np.full(domain.n_features, distance / math.sqrt(domain.n_features))
         others = Shape(total.n, mean[0], distance, spread).fillers(problem.k - 1, domain, rng)
         centers = np.vstack([mean, others])

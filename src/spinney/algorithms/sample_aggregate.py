@@ -27,6 +27,7 @@ import numpy as np
 from spinney.algorithms.columns import smooth_densities
 from spinney.algorithms.polish import take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.stable import NEAR, radii
 from spinney.algorithms.tree import are_full
 from spinney.constraints import Constraint, check, is_integer, one_of
 from spinney.curators.gate import Curator
@@ -37,12 +38,11 @@ from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import ColumnBins, Rings
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Summing
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits
 
-__all__ = ["SampleAggregate", "third_radii"]
+__all__ = ["SampleAggregate"]
 
 #: Shares of epsilon, in hundredths.
 SHARES = {"columns": 2, "splits": 35, "leaves": 40, "step": 20, "sizes": 3}
@@ -52,10 +52,6 @@ BLOCK_STDS, LEAST_BLOCKS, MOST_DEFAULT = 36, 64, 2**14
 FINE_CELL = 1 / 8
 #: The tree starts with about so many cells a cluster.
 START_CELLS = 2
-#: Offsets are clipped to this part of the distance to the next center ...
-NEAR = 1 / 3
-#: ... and to no less than this part of the domain's radius: centers may coincide.
-LEAST_RADIUS = 2.0**-10
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ class SampleAggregate(Algorithm):
         points, weights = self._summary(curator, problem, charges, rng)
         fillers = problem.domain.sample(problem.k, rng)
         centers = problem.domain.clip(solve(points, weights, problem.k, problem.power, rng, fillers).centers)
-        centers, _ = take_step(curator, problem, centers, third_radii(problem, centers), charges["step"])
+        centers, _ = take_step(curator, problem, centers, radii(problem, centers, NEAR), charges["step"])
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights
         return Result(centers, *found, supported=problem.k)
@@ -135,12 +131,3 @@ class SampleAggregate(Algorithm):
         if self.n_blocks is not None:
             return min(int(self.n_blocks), MOST_POINTS // k)
         return int(np.clip(math.ceil(BLOCK_STDS * std), LEAST_BLOCKS, min(MOST_DEFAULT, MOST_POINTS // k)))
-
-
-def third_radii(problem: PointProblem, centers: FloatArray) -> FloatArray:
-    """Return a third of each center's distance to the next one, at least a public minimum; for one center the domain's radius."""
-    widest = problem.domain.half_diagonal
-    others = [np.delete(centers, i, axis=0) for i in range(len(centers))] if len(centers) > 1 else []
-    gaps = [math.sqrt(nearest(one[None, :], rest)[0][0]) for one, rest in zip(centers, others, strict=False)] or [math.inf]
-    radii: FloatArray = np.clip(NEAR * np.array(gaps), LEAST_RADIUS * widest, widest)
-    return radii

@@ -8,7 +8,8 @@ import pytest
 from spinney import Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms import SampleAggregate
 from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.sample_aggregate import LEAST_BLOCKS, MOST_DEFAULT, third_radii
+from spinney.algorithms.sample_aggregate import LEAST_BLOCKS, MOST_DEFAULT
+from spinney.algorithms.stable import NEAR, radii
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.solvers.blocks import ATTEMPTS, RESTARTS, cluster_blocks
@@ -58,9 +59,10 @@ def test_wrong_parameters_are_refused_with_a_hint(wrong):
 def test_radii_are_a_third_of_the_way_to_the_next_center_and_never_nothing():
     domain = Box(-1, 1).domain(2)
     problem = PointProblem(k=3, power=2, domain=domain, budget=Budget.of(1.0), unit=Unit())
-    np.testing.assert_allclose(third_radii(problem, np.array([[0.0, 0.0], [0.3, 0.0], [0.0, 0.9]])), [0.1, 0.1, 0.3])
-    assert (third_radii(problem, np.zeros((3, 2))) > 0).all()
-    assert third_radii(problem, np.zeros((1, 2))).tolist() == [domain.half_diagonal]
+    centers = np.array([[0.0, 0.0], [0.3, 0.0], [0.0, 0.9]])
+    np.testing.assert_allclose(radii(problem, centers, NEAR), [0.1, 0.1, 0.3])
+    assert (radii(problem, np.zeros((3, 2)), NEAR) > 0).all()
+    assert radii(problem, np.zeros((1, 2)), NEAR).tolist() == [domain.half_diagonal]
 
 
 @pytest.mark.parametrize("power", [1, 2])
