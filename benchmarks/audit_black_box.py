@@ -4,14 +4,13 @@
 with the largest priced loss, and runs it ``--runs`` times on each table, then again with all noise halved. All cells together
 have the confidence 0.999: the doubt is divided among them. It writes ``benchmarks/results/audit_black_box.json`` and a table.
 
-``--only``, ``--part`` and ``--merge`` are those of the matrix; ``--rows`` takes the cells without persons; ``--halved 0`` leaves
-the halved noise out. The exit code is 1 where a promise is broken. Where halved noise is not flagged, the pair has not the power:
-the largest bound that the runs could show, and whether replay flags it, are beside it.
+``--only``, ``--part``, ``--left`` and ``--merge`` are those of the matrix; ``--rows`` takes the cells without persons;
+``--halved 0`` leaves the halved noise out. The exit code is 1 where a promise is broken. Where halved noise is not flagged, the
+pair has not the power: the largest bound that the runs could show, and whether replay flags it, are beside it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
 import sys
@@ -19,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.audit_matrix import SEED, Cell, cells
+from benchmarks.audit_matrix import SEED, Cell, begun, cells, merged, options
 from spinney import __version__
 from spinney.audit import Pair, black_box, replay_pairs
 
@@ -85,35 +84,21 @@ def write(results: list[dict[str, Any]], path: Path) -> None:
     path.with_suffix(".md").write_text(table(results), encoding="utf-8")
 
 
-def merged(paths: list[str]) -> list[dict[str, Any]]:
-    """Return the results of several files, in the order of the cells."""
-    found = {one["cell"]: one for path in paths for one in json.loads(Path(path).read_text(encoding="utf-8"))["results"]}
-    return [found[cell.name] for cell in cells() if cell.name in found]
-
-
 def main() -> int:
     """Run the matrix."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, count in (("pairs", 21), ("runs", 2000), ("halved", 2000)):
-        parser.add_argument(f"--{name}", type=int, default=count)
+    parser = options(__doc__, {"pairs": 21, "runs": 2000, "halved": 2000}, RESULTS)
     parser.add_argument("--rows", action="store_true")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--part", default="0/1")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--merge", nargs="*")
-    options = parser.parse_args()
-    if options.merge:
-        results = merged(options.merge)
-        write(results, options.out)
+    chosen = parser.parse_args()
+    if chosen.merge:
+        results = merged(chosen.merge)
+        write(results, chosen.out)
         return 1 if any(one["broken"] for one in results) else 0
-    every = list(cells())
-    doubt = (1 - CONFIDENCE) / len(every) / 2  # each cell has two bounds
-    part, parts = map(int, options.part.split("/"))
-    results = []
-    for place, cell in enumerate(every):
-        if options.only in cell.name and place % parts == part and not (options.rows and cell.name.endswith("persons")):
-            results.append(audited(cell, doubt, options.pairs, options.runs, options.halved))
-            write(results, options.out)
+    doubt = (1 - CONFIDENCE) / len(list(cells())) / 2  # each cell has two bounds
+    results, left = begun(chosen)
+    for cell in left:
+        if not (chosen.rows and cell.name.endswith("persons")):
+            results.append(audited(cell, doubt, chosen.pairs, chosen.runs, chosen.halved))
+            write(results, chosen.out)
             print(table(results[-1:]).splitlines()[-1], flush=True)
     return 1 if any(one["broken"] for one in results) else 0
 

@@ -5,8 +5,9 @@ Spark, and then halves the noise of each kind of question alone: the audit must 
 ``benchmarks/results/audit_matrix.json``, cell by cell, and the table beside it.
 
 ``--pairs``, ``--files``, ``--spark`` and ``--halved`` choose other numbers of pairs, 0 for none; ``--only`` takes the cells whose
-names hold a text; ``--part 0/2`` every second cell, for several processes, each with ``--out`` of its own; ``--merge`` puts such
-files together. The exit code is 1 where a promise is broken or halved noise was not noticed.
+names hold a text; ``--part 0/2`` every second cell, for several processes, each with ``--out`` of its own; ``--left`` goes on
+with the cells that the file does not have; ``--merge`` puts files together. The exit code is 1 where a promise is broken or
+halved noise was not noticed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -194,7 +195,7 @@ def write(results: list[dict[str, Any]], path: Path) -> None:
     path.with_suffix(".md").write_text(table(results), encoding="utf-8")
 
 
-def merged(paths: list[str]) -> list[dict[str, Any]]:
+def merged(paths: Sequence[str | Path]) -> list[dict[str, Any]]:
     """Return the results of several files, in the order of the cells; a later file adds to and replaces those before it."""
     found: dict[str, dict[str, Any]] = {}
     for path in paths:
@@ -203,33 +204,46 @@ def merged(paths: list[str]) -> list[dict[str, Any]]:
     return [found[cell.name] for cell in cells() if cell.name in found]
 
 
-def main() -> int:
-    """Run the matrix."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, count in (("pairs", 500), ("files", 100), ("spark", 10), ("halved", 3)):
+def options(words: str | None, counts: dict[str, int], out: Path) -> argparse.ArgumentParser:
+    """Return what a script over the cells takes: numbers, which cells, and where results go."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, count in counts.items():
         parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--only", default="")
     parser.add_argument("--part", default="0/1")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--left", action="store_true")
+    parser.add_argument("--out", type=Path, default=out)
     parser.add_argument("--merge", nargs="*")
-    options = parser.parse_args()
-    if options.merge:
-        results = merged(options.merge)
-        write(results, options.out)
+    return parser
+
+
+def begun(chosen: argparse.Namespace) -> tuple[list[dict[str, Any]], list[Cell]]:
+    """Return the results that there are, and the cells that are left to run."""
+    results = merged([chosen.out]) if chosen.left and chosen.out.exists() else []
+    there = {one["cell"] for one in results}
+    part, parts = map(int, chosen.part.split("/"))
+    every = [cell for place, cell in enumerate(cells()) if place % parts == part]
+    return results, [cell for cell in every if chosen.only in cell.name and cell.name not in there]
+
+
+def main() -> int:
+    """Run the matrix."""
+    chosen = options(__doc__, {"pairs": 500, "files": 100, "spark": 10, "halved": 3}, RESULTS).parse_args()
+    if chosen.merge:
+        results = merged(chosen.merge)
+        write(results, chosen.out)
         return 0 if all(map(is_sound, results)) else 1
-    counts = {"memory": options.pairs, "files": options.files, "spark": options.spark, "halved": options.halved}
+    counts = {"memory": chosen.pairs, "files": chosen.files, "spark": chosen.spark, "halved": chosen.halved}
     session = None
-    if options.spark:
+    if chosen.spark:
         from benchmarks.scale_spark import start
 
         session = start()
-    part, parts = map(int, options.part.split("/"))
-    results = []
-    for place, cell in enumerate(cells()):
-        if options.only in cell.name and place % parts == part:
-            results.append(audited(cell, counts, session))
-            write(results, options.out)
-            print(table(results[-1:]).splitlines()[-1], flush=True)
+    results, left = begun(chosen)
+    for cell in left:
+        results.append(audited(cell, counts, session))
+        write(results, chosen.out)
+        print(table(results[-1:]).splitlines()[-1], flush=True)
     return 0 if all(map(is_sound, results)) else 1
 
 
