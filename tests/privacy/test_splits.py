@@ -33,7 +33,8 @@ BLOCKS = (1, 500, 3_000, 2**22)
 #: All points of a space that has as many demand points as a test asks for, and a few more.
 N_POINTS = 210
 SIZES = range(201)
-#: All sizes with all splits take half an hour; SPINNEY_EVERY_SIZE=1 asks for them. Else splits take turns, and whole fits sizes.
+#: All sizes with all splits take hours, about one of them for sites; SPINNEY_EVERY_SIZE=1 asks for them. Else splits take turns,
+#: and whole fits sizes.
 EVERY_SIZE = bool(os.environ.get("SPINNEY_EVERY_SIZE"))
 FEW_SIZES = SIZES if EVERY_SIZE else (0, 1, 7, 27, 62, 63, 64, 200)
 RNG = np.random.default_rng(17)
