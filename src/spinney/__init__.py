@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ReleaseError,
         SeededNoiseWarning,
         SpinneyError,
+        UnitsWarning,
     )
     from spinney.ledgers.ledger import Ledger
     from spinney.releases.ball import OneCluster
@@ -57,6 +58,7 @@ __all__ = [
     "SeededNoiseWarning",
     "SiteRelease",
     "SpinneyError",
+    "UnitsWarning",
     "__version__",
     "max_coverage",
     "one_cluster",
@@ -87,6 +89,7 @@ __getattr__, __dir__ = lazily(
         "SeededNoiseWarning": "spinney.exceptions",
         "SiteRelease": "spinney.releases.sites",
         "SpinneyError": "spinney.exceptions",
+        "UnitsWarning": "spinney.exceptions",
         "max_coverage": "spinney.estimators.coverage",
         "one_cluster": "spinney.estimators.one_cluster",
         "read_release": "spinney.releases.reading",

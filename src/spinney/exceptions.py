@@ -11,7 +11,8 @@
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
     ├── FewRowsWarning                         the released sizes together look like no rows at all
-    └── SeededNoiseWarning                     the noise is reproducible, so the result is not private
+    ├── SeededNoiseWarning                     the noise is reproducible, so the result is not private
+    └── UnitsWarning                           public widths of columns differ much, and no units were given
 
 No message ever contains a value, a count or an index taken from the rows. A table may be passed by mistake where a parameter
 belongs, so a message repeats what was passed only if it is a plain number or a name, and else names its type (`spinney.naming`).
@@ -30,6 +31,7 @@ __all__ = [
     "ReleaseError",
     "SeededNoiseWarning",
     "SpinneyError",
+    "UnitsWarning",
     "check_path",
 ]
 
@@ -84,3 +86,7 @@ class FewRowsWarning(UserWarning):
 
 class SeededNoiseWarning(UserWarning):
     """The privacy noise is reproducible, so the result is not private."""
+
+
+class UnitsWarning(UserWarning):
+    """Public widths of columns differ more than 20-fold, and nothing was said about units. It follows from the bounds alone."""

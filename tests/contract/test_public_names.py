@@ -24,6 +24,7 @@ NAMES = [
     "SeededNoiseWarning",
     "SiteRelease",
     "SpinneyError",
+    "UnitsWarning",
     "__version__",
     "max_coverage",
     "one_cluster",

@@ -23,6 +23,7 @@ from spinney.releases.preparation import missing_names, missing_rows, prepared_n
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.schema import Schema
 
 __all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "planned"]
 
@@ -86,10 +87,14 @@ class Problem(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class PointProblem(Problem):
-    """Centers anywhere in a public domain, for rows of numbers; `names` are those of its columns, if bounds name them."""
+    """Centers anywhere in a public domain, for rows of numbers; `names` are those of its columns, if bounds name them.
+
+    The domain is in scaled numbers if there is a schema, and so are the rows; the release is in the user's own numbers.
+    """
 
     domain: Domain
     names: tuple[str, ...] | None = None
+    schema: Schema | None = None
     n_features: int = field(init=False, default=0)
 
     solves = "points"
@@ -125,20 +130,24 @@ class PointProblem(Problem):
         return "median" if self.power == 1 else "mean"
 
     def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> Release:
-        """Return the centers, their sizes and the summary."""
+        """Return the centers, their sizes and the summary, in the user's own numbers."""
+        units = 1.0 if self.schema is None else self.schema.units
+        own = self.domain if self.schema is None else self.schema.own
+        box = result.box
         return Release(
             objective=self.objective,
             algorithm=algorithm,
-            centers=result.centers,
+            centers=result.centers * units,
             sizes=result.private_sizes.astype(np.float64),
             sizes_margin=float(result.size_noise.quantile(0.95)),
-            summary_points=result.summary_points,
+            summary_points=result.summary_points * units,
             summary_weights=result.summary_weights,
-            preprocessing=prepared_rows(promise["adjacency"], promise["max_rows_per_group"]),
-            missing_values=missing_rows(promise["adjacency"]),
-            domain=domain_to_dict(self.domain) | ({} if self.names is None else {"columns": list(self.names)}),
-            tightened=None if result.box is None else domain_to_dict(result.box),
+            preprocessing=prepared_rows(promise["adjacency"], promise["max_rows_per_group"], self.schema),
+            missing_values=missing_rows(promise["adjacency"], self.schema),
+            domain=domain_to_dict(own) | ({} if self.names is None else {"columns": list(self.names)}),
+            tightened=None if box is None else domain_to_dict(Domain(box.lower * units, box.upper * units, box.radius)),
             feature_names=columns,
+            schema=None if self.schema is None else self.schema.record,
             supported_centers=result.supported,
             **promise,
         )

@@ -30,7 +30,7 @@ from spinney.questions.ground import Ground
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import as_floats
-from spinney.tables.streams import Batches
+from spinney.tables.streams import Batches, ScaledBatches
 
 __all__ = ["FileBackend", "FileRows"]
 
@@ -51,6 +51,10 @@ class FileRows(Rows):
     def __post_init__(self) -> None:
         for name in ("n_features", "columns", "has_groups"):
             object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
+
+    def scaled(self, units: FloatArray) -> FileRows:
+        """Return the same rows, each column divided by its public unit."""
+        return FileRows(ScaledBatches(self.nonprivate_batches, units))
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:

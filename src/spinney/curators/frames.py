@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from spinney.curators.rows import SPARK, Rows
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
+from spinney.spaces.box import FloatArray
 from spinney.tables.cells import chosen_places, no_numbers
 
 __all__ = ["SparkRows", "number_columns", "read_columns", "spark_rows"]
@@ -26,6 +27,8 @@ MOST_ROWS, MOST_VALUES = 2**16, 2**20
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
 PLAIN = {*SMALL, "integer", "long", "double"}
+#: Numbers of 64 bits.
+WIDE = "<f8"
 #: Types that Spark turns into 64-bit floats.
 CAST = {"boolean", "decimal", "void"}
 #: Where a fit keeps its blocks from question to question: a name of `pyspark.StorageLevel`, or NONE to read the table each time.
@@ -149,6 +152,12 @@ def _placed(gather: Callable[..., Any], facts: tuple[int, str, int], task: Any) 
     return gather(Placer(*facts, task))
 
 
+def _packed(frame: Any, numbers: list[Any], dtype: str) -> Any:
+    """Return the rows as an RDD of packed blocks."""
+    packed = frame.select(numbers).mapInArrow(Packer(dtype, len(numbers)), "block binary")
+    return _computed(lambda: packed.rdd, "Spark could not compute the table. Nothing was charged.")
+
+
 @dataclass(frozen=True, eq=False)
 class SparkRows(Rows):
     """Rows of a Spark DataFrame. The driver and the executors are one trusted side."""
@@ -166,6 +175,12 @@ class SparkRows(Rows):
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_features", len(self.numbers))
         object.__setattr__(self, "has_groups", self.owner is not None)
+
+    def scaled(self, units: FloatArray) -> SparkRows:
+        """Return the same rows, each column divided by its public unit, on the executors."""
+        numbers = [column.cast("double") / float(unit) for column, unit in zip(self.numbers, units, strict=True)]
+        blocks = None if self.owner is not None else _packed(self.nonprivate_frame, numbers, WIDE)
+        return replace(self, numbers=numbers, nonprivate_blocks=blocks, dtype=WIDE)
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Any]:
@@ -211,12 +226,9 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
     names = tuple(names[place] for place in places)
     numbers = number_columns(frame, [f"c{place}" for place in places], names)
     kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]
-    dtype = "<f4" if SMALL.issuperset(kinds) else "<f8"
+    dtype = "<f4" if SMALL.issuperset(kinds) else WIDE
     _storage(frame.sparkSession)  # refuses what Spark does not know
     ignore_pandas_warning()
     check_workers(frame.sparkSession.sparkContext)
-    blocks = None
-    if owner is None:
-        packed = frame.select(numbers).mapInArrow(Packer(dtype, len(names)), "block binary")
-        blocks = _computed(lambda: packed.rdd, "Spark could not compute the table. Nothing was charged.")
+    blocks = None if owner is not None else _packed(frame, numbers, dtype)
     return SparkRows(frame, blocks, numbers, owner, dtype, names if len(set(names)) == len(names) else None)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from spinney.curators.numbers import NumberBackend
 from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.privacy.seal import sealed
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import ScaledCenters, scale_centers
@@ -191,6 +192,11 @@ class ArrayRows(Rows):
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
         object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
+
+    def scaled(self, units: FloatArray) -> ArrayRows:
+        """Return the same rows, each column divided by its public unit."""
+        with sealed(), np.errstate(all="ignore"):
+            return replace(self, nonprivate_array=self.nonprivate_array / units)
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
+from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
+from spinney.spaces.box import FloatArray
 
 __all__ = ["HERE", "SPARK", "Rows"]
 
@@ -61,6 +63,10 @@ class Rows(ABC):
         key : callable
             Draws the secret that decides which rows of a group count.
         """
+
+    def scaled(self, units: FloatArray) -> Rows:
+        """Return the same rows, each column divided by its public unit."""
+        raise ParameterError("These rows take no units.\nHint: leave scale out, or divide rows and bounds by public constants.")
 
     def gate(self, backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:
         """Return where questions about these rows are asked."""

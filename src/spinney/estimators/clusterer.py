@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
-from spinney.exceptions import ParameterError
+from spinney.exceptions import ParameterError, UnitsWarning
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
@@ -52,7 +53,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self,
         n_clusters: int = 8,
         *,
-        bounds: tuple[ArrayLike, ArrayLike] | dict[str, tuple[float, float]] | Box | Ball | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | dict[str, Any] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
         algorithm: str | Algorithm = "auto",
@@ -62,8 +63,10 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         max_rows_per_group: int | None = None,
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
+        scale: str | float | dict[str, float] | None = None,
     ) -> None:
         self.bounds = bounds
+        self.scale = scale
         self.n_clusters = n_clusters
         self.epsilon = epsilon
         self.delta = delta
@@ -148,8 +151,13 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         has_groups = X.has_groups if on_disk else groups is not None
         facts = self._facts(has_groups)  # all before anything is asked of X
         rows = self._rows(X, groups, facts)
+        schema = facts.schema_of(rows.n_features)
+        if schema is not None:
+            rows = rows.scaled(schema.units)
         if facts.is_local:
             rows = self._users(rows)
+        if facts.uneven is not None:
+            warnings.warn(facts.uneven, UnitsWarning, stacklevel=3)
         return facts.fit(rows.n_features), rows
 
     def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
@@ -226,7 +234,10 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         domain, columns = domain_from_dict(release.domain), release.domain.get("columns")
         lower, upper = domain.lower.tolist(), domain.upper.tolist()
         bounds: Any = Ball(domain.radius, domain.center.tolist()) if math.isfinite(domain.radius) else Box(lower, upper)
-        if columns is not None:
+        scale = None
+        if release.facts is not None:
+            bounds, scale = release.facts.typed
+        elif columns is not None:
             bounds = dict(zip(columns, zip(lower, upper, strict=True), strict=True))
         is_local = release.model.startswith("local")
         estimator = cls(
@@ -235,6 +246,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             epsilon=release.promised_epsilon,
             delta=release.delta,
             bounds=bounds,
+            scale=scale,
             algorithm=algorithm_of(release.algorithm, release.parameters, "users" if is_local else "points"),
             adjacency=release.adjacency,
             tighten=release.tightened is not None,
@@ -262,10 +274,14 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         return assign(self.release_, points)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the distance of each point to each center; private if the points are. Missing values as in `predict`."""
+        """Return the distance of each point to each center; private if the points are. Missing values as in `predict`.
+
+        Distances and costs are measured in the units of `scale`.
+        """
         points = self._points(X)
         with sealed():
-            return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in self.cluster_centers_])
+            points, centers = self.release_.scaled(points), self.release_.scaled(self.cluster_centers_)
+            return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in centers])
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
@@ -310,4 +326,4 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         points = self._points(X)
         with sealed():
             clipped = domain_from_dict(self.release_.domain).clip(points)
-            return -total_cost(clipped, self.cluster_centers_, self._power)
+            return -total_cost(self.release_.scaled(clipped), self.release_.scaled(self.cluster_centers_), self._power)

@@ -9,7 +9,9 @@ import numpy as np
 from spinney.exceptions import SpinneyError
 from spinney.naming import named
 from spinney.spaces.box import Ball, Box, as_space
+from spinney.spaces.columns import is_positive
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.schema import schema_of
 
 __all__ = ["Discreet"]
 
@@ -30,10 +32,22 @@ class _Typed:
 def _are_bounds(value: Any) -> bool:
     """Whether a pair can be bounds: then a release would state it, too."""
     try:
+        if schema_of(value, None, "") is not None:
+            return len(value) <= MOST_COLUMNS
         space = as_space(value, "")
     except SpinneyError:
         return False
     return isinstance(space, Box) and max(map(np.size, (space.lower, space.upper))) <= MOST_COLUMNS
+
+
+def _are_units(value: Any) -> bool:
+    """Whether a dict can be units of columns."""
+    return (
+        type(value) is dict
+        and len(value) <= MOST_COLUMNS
+        and all(isinstance(n, str) for n in value)
+        and all(map(is_positive, value.values()))
+    )
 
 
 def _is_shown(name: str, value: Any) -> bool:
@@ -41,7 +55,11 @@ def _is_shown(name: str, value: Any) -> bool:
         return True
     if isinstance(value, np.random.Generator | np.random.RandomState | Box | Ball | FiniteMetric):
         return True
-    return (name == "bounds" and _are_bounds(value)) or (isinstance(value, tuple) and not value)
+    return (
+        (name == "bounds" and _are_bounds(value))
+        or (name == "scale" and _are_units(value))
+        or (isinstance(value, tuple) and not value)
+    )
 
 
 class Discreet:

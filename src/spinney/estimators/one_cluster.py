@@ -9,6 +9,7 @@ from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.rows import Rows
 from spinney.estimators.kmeans import PrivateKMeans
+from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_clusters, check_number
 from spinney.fits.run import run
@@ -43,11 +44,13 @@ class BallModel:
         table = _Table(
             1, epsilon=self.epsilon, delta=self.delta, bounds=self.bounds, adjacency=self.adjacency,
             algorithm=OneClusterSearch(int(self.candidates)), max_rows_per_group=self.max_rows_per_group,
-            random_state=self.random_state, noise_seed=self.noise_seed,
+            random_state=self.random_state, noise_seed=self.noise_seed, scale=1,
         )  # fmt: skip
         fit, rows = table.prepare(X, groups)
         asked = fit.problem
         assert isinstance(asked, PointProblem)
+        if asked.schema is not None:
+            raise ParameterError("A ball is round in columns of numbers as they are.\nHint: bounds={'age': (0, 110), ...} alone.")
         problem = BallProblem(
             k=1, power=2, budget=asked.budget, unit=asked.unit, domain=asked.domain, names=asked.names, wanted=int(self.t)
         )

@@ -22,6 +22,7 @@ from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.naming import places_of
+from spinney.spaces.schema import SCALE_HINT, Schema, schema_of, uneven
 
 __all__ = ["PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
 
@@ -145,7 +146,7 @@ class PointFacts:
     typed: Mapping[str, Any]
     objective: str
     owner: str
-    space: Box | Ball
+    space: Box | Ball | Schema
     budget: Budget
     unit: Unit
     grouped: bool
@@ -158,15 +159,35 @@ class PointFacts:
     @property
     def columns(self) -> tuple[str, ...] | None:
         """Names of the columns to use, if the bounds are given by name; all columns else."""
+        if isinstance(self.space, Schema):
+            return self.space.names
         return self.space.columns if isinstance(self.space, NamedBox) else None
 
+    @property
+    def schema(self) -> Schema | None:
+        """The public schema, if there is more to say than bounds and columns have names."""
+        return self.space if isinstance(self.space, Schema) else None
+
+    @property
+    def uneven(self) -> str | None:
+        """What to type about the units of columns, if their public widths differ much and nothing was said."""
+        return uneven(self.space) if self.typed["scale"] is None else None
+
+    def schema_of(self, n_features: int) -> Schema | None:
+        """Return the public schema of so many columns, if there is more to say than bounds."""
+        if self.schema is not None or self.typed["scale"] in (None, 1) or self.columns is not None:
+            return self.schema
+        return Schema.of_box(self.space.domain(n_features), self.typed["scale"], self.owner)
+
     def fit(self, n_features: int) -> Fit:
-        """Return the fit for this number of columns."""
+        """Return the fit for this number of columns: those of the fit, of which a category has several."""
+        schema = self.schema_of(n_features)
         problem = PointProblem(
             k=int(self.typed["n_clusters"]),
             power=POWERS[self.objective],
-            domain=self.space.domain(n_features),
-            names=self.columns,
+            domain=self.space.domain(n_features) if schema is None else schema.domain(n_features),
+            names=self.columns if schema is None else schema.titles,
+            schema=schema,
             budget=self.budget,
             unit=self.unit,
         )
@@ -179,6 +200,8 @@ class PointFacts:
         if n_features is None and self.columns is not None:
             n_features = len(self.columns)
         check_number("n_features", f"{self.owner}.plan", n_features)
+        if self.schema is not None and n_features == len(self.schema.columns):
+            n_features = self.schema.width
         return self.fit(int(n_features))
 
 
@@ -195,13 +218,22 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
     has_groups : bool
         Whether rows have groups.
     """
-    typed = {"random_state": None, "noise_seed": None, "model": "central", **typed}
+    typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, **typed}
     check_clusters("n_clusters", owner, typed["n_clusters"])
     check(owner, typed, {"model": MODEL})
     is_local = typed["model"] == "local"
     budget, unit = check_promise(typed, owner, has_groups, "users" if is_local else "points")
     check(owner, typed, POINTS | (LOCAL if is_local else {}))
-    return PointFacts(typed, objective, owner, as_space(typed["bounds"], owner), budget, unit, has_groups)
+    return PointFacts(typed, objective, owner, _space(typed["bounds"], typed["scale"], owner), budget, unit, has_groups)
+
+
+def _space(bounds: Any, scale: Any, owner: str) -> Box | Ball | Schema:
+    """Return where rows lie; a ball has one unit, for it is as wide in every column."""
+    schema = schema_of(bounds, scale, owner)
+    space = as_space(bounds, owner) if schema is None else schema
+    if isinstance(space, Ball) and scale not in (None, 1):
+        raise ParameterError.wrong("scale", owner, "None or 1 for a Ball, which is as wide in every column", scale, SCALE_HINT)
+    return space
 
 
 def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:

@@ -84,7 +84,10 @@ class Session:
         """What is wanted, checked."""
         fixed = {"model": "local", "adjacency": "replace", "tighten": False, "max_rows_per_group": None}
         typed = {"delta": 0.0, "algorithm": "auto", "n_clusters": None, "epsilon": None, "bounds": None} | self.parameters | fixed
-        return check_points(typed, self.objective, OWNER, False).planned(self.n_features)
+        facts = check_points(typed, self.objective, OWNER, False)
+        if facts.typed["scale"] is not None or facts.schema is not None:
+            raise ParameterError("Devices send numbers as they are.\nHint: bounds of numbers, without units or categories.")
+        return facts.planned(self.n_features)
 
     @cached_property
     def _talk(self) -> tuple[tuple[tuple[str, str], ...], Result | None]:

@@ -30,7 +30,7 @@ def finite_points(release: Release, rows: NDArray[Any]) -> FloatArray:
 @sealed()
 def assign(release: Release, rows: NDArray[Any]) -> NDArray[np.int32]:
     """Return the index of the nearest center of each point; points as `finite_points` reads them."""
-    return nearest(finite_points(release, rows), release.centers)[1]
+    return nearest(release.scaled(finite_points(release, rows)), release.scaled(release.centers))[1]
 
 
 def assign_sites(release: SiteRelease, space: FiniteMetric, places: NDArray[Any]) -> NDArray[np.int64]:

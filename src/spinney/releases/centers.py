@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.releases.clusters import ClusterRelease, frozen_array
+from spinney.spaces.schema import Schema
 
 __all__ = ["Release"]
 
@@ -37,6 +38,10 @@ class Release(ClusterRelease):
     tightened : dict or None
         The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
+    schema : list of dict or None
+        Public facts about each column of the table, if more than bounds were given: its kind, unit or weight, categories, what a
+        missing cell is read as, and where the facts come from. Centers, summary and bounds are in the user's own units; distances
+        are measured after each column is divided by its unit.
     supported_centers : int or None
         How many centers rest on a private step, the budget not being enough for more; the others come from the summary. None
         where the algorithm takes no such step.
@@ -53,6 +58,7 @@ class Release(ClusterRelease):
     feature_names: tuple[str, ...] | None
     tightened: dict[str, Any] | None = None
     supported_centers: int | None = None
+    schema: list[dict[str, Any]] | None = None
     format: str = "spinney-release/2"
 
     def __post_init__(self) -> None:
@@ -62,6 +68,29 @@ class Release(ClusterRelease):
     def __repr__(self) -> str:
         k, d = self.centers.shape
         return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
+
+    @property
+    def facts(self) -> Schema | None:
+        """The schema, read; None if there are bounds alone."""
+        return None if self.schema is None else Schema.from_record(self.schema)
+
+    def scaled(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return points in the units in which distances are measured."""
+        return points if self.facts is None else points / self.facts.units
+
+    @property
+    def in_scale(self) -> Release:
+        """The release in the units in which distances are measured, for what measures them; itself if there are no others."""
+        if self.facts is None:
+            return self
+        tightened = None if self.tightened is None else self._scaled_box(self.tightened)
+        centers, points = self.scaled(self.centers), self.scaled(self.summary_points)
+        return replace(
+            self, centers=centers, summary_points=points, domain=self._scaled_box(self.domain), tightened=tightened, schema=None
+        )
+
+    def _scaled_box(self, box: dict[str, Any]) -> dict[str, Any]:
+        return box | {end: self.scaled(np.asarray(box[end], dtype=np.float64)).tolist() for end in ("lower", "upper")}
 
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
@@ -93,5 +122,7 @@ class Release(ClusterRelease):
             raise ValueError("the columns are not described")
         if self.domain.get("columns") not in (None, list(self.feature_names or ())):
             raise ValueError("the bounds are of other columns")
+        if self.facts is not None and (self.facts.width != d or self.facts.titles not in (None, self.feature_names)):
+            raise ValueError("the schema is of other columns")
         if not all(isinstance(text, str) for text in (self.objective, self.algorithm)):
             raise ValueError("a text is not one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spinney.privacy.adjacency import Adjacency
+from spinney.spaces.schema import Schema
 
 __all__ = ["missing_names", "missing_rows", "prepared_names", "prepared_rows"]
 
@@ -15,9 +16,11 @@ def _missing(what: str, instead: str, adjacency: str) -> str:
     return f"{what} {rule}"
 
 
-def missing_rows(adjacency: str) -> str:
-    """Return what was done with rows of numbers that say nothing."""
-    return _missing("rows with a missing or infinite value", "the middle of the domain", adjacency)
+def missing_rows(adjacency: str, schema: Schema | None = None) -> str:
+    """Return what was done with rows of numbers that say nothing; a schema may say what single cells are read as."""
+    filled = schema is not None and any(column.fill is not None for column in schema.columns)
+    first = "missing cells of some columns read as the schema says; other " if filled else ""
+    return first + _missing("rows with a missing or infinite value", "the middle of the domain", adjacency)
 
 
 def missing_names(thing: str, first: str, adjacency: str) -> str:
@@ -34,7 +37,7 @@ def _rules(first: str, missing: str, cap: int | None) -> str:
     return "; ".join([*rules, BEFORE])
 
 
-def prepared_rows(adjacency: str, cap: int | None) -> str:
+def prepared_rows(adjacency: str, cap: int | None, schema: Schema | None = None) -> str:
     """Return what was done to rows of numbers.
 
     Parameters
@@ -42,9 +45,13 @@ def prepared_rows(adjacency: str, cap: int | None) -> str:
     adjacency : {"add-remove", "replace"}
     cap : int or None
         The largest number of rows of a group that count; None without groups.
+    schema : Schema, optional
+        Public units, categories, dates.
     """
     clipped = "values clipped to the declared bounds and read on a public grid"
-    return _rules(clipped, missing_rows(adjacency), cap)
+    if schema is not None:
+        clipped = f"cells read and divided by units as the public schema says; {clipped}"
+    return _rules(clipped, missing_rows(adjacency, schema), cap)
 
 
 def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> str:

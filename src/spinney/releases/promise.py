@@ -21,9 +21,11 @@ __all__ = ["LATER", "Promise", "read_json"]
 LATER = frozenset(
     {
         "audit", "k", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters", "random_state",
-        "signature", "supported_centers", "tightened", "versions",
+        "schema", "signature", "supported_centers", "tightened", "versions",
     }
 )  # fmt: skip
+#: Fields that are written only if they say something.
+STATED = frozenset({"schema"})
 #: Versions of the format that are read: the first is of 0.1.
 VERSIONS = ("1", "2")
 
@@ -136,6 +138,8 @@ class Promise:
         record: dict[str, Any] = {}
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
+            if value is None and name in STATED:
+                continue
             if isinstance(value, np.ndarray):
                 value = value.tolist()
             elif name == "charges":
@@ -203,7 +207,7 @@ class Promise:
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a record, before charges and amounts are read."""
-        optional = LATER if record["format"] != cls.format else frozenset()
+        optional = LATER if record["format"] != cls.format else STATED
         return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
 
     def _check(self) -> None:

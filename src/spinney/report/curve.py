@@ -66,6 +66,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
             raise ParameterError.wrong(name, "cost_curve", f"an int in [{least}, inf)", value, "max_clusters=20, random_state=0.")
     if not len(release.summary_points):
         raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+    release = release.in_scale  # costs are those of distances
     rng = np.random.default_rng(random_state)
     domain = domain_from_dict(release.domain)
     power = POWERS.get(release.objective, 1)

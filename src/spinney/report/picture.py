@@ -136,7 +136,7 @@ def _colors(release: Release) -> tuple[Any, Any]:
     palette = np.array([colormaps["tab10" if k <= 10 else "tab20"](i) for i in range(k)])
     if not len(release.summary_points):
         return palette, "none"
-    return palette, palette[nearest(release.summary_points, release.centers)[1]]
+    return palette, palette[nearest(release.scaled(release.summary_points), release.scaled(release.centers))[1]]
 
 
 def _scatter(axis: Any, release: Release, first: int, second: int) -> None:

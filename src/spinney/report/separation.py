@@ -54,6 +54,7 @@ def separation(release: Release, n_clusters: int | None = None, random_state: in
     check("separation", {"n_clusters": k, "random_state": random_state}, {"n_clusters": _CLUSTERS, "random_state": _STATE})
     if not len(release.summary_points):
         raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+    release = release.in_scale
     rng = np.random.default_rng(random_state)
     fillers = domain_from_dict(release.domain).sample(int(k) + 1, rng)
     power = POWERS.get(release.objective, 1)
@@ -94,7 +95,7 @@ def wasserstein_distance(first: Any, second: Any) -> float:
     """
     owner = "wasserstein_distance"
     sets = [
-        one.centers if isinstance(one, Release) else _points(one, name, owner)
+        one.scaled(one.centers) if isinstance(one, Release) else _points(one, name, owner)
         for name, one in (("first", first), ("second", second))
     ]
     if sets[0].shape != sets[1].shape:

@@ -6,12 +6,12 @@ name, and ``012`` is another. How a cell is read depends on that cell and on its
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
+from spinney.spaces.columns import WHOLE, canonical_name
 from spinney.tables.records import as_names, as_numbers, read_header, read_records
 from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "canonical_name", "read_columns"]
 
-#: A whole number that is written with zeros behind a point.
-WHOLE = r"^(0|-?[1-9][0-9]*)\.0+$"
 #: Floats are whole numbers up to here.
 LARGEST_WHOLE = 2**53
 
@@ -66,11 +64,6 @@ def _check_columns(path: Path, known: list[str], wanted: list[str | None], heade
             listed = ", ".join(map(repr, known)) or "none"
             hint = "its first line must name its columns." if header_is_secret else f"it has {listed}."
             raise DataError(f"{path} has no column {name!r}.\nHint: {hint}")
-
-
-def canonical_name(text: str) -> str:
-    """Return the name of a point as it is read from a cell of this text."""
-    return re.sub(WHOLE, r"\1", text.strip())
 
 
 def _canonical(name: pl.Expr) -> pl.Expr:

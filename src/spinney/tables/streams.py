@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["Batches", "batch_rows", "chosen_batches"]
+__all__ = ["Batches", "ScaledBatches", "batch_rows", "chosen_batches"]
 
 #: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
@@ -56,6 +57,24 @@ def chosen_batches(batches: Batches, columns: tuple[str, ...]) -> Batches:
     if missing:
         raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.\nHint: leave it out, or open it too.")
     return _Chosen(batches, columns)
+
+
+class ScaledBatches(Batches):
+    """Other batches, each column divided by its public unit."""
+
+    def __init__(self, batches: Batches, units: NDArray[np.float64]) -> None:
+        self._batches, self._units = batches, units
+        self.columns, self.n_features, self.has_groups = batches.columns, batches.n_features, batches.has_groups
+
+    def read(self) -> Iterator[NDArray[Any]]:
+        """Yield all rows, laid out as they come."""
+        for batch in self._batches.read():
+            with np.errstate(all="ignore"):  # a value too large becomes infinite, and so missing, in silence
+                yield batch / self._units
+
+    def read_groups(self) -> Any:
+        """Return the names of the groups of all rows."""
+        return self._batches.read_groups()
 
 
 class _Chosen(Batches):

@@ -147,7 +147,11 @@ def pair_drawings(release: Release, order: NDArray[np.int64], names: Sequence[st
     of = np.zeros(len(release.summary_points), dtype=np.int64)
     if len(of) and len(order) <= NUMBERED:
         with np.errstate(all="ignore"):  # numbers next to infinity have any color
-            of = np.clip(nearest(release.summary_points, release.centers[order])[1].astype(np.int64), 0, len(order) - 1)
+            of = np.clip(
+                nearest(release.scaled(release.summary_points), release.scaled(release.centers[order]))[1].astype(np.int64),
+                0,
+                len(order) - 1,
+            )
     return [_pair(release, order, names, of, first, second) for first, second in combinations(columns[:DRAWN], 2)]
 
 

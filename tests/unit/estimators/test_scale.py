@@ -1,0 +1,112 @@
+"""Units of columns: a fit with a scale is the fit of rows that were scaled by hand, told in the user's own units."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, Release, UnitsWarning, one_cluster, scan
+
+NAMES = ("age", "income", "visits")
+LOWER, UPPER = np.array([0.0, -1_000.0, 0.0]), np.array([110.0, 200_000.0, 20.0])
+WIDTHS = UPPER - LOWER
+BOUNDS = {name: (low, high) for name, low, high in zip(NAMES, LOWER.tolist(), UPPER.tolist(), strict=True)}
+SEEDS = {"epsilon": 2.0, "noise_seed": 5, "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Return rows of a few clusters, some of them missing or out of bounds."""
+    rng = np.random.default_rng(7)
+    rows = LOWER + WIDTHS * (rng.normal(0, 0.05, (900, 3)) + rng.choice(rng.uniform(0, 1, (4, 3)), 900))
+    rows[::97] = np.nan
+    rows[::89] *= 40
+    rows[5, 0] = np.inf
+    return rows
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("error", UnitsWarning)
+        yield
+
+
+def by_hand(kind, rows, unit, **options):
+    return kind(4, bounds=(LOWER / unit, UPPER / unit), **SEEDS, **options).fit(rows / unit)
+
+
+@pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("options", [{"algorithm": "tree"}, {"algorithm": "lloyd", "adjacency": "replace"}, {"tighten": True}])
+def test_a_scale_is_scaling_by_hand_bit_for_bit(rows, kind, options):
+    expected = by_hand(kind, rows, WIDTHS, **options).release_
+    model = kind(4, bounds=BOUNDS, scale="bounds", **SEEDS, **options).fit(pd.DataFrame(rows, columns=NAMES))
+    found = model.release_
+    assert np.array_equal(found.centers, expected.centers * WIDTHS)
+    assert np.array_equal(found.summary_points, expected.summary_points * WIDTHS)
+    for name in ("sizes", "summary_weights", "sizes_margin", "charges", "mechanisms", "epsilon", "supported_centers"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert found.domain == {"lower": LOWER.tolist(), "upper": UPPER.tolist(), "columns": list(NAMES)}
+    assert (found.tightened is None) == (expected.tightened is None)
+    if found.tightened is not None:
+        assert np.array_equal(found.tightened["lower"], np.array(expected.tightened["lower"]) * WIDTHS)
+
+
+def test_where_rows_are_makes_no_difference(rows, tmp_path):
+    unit = np.array([10.0, 20_000.0, 2.0])
+    expected = by_hand(PrivateKMeans, rows, unit).release_.centers * unit
+    frame = pd.DataFrame(rows, columns=NAMES)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = PrivateKMeans(4, bounds=BOUNDS, scale=dict(zip(NAMES, unit.tolist(), strict=True)), **SEEDS)
+    for X in (frame, frame[[*NAMES[::-1]]], tmp_path / "rows.csv", scan(tmp_path / "rows.csv"), scan(tmp_path / "rows.parquet")):
+        assert np.array_equal(model.fit(X).cluster_centers_, expected)
+
+
+def test_nameless_columns_are_scaled_too(rows):
+    expected = by_hand(PrivateKMeans, rows, WIDTHS).cluster_centers_ * WIDTHS
+    for bounds in ((LOWER, UPPER), Box(LOWER.tolist(), UPPER.tolist())):
+        assert np.array_equal(PrivateKMeans(4, bounds=bounds, scale="bounds", **SEEDS).fit(rows).cluster_centers_, expected)
+
+
+def test_what_was_fitted_and_what_was_read_back_speak_in_the_users_units(rows, tmp_path):
+    frame = pd.DataFrame(rows, columns=NAMES)
+    hand = by_hand(PrivateKMeans, rows, WIDTHS)
+    model = PrivateKMeans(4, bounds=BOUNDS, scale="bounds", **SEEDS).fit(frame)
+    model.release_.to_json(tmp_path / "release.json")
+    again = PrivateKMeans.from_release(tmp_path / "release.json")
+    assert again.release_.to_dict() == model.release_.to_dict()
+    assert again.plan().epsilon == model.plan().epsilon
+    clean = rows[np.isfinite(rows).all(axis=1)]
+    for one in (model, again):
+        assert np.array_equal(one.predict(frame), hand.predict(rows / WIDTHS))
+        assert np.array_equal(one.predict(rows), hand.predict(rows / WIDTHS))
+        assert np.allclose(one.transform(frame), hand.transform(rows / WIDTHS))
+        assert np.isclose(one.score(frame), hand.score(rows / WIDTHS))
+    assert again.fit(clean_frame := pd.DataFrame(clean, columns=NAMES)).predict(clean_frame).shape == (len(clean),)
+
+
+def test_the_release_in_scale_is_the_one_by_hand(rows):
+    hand = by_hand(PrivateKMeans, rows, WIDTHS).release_
+    found = PrivateKMeans(4, bounds=BOUNDS, scale="bounds", **SEEDS).fit(pd.DataFrame(rows, columns=NAMES)).release_.in_scale
+    assert isinstance(found, Release)
+    assert found.schema is None
+    assert np.allclose(found.centers, hand.centers)
+    assert np.allclose(found.domain["upper"], hand.domain["upper"])
+
+
+@pytest.mark.parametrize("bounds", [BOUNDS, (LOWER, UPPER), Box(LOWER.tolist(), UPPER.tolist())])
+def test_uneven_widths_warn_unless_something_is_said(rows, bounds):
+    frame = pd.DataFrame(rows, columns=NAMES)
+    with pytest.warns(UnitsWarning, match="scale='bounds'"):
+        PrivateKMeans(2, bounds=bounds, **SEEDS).fit(frame)
+    plain = PrivateKMeans(2, bounds=bounds, scale=1, **SEEDS).fit(frame)
+    assert plain.release_.schema is None  # as if nothing had been said
+    one_cluster(rows, 5, bounds=(LOWER, UPPER), epsilon=1.0)
+
+
+def test_a_ball_has_one_unit():
+    with pytest.raises(ParameterError, match="as wide in every column"):
+        PrivateKMeans(2, epsilon=1.0, bounds=Ball(1.0), scale="bounds").plan(2)
