@@ -30,7 +30,8 @@ from spinney.questions.ground import Ground
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import as_floats
-from spinney.tables.streams import Batches, ScaledBatches
+from spinney.spaces.schema import Schema
+from spinney.tables.streams import Batches, EncodedBatches
 
 __all__ = ["FileBackend", "FileRows"]
 
@@ -52,9 +53,9 @@ class FileRows(Rows):
         for name in ("n_features", "columns", "has_groups"):
             object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
 
-    def scaled(self, units: FloatArray) -> FileRows:
-        """Return the same rows, each column divided by its public unit."""
-        return FileRows(ScaledBatches(self.nonprivate_batches, units))
+    def encoded(self, schema: Schema) -> FileRows:
+        """Return the same rows in scaled numbers, as a public schema says."""
+        return FileRows(EncodedBatches(self.nonprivate_batches, schema))
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:

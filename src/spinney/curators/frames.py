@@ -17,7 +17,7 @@ from spinney.curators.rows import SPARK, Rows
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray
+from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, no_numbers
 
 __all__ = ["SparkRows", "number_columns", "read_columns", "spark_rows"]
@@ -176,9 +176,14 @@ class SparkRows(Rows):
         object.__setattr__(self, "n_features", len(self.numbers))
         object.__setattr__(self, "has_groups", self.owner is not None)
 
-    def scaled(self, units: FloatArray) -> SparkRows:
+    def encoded(self, schema: Schema) -> SparkRows:
         """Return the same rows, each column divided by its public unit, on the executors."""
-        numbers = [column.cast("double") / float(unit) for column, unit in zip(self.numbers, units, strict=True)]
+        if not schema.is_plain:
+            raise ParameterError(
+                "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.\n"
+                "Hint: turn them into numbers in the frame, one cell at a time and by public rules."
+            )
+        numbers = [column.cast("double") / float(unit) for column, unit in zip(self.numbers, schema.units, strict=True)]
         blocks = None if self.owner is not None else _packed(self.nonprivate_frame, numbers, WIDE)
         return replace(self, numbers=numbers, nonprivate_blocks=blocks, dtype=WIDE)
 

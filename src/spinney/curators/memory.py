@@ -27,6 +27,7 @@ from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
+from spinney.spaces.schema import Schema
 from spinney.tables.files import Table
 from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
@@ -193,10 +194,10 @@ class ArrayRows(Rows):
         object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
         object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
 
-    def scaled(self, units: FloatArray) -> ArrayRows:
-        """Return the same rows, each column divided by its public unit."""
-        with sealed(), np.errstate(all="ignore"):
-            return replace(self, nonprivate_array=self.nonprivate_array / units)
+    def encoded(self, schema: Schema) -> ArrayRows:
+        """Return the same rows in scaled numbers, as a public schema says."""
+        with sealed():
+            return replace(self, nonprivate_array=schema.encode(self.nonprivate_array), columns=schema.titles or self.columns)
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:

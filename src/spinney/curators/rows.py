@@ -14,7 +14,7 @@ from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray
+from spinney.spaces.schema import Schema
 
 __all__ = ["HERE", "SPARK", "Rows"]
 
@@ -64,8 +64,8 @@ class Rows(ABC):
             Draws the secret that decides which rows of a group count.
         """
 
-    def scaled(self, units: FloatArray) -> Rows:
-        """Return the same rows, each column divided by its public unit."""
+    def encoded(self, schema: Schema) -> Rows:
+        """Return the same rows in scaled numbers, as a public schema says."""
         raise ParameterError("These rows take no units.\nHint: leave scale out, or divide rows and bounds by public constants.")
 
     def gate(self, backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:

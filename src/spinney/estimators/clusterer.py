@@ -26,7 +26,7 @@ from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
-from spinney.releases.assigning import assign, finite_points
+from spinney.releases.assigning import finite_points
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
 from spinney.solvers.nearest import nearest
@@ -153,7 +153,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         rows = self._rows(X, groups, facts)
         schema = facts.schema_of(rows.n_features)
         if schema is not None:
-            rows = rows.scaled(schema.units)
+            rows = rows.encoded(schema)
         if facts.is_local:
             rows = self._users(rows)
         if facts.uneven is not None:
@@ -163,13 +163,13 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
     def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
         """Return where the rows are; the schema is remembered."""
         if issubclass(type(X), Batches):
-            return FileRows(X if facts.columns is None else chosen_batches(X, facts.columns))
+            return FileRows(X if facts.columns is None else chosen_batches(X, facts.columns, facts.schema))
         if is_spark_frame(X):
             return spark_rows(X, facts.columns, groups)
         if is_path(X):
-            found = open_path(X, facts.columns, groups)
+            found = open_path(X, facts.columns, groups, facts.schema)
             return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-        source = read_source(X, facts.columns, groups, must_have_names=True)
+        source = read_source(X, facts.columns, groups, must_have_names=True, schema=facts.schema)
         array, groups = self._checked(source, reset=True), source.nonprivate_groups
         check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)
@@ -190,9 +190,10 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self.cluster_centers_ = release.centers.copy()
         self.cluster_sizes_ = release.sizes.copy()
         self._n_features_out = len(release.centers)
-        self.n_features_in_ = release.centers.shape[1]
-        if release.feature_names is not None:
-            self.feature_names_in_ = np.array(release.feature_names, dtype=object)
+        names = release.columns
+        self.n_features_in_ = release.centers.shape[1] if names is None else len(names)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -260,8 +261,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
         check_is_fitted(self)
         self._refuse_elsewhere(X)
-        columns = self.release_.feature_names if is_path(X) else self.release_.domain.get("columns")
-        array = self._checked(read_source(X, columns), reset=False)
+        columns = self.release_.columns if is_path(X) or self.release_.schema else self.release_.domain.get("columns")
+        array = self._checked(read_source(X, columns, schema=self.release_.facts), reset=False)
         return finite_points(self.release_, array)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -271,7 +272,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         is read as the middle of the domain.
         """
         points = self._points(X)
-        return assign(self.release_, points)
+        with sealed():
+            return nearest(points, self.release_.scaled(self.release_.centers))[1]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each point to each center; private if the points are. Missing values as in `predict`.
@@ -280,7 +282,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         """
         points = self._points(X)
         with sealed():
-            points, centers = self.release_.scaled(points), self.release_.scaled(self.cluster_centers_)
+            centers = self.release_.scaled(self.cluster_centers_)
             return np.column_stack([np.sqrt(nearest(points, center[None, :])[0]) for center in centers])
 
     def set_output(self, *, transform: str | None = None) -> Self:
@@ -325,5 +327,5 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         """
         points = self._points(X)
         with sealed():
-            clipped = domain_from_dict(self.release_.domain).clip(points)
-            return -total_cost(self.release_.scaled(clipped), self.release_.scaled(self.cluster_centers_), self._power)
+            clipped = domain_from_dict(self.release_.in_scale.domain).clip(points)
+            return -total_cost(clipped, self.release_.scaled(self.cluster_centers_), self._power)

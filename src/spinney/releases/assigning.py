@@ -20,17 +20,21 @@ __all__ = ["assign", "assign_sites", "finite_points"]
 
 @sealed()
 def finite_points(release: Release, rows: NDArray[Any]) -> FloatArray:
-    """Return a copy of new points in 64 bits; a missing or infinite value puts a point in the middle of the domain."""
+    """Return new points in 64 bits, in the units of distances; a missing or infinite value puts one in the middle of the domain.
+
+    With a schema, rows have one number for each column of the table, as tables are read.
+    """
     with np.errstate(all="ignore"):
-        points = np.array(rows, dtype=np.float64, order="C")
-    points[~np.isfinite(points).all(axis=1)] = domain_from_dict(release.domain).center
+        encoded = rows if release.facts is None else release.facts.encode(rows)
+        points = np.array(encoded, dtype=np.float64, order="C")
+    points[~np.isfinite(points).all(axis=1)] = domain_from_dict(release.in_scale.domain).center
     return points
 
 
 @sealed()
 def assign(release: Release, rows: NDArray[Any]) -> NDArray[np.int32]:
     """Return the index of the nearest center of each point; points as `finite_points` reads them."""
-    return nearest(release.scaled(finite_points(release, rows)), release.scaled(release.centers))[1]
+    return nearest(finite_points(release, rows), release.scaled(release.centers))[1]
 
 
 def assign_sites(release: SiteRelease, space: FiniteMetric, places: NDArray[Any]) -> NDArray[np.int64]:

@@ -74,6 +74,11 @@ class Release(ClusterRelease):
         """The schema, read; None if there are bounds alone."""
         return None if self.schema is None else Schema.from_record(self.schema)
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns of the table, if it had some; a category is one column."""
+        return self.feature_names if self.facts is None or self.facts.names is None else self.facts.names
+
     def scaled(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return points in the units in which distances are measured."""
         return points if self.facts is None else points / self.facts.units

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 from spinney.naming import named
@@ -83,6 +84,28 @@ class Schema:
                 "n_features", "plan", f"{len(self.columns)}, the number of columns that bounds name", n_features, "leave it out."
             )
         return self.scaled
+
+    def encode(self, cells: NDArray[Any]) -> FloatArray:
+        """Return scaled numbers from one number for each column of the table, a category by its place in the list.
+
+        A missing cell is filled in if its column says so; else a column of the row is missing, and so is the row.
+        """
+        with np.errstate(all="ignore"):  # a number too large for its unit becomes infinite, and so missing, in silence
+            if self.is_plain:
+                scaled: FloatArray = cells / self.units
+                return scaled
+            found = np.empty((len(cells), self.width), order="F")
+            place = 0
+            for i, column in enumerate(self.columns):
+                values = np.asarray(cells[:, i], dtype=np.float64)
+                if column.fill is not None:
+                    code = column.categories.index(str(column.fill)) if column.kind == "category" else column.fill
+                    values = np.where(np.isfinite(values), values, float(code))
+                for category in range(column.width):
+                    own = values if column.kind != "category" else np.where(np.isfinite(values), values == category, np.nan)
+                    found[:, place] = own / column.step
+                    place += 1
+        return found
 
     @property
     def of_titles(self) -> tuple[Column, ...]:

@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError
+from spinney.spaces.columns import Column
+from spinney.spaces.schema import Schema
+from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import has_quotes, stream_records
 from spinney.tables.schema import (
     Paths,
@@ -22,6 +25,7 @@ from spinney.tables.schema import (
     check_groups,
     chosen_columns,
     csv_header,
+    is_text,
     open_parquet,
     parquet_cell,
     parquet_schema,
@@ -30,6 +34,7 @@ from spinney.tables.schema import (
     same_groups,
     shielded,
     table_files,
+    text_cells,
     unreadable,
 )
 from spinney.tables.streams import Batches, batch_rows
@@ -37,7 +42,7 @@ from spinney.tables.streams import Batches, batch_rows
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Scan", "memory_bytes", "open_npy", "scan"]
+__all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
 
 #: Where a container says how much memory it may use.
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -77,12 +82,18 @@ def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = No
         The column that names the group of each row; rows without a name do not count. Names, and some bytes per row of groups
         with more rows than the cap, are then held in memory for a moment, and one byte per row for long.
     """
+    return opened(paths, columns, groups)
+
+
+def opened(paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None) -> Scan:
+    """Return what `scan` does; cells of categories, truth values and dates are read as a schema says."""
     check_choice(columns, groups)
-    files = table_files(paths)
+    check_schema(schema)
+    files, coded = table_files(paths), coded_columns(schema)
     kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
-    first = kind(files[0], columns, groups)
+    first = kind(files[0], columns, groups, coded)
     names = columns if first.columns is None else list(first.columns)
-    return Scan([first, *(kind(file, names, groups) for file in files[1:])])
+    return Scan([first, *(kind(file, names, groups, coded) for file in files[1:])])
 
 
 class _File(ABC):
@@ -92,8 +103,8 @@ class _File(ABC):
     n_features: int
     nbytes: int
 
-    def __init__(self, path: Path, columns: list[str] | None, groups: str | None) -> None:
-        self.path = path
+    def __init__(self, path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> None:
+        self.path, self.coded = path, coded
         self.groups = groups
         self._stamp = self._look()
         self._open(columns)
@@ -191,9 +202,11 @@ class _ParquetFile(_File):
         self._schema = schema = parquet_schema(self.path)
         self.columns = tuple(chosen_columns(self.path, schema, columns, self.groups))
         self.n_features = len(self.columns)
-        self._cells = [parquet_cell(self.path, name, schema[name]) for name in self.columns]
-        self._is_plain = [schema[name] in (pl.Float32, pl.Float64) for name in self.columns]
-        self._dtype = np.float32 if all(schema[name] == pl.Float32 for name in self.columns) else np.float64
+        self._cells = [parquet_cell(self.path, name, schema[name], self.coded.get(name)) for name in self.columns]
+        self._is_plain = [schema[name] in (pl.Float32, pl.Float64) and name not in self.coded for name in self.columns]
+        self._is_text = [is_text(schema[name]) for name in self.columns]
+        is_short = not self.coded and all(schema[name] == pl.Float32 for name in self.columns)
+        self._dtype = np.float32 if is_short else np.float64
         if self.groups is not None:
             check_groups(self.path, self.groups, schema[self.groups])
         with open_parquet(self.path) as file:
@@ -211,7 +224,7 @@ class _ParquetFile(_File):
                     if self._is_plain[i]:
                         rows[:, i] = column.to_numpy(zero_copy_only=False)
                     else:
-                        cells = pl.DataFrame({name: pl.from_arrow(column)})
+                        cells = pl.DataFrame({name: text_cells(column) if self._is_text[i] else pl.from_arrow(column)})
                         rows[:, i] = cells.select(self._cells[i]).to_series().to_numpy()
                 yield rows
 
@@ -235,7 +248,10 @@ class _CsvFile(_File):
         return stream_records(self.path, self._header, self._is_quoted, numbers, texts)
 
     def read(self, size: int) -> Iterator[NDArray[Any]]:
-        for numbers, _ in self._records(list(self.columns or ()), []):
+        chosen = list(self.columns or ())
+        texts = [name for name in chosen if name in self.coded]
+        for plain, names in self._records([name for name in chosen if name not in self.coded], texts):
+            numbers = with_codes(plain, names, chosen, self.coded)
             for start in range(0, numbers.height, size):
                 yield numbers[start : start + size].to_numpy(order="fortran")
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
 from spinney.spaces.columns import WHOLE, canonical_name
-from spinney.tables.records import as_names, as_numbers, read_header, read_records
+from spinney.tables.encoding import name_cell
+from spinney.tables.records import as_numbers, read_header, read_records
 from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "canonical_name", "read_columns"]
 
-#: Floats are whole numbers up to here.
-LARGEST_WHOLE = 2**53
 
 _FORMATS = "give a .csv (with a header line) or .parquet file."
 
@@ -104,17 +103,10 @@ def _name_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
     """Return how a column of names is read, which depends on its type alone."""
     import polars as pl
 
-    cell = pl.col(name)
-    if is_text(dtype):
-        return _canonical(as_names(cell.cast(pl.String)))
-    if dtype.is_float():
-        wide = cell.cast(pl.Float64)
-        is_whole = (wide == wide.floor()) & (wide.abs() <= LARGEST_WHOLE)
-        text = pl.when(is_whole).then(wide.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(cell.cast(pl.String))
-        return pl.when(wide.is_finite()).then(text).alias(name)
-    if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
+    cell = None if dtype in (pl.Date, pl.Datetime) else name_cell(name, dtype)
+    if cell is None:
         raise _no_names(path, name)
-    return _canonical(cell.cast(pl.String))
+    return cell
 
 
 def _number_cell(path: Path, name: str, dtype: Any) -> pl.Expr:

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, check_path
 from spinney.privacy.seal import sealed
-from spinney.tables.batches import Scan, memory_bytes, open_npy, scan
+from spinney.spaces.columns import Column
+from spinney.spaces.schema import Schema
+from spinney.tables.batches import Scan, memory_bytes, open_npy, opened, scan
+from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import read_records
 from spinney.tables.schema import (
     Paths,
@@ -51,22 +54,24 @@ class Table:
     nonprivate_groups: Any = None
 
 
-def open_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table | Scan:
+def open_table(
+    paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None
+) -> Table | Scan:
     """Return the rows of files: in memory, or left on disk if they would take a large share of it.
 
     What is released does not depend on this choice, only time and memory do.
 
     Parameters
     ----------
-    paths, columns, groups
+    paths, columns, groups, schema
         As for `read_table`.
     """
-    found = scan(paths, columns, groups)
-    return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups)
+    found = opened(paths, columns, groups, schema)
+    return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups, schema)
 
 
 @sealed()
-def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Table:
+def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None) -> Table:
     """Return the rows of a file, or of several that have the same columns, in their order.
 
     Parameters
@@ -77,13 +82,16 @@ def read_table(paths: Paths, columns: list[str] | None = None, groups: str | Non
         Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
     groups : str, optional
         The column that names the group of each row.
+    schema : Schema, optional
+        Which columns hold categories, truth values or dates: they are read as numbers (`spinney.tables.encoding`).
     """
     check_choice(columns, groups)
-    files = table_files(paths)
+    check_schema(schema)
+    files, coded = table_files(paths), coded_columns(schema)
     read = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}[files[0].suffix.lower()]
-    tables = [read(files[0], columns, groups)]
+    tables = [read(files[0], columns, groups, coded)]
     names = tables[0].columns
-    tables += [read(file, columns if names is None else list(names), groups) for file in files[1:]]
+    tables += [read(file, columns if names is None else list(names), groups, coded) for file in files[1:]]
     if len(tables) == 1:
         return tables[0]
     for file, table in zip(files, tables, strict=True):
@@ -97,27 +105,33 @@ def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
     return Table(numbers.to_numpy(order="c"), tuple(numbers.columns), groups)
 
 
-def _read_csv(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+def _read_csv(path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> Table:
     header = csv_header(path)
     chosen = chosen_columns(path, header.names, columns, groups)
-    texts = [] if groups is None else [groups]
-    numbers, names = shielded(lambda: read_records(path, header, chosen, texts), unreadable(path, "cannot be read."))
+    plain, texts = [name for name in chosen if name not in coded], [name for name in chosen if name in coded]
+    texts += [] if groups is None or groups in texts else [groups]
+
+    def read() -> tuple[pl.DataFrame, pl.DataFrame]:
+        numbers, names = read_records(path, header, plain, texts)
+        return with_codes(numbers, names, chosen, coded), names
+
+    numbers, names = shielded(read, unreadable(path, "cannot be read."))
     return _table(numbers, None if groups is None else names[groups])
 
 
-def _read_parquet(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+def _read_parquet(path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> Table:
     import polars as pl
 
     schema = parquet_schema(path)
     chosen = chosen_columns(path, schema, columns, groups)
-    cells = {name: parquet_cell(path, name, schema[name]) for name in chosen}
+    cells = {name: parquet_cell(path, name, schema[name], coded.get(name)) for name in chosen}
     if groups is not None:
         check_groups(path, groups, schema[groups])
     numbers = read_parquet(path, schema, cells)
     return _table(numbers, None if groups is None else read_parquet(path, schema, {groups: pl.col(groups)})[groups])
 
 
-def _read_npy(path: Path, columns: list[str] | None, groups: str | None) -> Table:
+def _read_npy(path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> Table:
     """Open an array; it stays on disk."""
     return Table(open_npy(path, columns, groups))
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError
 from spinney.naming import is_path, named
+from spinney.spaces.columns import Column
+from spinney.tables.encoding import declared_cell
 from spinney.tables.records import Header, read_header
 
 if TYPE_CHECKING:
@@ -271,10 +273,12 @@ def same_groups(files: list[Path], groups: list[pl.Series]) -> pl.Series:
     return pl.concat(groups)
 
 
-def parquet_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
-    """Return how a column is read, or raise if it holds no numbers; both depend on its declared type alone."""
+def parquet_cell(path: Path, name: str, dtype: Any, coded: Column | None = None) -> pl.Expr:
+    """Return how a column is read, or raise if it holds no numbers, or no cells of its kind; both depend on its declared type."""
     import polars as pl
 
+    if coded is not None:
+        return declared_cell(path, coded, dtype)
     if not holds_numbers(dtype):
         raise DataError(
             f"{path}: column {name!r} does not hold numbers.\n"

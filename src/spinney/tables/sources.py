@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, ParameterError
+from spinney.privacy.seal import sealed
+from spinney.spaces.columns import Column
+from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, no_numbers, numeric_array
+from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell
 from spinney.tables.schema import can_be_read, holds_names, holds_numbers, is_text, shielded, text_cells
 
 if TYPE_CHECKING:
@@ -93,7 +97,7 @@ def _existing(X: Any) -> Path:
     return path
 
 
-def open_path(X: Any, columns: Sequence[str] | None, groups: Any = None) -> Table | Scan:
+def open_path(X: Any, columns: Sequence[str] | None, groups: Any = None, schema: Schema | None = None) -> Table | Scan:
     """Return the table that a path leads to, in memory or left on disk.
 
     Parameters
@@ -103,16 +107,25 @@ def open_path(X: Any, columns: Sequence[str] | None, groups: Any = None) -> Tabl
         The columns to use; all but the groups if None.
     groups : str, optional
         The column that names the group of each row.
+    schema : Schema, optional
+        How cells of these columns are read.
     """
     from spinney.tables.files import open_table
 
     if groups is not None and not isinstance(groups, str):
         raise ParameterError("A table on disk brings its own groups.\nHint: name their column, for example groups='person'.")
-    return open_table(_existing(X), None if columns is None else list(columns), groups)
+    return open_table(_existing(X), None if columns is None else list(columns), groups, schema)
 
 
-def read_source(X: Any, columns: Sequence[str] | None = None, groups: Any = None, *, must_have_names: bool = False) -> Source:
-    """Return a table as numbers.
+def read_source(
+    X: Any,
+    columns: Sequence[str] | None = None,
+    groups: Any = None,
+    *,
+    must_have_names: bool = False,
+    schema: Schema | None = None,
+) -> Source:
+    """Return a table as numbers, one for each of its columns.
 
     Parameters
     ----------
@@ -123,12 +136,16 @@ def read_source(X: Any, columns: Sequence[str] | None = None, groups: Any = None
         Whom each row belongs to, or the name of the column that says so.
     must_have_names : bool
         Whether to refuse a table without names if columns are given.
+    schema : Schema, optional
+        How cells of these columns are read: a category as its place in the list, a date as days (`spinney.tables.encoding`).
     """
+    coded = coded_columns(schema)
     if is_path(X):
         from spinney.tables.files import read_table
 
         path = _existing(X)
-        table = read_table(path, None if columns is None or path.suffix.lower() == ".npy" else list(columns))
+        is_named = columns is not None and path.suffix.lower() != ".npy"
+        table = read_table(path, list(columns or ()) if is_named else None, schema=schema)
         return Source(table.nonprivate_rows, None if table.columns is None else _header(table.columns))
     by_name = groups if isinstance(groups, str) else None
     if is_lazy(X):
@@ -140,9 +157,9 @@ def read_source(X: Any, columns: Sequence[str] | None = None, groups: Any = None
         names = [X.schema.names[place] for place in places]
         if by_name is not None:
             groups = _arrow_names(X.column(X.schema.names.index(by_name)))
-        return Source(_arrow_rows(X, places), _header(names) if len(set(names)) == len(names) else None, groups)
+        return Source(_arrow_rows(X, places, coded), _header(names) if len(set(names)) == len(names) else None, groups)
     is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
-    if not is_frame and columns is not None and must_have_names:
+    if not is_frame and columns is not None and (must_have_names or coded):
         raise ParameterError(
             "Bounds name columns, and X has no names of columns.\nHint: pass a frame, or give bounds=(lower, upper)."
         )
@@ -151,7 +168,22 @@ def read_source(X: Any, columns: Sequence[str] | None = None, groups: Any = None
         groups = groups if by_name is None else X[by_name]
         X = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
     named = hasattr(X, "columns") and len(set(X.columns)) == len(X.columns)
-    return Source(numeric_array(X), X if named else None, groups)
+    return Source(_coded_frame(X, coded) if coded else numeric_array(X), X if named else None, groups)
+
+
+def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:
+    """Return a frame as numbers, column by column; no type is refused, for frames take theirs from their cells."""
+    is_pandas = hasattr(frame, "iloc")
+    with sealed():
+        rows = np.empty((len(frame), len(frame.columns)))
+        for place, name in enumerate(frame.columns):
+            if name in coded:
+                cells = (frame.iloc[:, place] if is_pandas else frame[:, place]).to_list()
+                rows[:, place] = codes(cell_names(cells), coded[name]).to_numpy()
+            else:
+                one = frame.iloc[:, [place]] if is_pandas else frame[:, [place]]
+                rows[:, place] = np.asarray(numeric_array(one), dtype=np.float64)[:, 0]
+    return rows
 
 
 def _header(names: Sequence[str]) -> pl.DataFrame:
@@ -170,20 +202,26 @@ def collected(lazy: Any, columns: Sequence[str] | None = None, groups: str | Non
     return shielded(lambda: lazy.select(used).collect(), error)
 
 
-def _arrow_rows(table: Any, places: list[int]) -> NDArray[Any]:
+def _arrow_rows(table: Any, places: list[int], coded: dict[str, Column]) -> NDArray[Any]:
     """Return columns of an Arrow table as rows of numbers; their types are declared, and those without numbers refused."""
     import polars as pl
 
-    kinds = [_kind(table.column(place)) for place in places]
+    kinds, names = [_kind(table.column(place)) for place in places], [table.schema.names[place] for place in places]
+    cells = {name: declared_cell("X", coded[name], kind) for name, kind in zip(names, kinds, strict=True) if name in coded}
     for place, kind in zip(places, kinds, strict=True):
-        if not holds_numbers(kind):
+        if table.schema.names[place] not in coded and not holds_numbers(kind):
             raise no_numbers(table.schema.names[place], str(table.schema.types[place]))
     if not places:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
-    rows = np.empty((table.num_rows, len(places)), dtype=np.float32 if set(kinds) == {pl.Float32} else np.float64)
+    is_short = set(kinds) == {pl.Float32} and not coded
+    rows = np.empty((table.num_rows, len(places)), dtype=np.float32 if is_short else np.float64)
 
     def read() -> None:
-        for i, place in enumerate(places):
+        for i, (place, name) in enumerate(zip(places, names, strict=True)):
+            if name in coded:
+                column = _arrow_texts(table.column(place)) if is_text(kinds[i]) else pl.from_arrow(table.column(place))
+                rows[:, i] = pl.DataFrame({name: column}).select(cells[name]).to_series().to_numpy()
+                continue
             rows[:, i] = pl.Series(pl.from_arrow(table.column(place))).cast(pl.Float64, strict=False).to_numpy()
 
     shielded(read, DataError("The Arrow table cannot be read. Nothing was charged.\nHint: X.validate(full=True) says why."))

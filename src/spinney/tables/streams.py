@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
+from spinney.spaces.schema import Schema
 
-__all__ = ["Batches", "ScaledBatches", "batch_rows", "chosen_batches"]
+__all__ = ["Batches", "EncodedBatches", "batch_rows", "chosen_batches"]
 
 #: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
@@ -47,8 +47,13 @@ class Batches(ABC):
         """Return the names of the groups of all rows."""
 
 
-def chosen_batches(batches: Batches, columns: tuple[str, ...]) -> Batches:
-    """Return the columns of these names, which are public, in this order."""
+def chosen_batches(batches: Batches, columns: tuple[str, ...], schema: Schema | None = None) -> Batches:
+    """Return the columns of these names, which are public, in this order; they have been opened as numbers."""
+    if schema is not None and any(column.kind != "number" for column in schema.columns):
+        raise ParameterError(
+            "A table on disk was opened as numbers, before its categories, truth values or dates were known.\n"
+            "Hint: give fit the path itself; a large table stays on disk anyway."
+        )
     if batches.columns == columns:
         return batches
     if batches.columns is None:
@@ -59,18 +64,19 @@ def chosen_batches(batches: Batches, columns: tuple[str, ...]) -> Batches:
     return _Chosen(batches, columns)
 
 
-class ScaledBatches(Batches):
-    """Other batches, each column divided by its public unit."""
+class EncodedBatches(Batches):
+    """Other batches in scaled numbers, as a public schema says; at most so many rows at a time as these columns allow."""
 
-    def __init__(self, batches: Batches, units: NDArray[np.float64]) -> None:
-        self._batches, self._units = batches, units
-        self.columns, self.n_features, self.has_groups = batches.columns, batches.n_features, batches.has_groups
+    def __init__(self, batches: Batches, schema: Schema) -> None:
+        self._batches, self._schema = batches, schema
+        self.columns, self.n_features, self.has_groups = schema.titles or batches.columns, schema.width, batches.has_groups
 
     def read(self) -> Iterator[NDArray[Any]]:
-        """Yield all rows, laid out as they come."""
+        """Yield all rows, F-ordered."""
+        size = batch_rows(self.n_features)
         for batch in self._batches.read():
-            with np.errstate(all="ignore"):  # a value too large becomes infinite, and so missing, in silence
-                yield batch / self._units
+            for start in range(0, len(batch), size):
+                yield self._schema.encode(batch[start : start + size])
 
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""

@@ -1,0 +1,143 @@
+"""Cells of categories, truth values and dates as numbers, each cell alone; what is none of the public ones is missing, silently.
+
+- A category is a name: a text without blanks around it, or a whole number by its digits. Its number is its place in the list.
+- True and false are truth values, the numbers 1 and 0, or the texts true, false, 1 and 0, in letters of any size.
+- A date is a date, a point in time (its hours are left out), or a text that begins as ``2025-12-31`` does and ends there or goes
+  on with a blank or a T. Its number is that of whole days since the epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.exceptions import DataError, ParameterError
+from spinney.spaces.columns import EPOCH, WHOLE, Column, canonical_name
+from spinney.spaces.schema import Schema
+from spinney.tables.records import as_names
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["cell_names", "check_schema", "code_cell", "coded_columns", "codes", "declared_cell", "name_cell", "with_codes"]
+
+#: Floats are whole numbers up to here.
+LARGEST_WHOLE = 2**53
+#: A text that begins with a date.
+DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
+TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+#: What the types of a column must hold, by its kind, in words.
+HOLDS = {"category": "names", "boolean": "truth values", "date": "dates"}
+
+
+def check_schema(schema: Any) -> None:
+    """Raise unless this is a schema, or None."""
+    if not (schema is None or type(schema) is Schema):
+        raise ParameterError.wrong("schema", "a table", "a Schema or None", schema, "leave it out; fit(path) makes it of bounds.")
+
+
+def coded_columns(schema: Schema | None) -> dict[str, Column]:
+    """Return the columns whose cells are no plain numbers, by name."""
+    columns = () if schema is None or schema.names is None else schema.columns
+    return {str(column.name): column for column in columns if column.kind != "number"}
+
+
+def _name(cell: Any) -> str | None:
+    """Return what a cell says, as a text; None if it says nothing."""
+    try:
+        if isinstance(cell, bytes):
+            cell = cell.decode("utf-8", "replace")
+        if isinstance(cell, str):
+            return canonical_name(cell.replace("\r", " ")) or None
+        if isinstance(cell, bool | np.bool_):
+            return "true" if cell else "false"
+        if isinstance(cell, np.datetime64):
+            cell = cell.astype("datetime64[D]").item()
+        if isinstance(cell, date):
+            return cell.isoformat() if cell == cell else None  # no time at all is not itself
+        if isinstance(cell, Real | Decimal):
+            value = float(cell)
+            if not np.isfinite(value):
+                return None
+            return str(int(value)) if value == int(value) and abs(value) <= LARGEST_WHOLE else str(cell)
+    except Exception:  # whatever a cell may raise, it is missing
+        return None
+    return None
+
+
+def cell_names(cells: Iterable[Any]) -> pl.Series:
+    """Return what the cells of a frame say, as texts."""
+    import polars as pl
+
+    return pl.Series("cells", [_name(cell) for cell in cells], pl.String)
+
+
+def code_cell(names: pl.Expr, column: Column) -> pl.Expr:
+    """Return cells, as the texts that they say, as numbers of a column's kind."""
+    import polars as pl
+
+    if column.kind == "category":
+        places = {name: float(place) for place, name in enumerate(column.categories)}
+        return names.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
+    if column.kind == "boolean":
+        small = names.str.to_lowercase()
+        return small.replace_strict(list(TRUTH), list(TRUTH.values()), default=None, return_dtype=pl.Float64)
+    days = names.str.extract(DAY).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Float64)
+    return days - float(((column.epoch or EPOCH) - EPOCH).days)
+
+
+def codes(names: pl.Series, column: Column) -> pl.Series:
+    """Return a column of texts as numbers."""
+    import polars as pl
+
+    return pl.DataFrame({"cells": names}).select(code_cell(pl.col("cells"), column)).to_series()
+
+
+def with_codes(numbers: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[str], coded: dict[str, Column]) -> pl.DataFrame:
+    """Return the chosen columns of a CSV file as numbers, in their order."""
+    import polars as pl
+
+    if not coded:
+        return numbers
+    texts = names.select(pl.col(name).str.replace(WHOLE, "$1") for name in chosen if name in coded)
+    return pl.DataFrame({name: codes(texts[name], coded[name]) if name in coded else numbers[name] for name in chosen})
+
+
+def name_cell(name: str, dtype: Any) -> pl.Expr | None:
+    """Return how a column of a declared type is read as texts; None if it says no names."""
+    import polars as pl
+
+    cell = pl.col(name)
+    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
+        return as_names(cell.cast(pl.String)).str.replace(WHOLE, "$1")
+    if dtype == pl.Date or dtype == pl.Datetime:
+        return cell.cast(pl.Date).cast(pl.String)
+    if dtype.is_float():
+        wide = cell.cast(pl.Float64)
+        is_whole = (wide == wide.floor()) & (wide.abs() <= LARGEST_WHOLE)
+        text = pl.when(is_whole).then(wide.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(cell.cast(pl.String))
+        return pl.when(wide.is_finite()).then(text).alias(name)
+    if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null:
+        return cell.cast(pl.String).str.replace(WHOLE, "$1")
+    return None
+
+
+def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:
+    """Return how a column of a declared type is read as numbers of its kind, or raise if its type can hold none."""
+    import polars as pl
+
+    name = str(column.name)
+    names = name_cell(name, dtype)
+    dated = (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Null)
+    if names is None or (column.kind == "date" and dtype not in dated):
+        raise DataError(
+            f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.\n"
+            "Hint: its declared type is another one; give it bounds of its own kind, or leave it out."
+        )
+    return code_cell(names, column).alias(name)

@@ -1,0 +1,124 @@
+"""Tables with categories, truth values and dates: one release wherever they are, in the user's own units, silent about rows."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import spinney.tables.files
+from spinney import DataError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, one_cluster, read_release, scan, verify
+from spinney.audit import replay
+from spinney.report.pages import page
+
+BOUNDS = {
+    "age": {"bounds": (0, 110), "source": "life tables"},
+    "region": ["north", "south", "west"],
+    "admitted": {"dates": ["2020-01-01", "2024-12-31"]},
+    "smoker": {"boolean": True, "weight": 0.5},
+}
+TITLES = ("age", "region=north", "region=south", "region=west", "admitted", "smoker")
+SEEDS = {"noise_seed": 5, "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Return patients of two kinds; some cells are none of the public ones."""
+    rng = np.random.default_rng(1)
+    kind = rng.random(3_000) < 0.5
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.where(kind, 300, 1500) + rng.integers(0, 60, 3_000), "D")
+    table = pd.DataFrame(
+        {
+            "age": np.where(kind, 30, 70) + rng.normal(0, 3, 3_000),
+            "region": np.where(kind, "north", np.where(rng.random(3_000) < 0.8, "south", "west")),
+            "admitted": days.strftime("%Y-%m-%d"),
+            "smoker": np.where(kind, "true", "false"),
+            "name": "Zoe",
+        }
+    )
+    table.loc[::50, "region"] = "canary"
+    table.loc[::75, "admitted"] = "someday"
+    table.loc[::80, "age"] = np.nan
+    return table
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def test_one_release_wherever_the_table_is(frame, tmp_path, monkeypatch):
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    pl.from_pandas(frame).with_columns(pl.col("admitted").str.to_date(strict=False)).write_parquet(tmp_path / "rows.parquet")
+    model = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=2.0, **SEEDS)
+    expected = model.fit(frame).release_.to_dict() | {"made": None}
+    for X in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), tmp_path / "rows.csv", tmp_path / "rows.parquet"):
+        assert model.fit(X).release_.to_dict() | {"made": None} == expected
+    monkeypatch.setattr(spinney.tables.files, "LARGE_SHARE", 0.0)  # now tables stay on disk
+    for X in (tmp_path / "rows.csv", tmp_path / "rows.parquet"):
+        assert model.fit(X).release_.to_dict() | {"made": None} == expected
+
+
+@pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
+def test_centers_show_shares_and_days(frame, kind, tmp_path):
+    model = kind(2, bounds=BOUNDS, scale="bounds", epsilon=20.0, **SEEDS).fit(frame)
+    assert model.release_.feature_names == TITLES
+    assert model.feature_names_in_.tolist() == list(BOUNDS)
+    assert model.n_features_in_ == 4
+    young, old = model.cluster_centers_[model.cluster_centers_[:, 0].argsort()]
+    assert np.allclose(young[[0, 1, 2, 3, 5]], [30, 1, 0, 0, 1], atol=[5, 0.3, 0.3, 0.3, 0.3])
+    assert np.allclose(old[[0, 1, 5]], [70, 0, 0], atol=[5, 0.3, 0.3])
+    assert abs(old[4] - young[4] - 1200) < 300
+    model.release_.to_json(tmp_path / "release.json")
+    again = kind.from_release(tmp_path / "release.json")
+    assert np.array_equal(again.predict(frame), model.predict(frame))
+    assert verify(tmp_path / "release.json").findings
+    assert read_release(tmp_path / "release.json").schema[0]["source"] == "life tables"
+    assert "region=north" in page(model.release_)
+
+
+def test_an_unknown_category_is_missing_as_a_number_may_be(frame):
+    clean = frame.copy()
+    clean.loc[::50, "region"] = None
+    clean.loc[::75, "admitted"] = None
+    model = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=2.0, **SEEDS)
+    assert np.array_equal(model.fit(frame).cluster_centers_, model.fit(clean).cluster_centers_)
+    gone = frame[(frame["region"] != "canary") & (frame["admitted"] != "someday") & frame["age"].notna()]
+    assert np.array_equal(model.fit(frame).cluster_centers_, model.fit(gone).cluster_centers_)
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("algorithm", ["tree", "moments", "lloyd"])
+def test_replayed_neighbors_differ_in_nothing_that_can_be_seen(frame, algorithm, adjacency):
+    model = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0, delta=1e-6, algorithm=algorithm, adjacency=adjacency)
+    small = frame.head(300)
+    other = small.iloc[1:] if adjacency == "add-remove" else small.assign(region=["west", *small["region"][1:]])
+    found = replay(model, small, other)
+    assert not found.faults
+
+
+def test_what_cannot_be_done_is_refused_before_anything_is_charged(frame, tmp_path):
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    ledger = Ledger(tmp_path / "ledger", epsilon=5)
+    model = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0)
+    tries = [
+        (lambda: model.fit(scan(tmp_path / "rows.csv"), ledger=ledger), "give fit the path itself"),
+        (lambda: model.fit(frame.drop(columns="region"), ledger=ledger), "no column 'region'"),
+        (lambda: model.fit(frame.to_numpy(), ledger=ledger), "no names of columns"),
+        (lambda: one_cluster(frame, 5, bounds=BOUNDS, epsilon=1.0, ledger=ledger), "A ball is round"),
+    ]
+    for fit, message in tries:
+        with pytest.raises((ParameterError, DataError), match=message):
+            fit()
+    with pytest.raises(DataError, match="has no column 'where'"):
+        PrivateKMeans(2, bounds={"where": ["a", "b"]}, epsilon=1.0).fit(tmp_path / "rows.csv", ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_a_plan_needs_no_table():
+    plan = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0).plan()
+    assert plan.problem.n_features == 6
+    assert PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0).plan(4).charges == plan.charges
