@@ -115,13 +115,16 @@ class HST(Algorithm):
         chosen, _ = place_centers(tree.first_child, weights * tree.cells.diameters() ** problem.power, problem.k)
         cells = spread(tree.cells.take(chosen), weights[chosen], problem)
         centers = problem.domain.clip(cells.middles())
+        margins = None
         for i in range(1, self.rounds + 1):
             rings = ask_rings(curator, problem, centers, charges[f"radii {i}"])
-            centers, _ = polish(curator, problem, centers, rings, charges[f"round {i}"])
+            step = polish(curator, problem, centers, rings, charges[f"round {i}"])
+            centers, margins = step.centers, step.margins
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         full = np.flatnonzero((tree.first_child < 0) & (weights > 0))
         points = problem.domain.clip(tree.cells.take(full).middles())
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights[full])
+        found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights[full]
+        return Result(centers, *found, margins=margins)
 
     def weights(self, answer: LevelAnswer) -> FloatArray:
         """Return the weights of all cells; counts below zero are noise and taken as zero."""

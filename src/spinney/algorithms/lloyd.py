@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.margins import step_margins
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.composition import Part
@@ -43,11 +44,16 @@ class Lloyd(Algorithm):
         rounds = [summing.part(f"round {i}", step) for i in range(1, ROUNDS[problem.power] + 1)]
         return (*rounds, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
+    def typical_radius(self, problem: PointProblem) -> float:
+        """Return the radius that every round has."""
+        return problem.domain.half_diagonal * (1.0 if problem.power == 2 else MEDIAN_RADIUS)
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         centers = domain.sample(k, rng)
         middles = np.repeat(domain.center[None, :], k, axis=0)
+        margins = np.full(centers.shape, np.nan)
         for i in range(1, ROUNDS[problem.power] + 1):
             if problem.power == 2:
                 anchors, radii = middles, np.full(k, domain.half_diagonal)
@@ -59,5 +65,7 @@ class Lloyd(Algorithm):
             weights = np.where(moves, answer.private_weights, 1.0)
             moved = anchors + radii[:, None] * answer.private_vectors / weights[:, None]
             centers = np.where(moves[:, None], domain.clip(moved), centers)
+            margins = np.where(moves[:, None], step_margins(answer, radii), np.nan)  # of the last round
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0))
+        found = np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0)
+        return Result(centers, *found, margins=margins)

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.columns import inner_box
+from spinney.algorithms.margins import unmoved
 from spinney.algorithms.polish import ask_rings, completed, foreseen, shrunk, step_widths, supported, take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
@@ -187,12 +188,14 @@ class Moments(Algorithm):
             if name == "step 3":
                 rings = ask_rings(curator, problem, centers, charges["radii"])
                 radii = np.minimum(rings.step_radii(curator, problem, charges[name], widths), radius)
-            points, weights = take_step(curator, problem, centers, radii, charges[name], widths=widths)
+            step = take_step(curator, problem, centers, radii, charges[name], widths=widths)
+            points, weights = step.centers, step.weights
             summary = (points, weights) if count > k else summary
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
         centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, *summary, supported=last)
+        found = np.maximum(sizes.private_counts, 0), sizes.noise
+        return Result(centers, *found, *summary, supported=last, margins=unmoved(step.margins, k))
 
     def _around_the_mean(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator, total: Total
@@ -202,8 +205,10 @@ class Moments(Algorithm):
         distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
         names = ("spread", "leaves", "step 1", "step 2", "radii", "step 3")
         rest = curator.pool([charges[name] for name in names if charges[name].measure is charges["step 3"].measure], "sums")
+        margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if rest.measure is Measure.ZCDP:
-            mean, _ = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
+            step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
+            mean, margins = step.centers, step.margins
         else:  # pure noise may have lost the mean, and no step would find it again
             total = total.joined(ask_total(curator, domain, rest))
             mean = total.mean(domain)
@@ -211,7 +216,8 @@ class Moments(Algorithm):
         others = Shape(total.n, mean[0], distance, spread).fillers(problem.k - 1, domain, rng)
         centers = np.vstack([mean, others])
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, mean, np.array([total.n]), supported=1)
+        found = np.maximum(sizes.private_counts, 0), sizes.noise, mean, np.array([total.n])
+        return Result(centers, *found, supported=1, margins=unmoved(margins, problem.k))
 
 
 def _fewest(problem: PointProblem, charges: Charges) -> int:

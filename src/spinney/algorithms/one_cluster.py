@@ -140,7 +140,7 @@ class OneClusterSearch(Algorithm):
         order = sorted(range(len(balls)), key=lambda j: (balls[j].place, -private_counts[j].sum()))
         largest = int(np.argmax(private_counts.sum(axis=1)))
         places = np.array([min(ball.place, len(edges) - 1) for ball in balls])
-        moved, _ = take_step(curator, problem, centers, edges[places], charges["center"])
+        moved = take_step(curator, problem, centers, edges[places], charges["center"]).centers
         points = np.concatenate([found.summary_points, centers])
         weights = np.concatenate([found.summary_weights, np.zeros(len(centers))])
         starts = np.concatenate([centers, found.summary_points[np.argsort(-found.summary_weights)[:STARTS]]])

@@ -6,15 +6,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from spinney.algorithms.problem import Problem, planned
+import numpy as np
+
+from spinney.algorithms.margins import COVER
+from spinney.algorithms.problem import PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, total_epsilon
-from spinney.questions.sums import Summing
+from spinney.questions.sums import RADIUS_STEPS, Summing
+from spinney.spaces.box import FloatArray
+from spinney.spaces.columns import Column
 
 __all__ = ["Plan"]
 
 #: From so many columns on, pure noise is much larger than Gaussian noise.
 MANY_COLUMNS = 30
+#: Margins are told of so many columns.
+SHOWN_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,29 @@ class Plan:
         std = steps[-1] if steps else self.noise(max(counts, key=lambda charge: charge.amount)).std
         return float(std) * self.problem.k / max(n_guess, 1)
 
+    def expected_margins(self, n_guess: int) -> FloatArray | None:
+        """Return the 95% margins of an average cluster's center, a column each in the user's units; None if no step is taken.
+
+        As if rows were spread evenly over the bounds: clipping radii follow from the rows, and are smaller where clusters are.
+        """
+        steps = [c for c in self.charges if isinstance(self.parts[c.name].kind, Summing)]
+        reach = getattr(self.algorithm, "typical_radius", None)  # someone's own algorithm may have none
+        if not steps or reach is None or not isinstance(self.problem, PointProblem):
+            return None
+        units = np.ones(self.problem.n_features) if self.problem.schema is None else self.problem.schema.units
+        noise = self.noise(steps[-1]).vectors.quantile(COVER) / RADIUS_STEPS
+        return np.asarray(noise * reach(self.problem) * self.problem.k / max(n_guess, 1) * units)
+
+    def _margins(self, n_guess: int) -> list[str]:
+        margins = self.expected_margins(n_guess)
+        if margins is None or not isinstance(self.problem, PointProblem):
+            return []
+        schema, names = self.problem.schema, self.problem.names or [f"column {i}" for i in range(len(margins))]
+        facts = [Column(None, "number")] * len(margins) if schema is None else schema.of_titles
+        told = [f"{name} +- {fact.shown_margin(one)}" for name, fact, one in zip(names, facts, margins.tolist(), strict=True)]
+        more = f" and {len(told) - SHOWN_COLUMNS} more columns" if len(told) > SHOWN_COLUMNS else ""
+        return [f"With rows spread evenly over the bounds, 95% margins of its center: {', '.join(told[:SHOWN_COLUMNS])}{more}."]
+
     def _words(self, charge: Charge) -> str:
         if self.problem.budget.is_infinite:
             return "none: not private"
@@ -96,7 +126,7 @@ class Plan:
         if any(charge.question == "sums" for charge in self.charges):
             center = self.expected_center_error(n_guess)
             text += f"; each coordinate of an average cluster's center +- {center:.3g} of its clipping radius by the last noise"
-        lines = [f"{text}."]
+        lines = [f"{text}.", *self._margins(n_guess)]
         supports = getattr(self.algorithm, "supports", None)  # someone's own algorithm may have none
         supported = supports and supports(problem, {charge.name: charge for charge in self.charges}, n_guess)
         if supported is not None and supported < problem.k:

@@ -8,9 +8,11 @@ Proof: ``proofs/polish.md``.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from spinney.algorithms.margins import least_weight, step_margins
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
@@ -21,7 +23,18 @@ from spinney.questions.sums import Summing, Sums
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 
-__all__ = ["RingHistogram", "ask_rings", "completed", "foreseen", "polish", "shrunk", "step_widths", "supported", "take_step"]
+__all__ = [
+    "RingHistogram",
+    "Step",
+    "ask_rings",
+    "completed",
+    "foreseen",
+    "polish",
+    "shrunk",
+    "step_widths",
+    "supported",
+    "take_step",
+]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
 RING_EDGES = 24
@@ -129,6 +142,15 @@ def _noise_length(curator: Curator, problem: PointProblem, charge: Charge, width
     return length * float(curator.preview(Summing(problem.kernel, d), charge).vector_std)
 
 
+@dataclass(frozen=True)
+class Step:
+    """Moved centers, their noisy weights, all positive, and how far noise may have moved each coordinate of them."""
+
+    centers: FloatArray
+    weights: FloatArray
+    margins: FloatArray
+
+
 def take_step(
     curator: Curator,
     problem: PointProblem,
@@ -137,20 +159,21 @@ def take_step(
     charge: Charge,
     leveled: bool = False,
     widths: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Ask for one step with these clipping radii; return the moved centers and their noisy weights, all positive.
+) -> Step:
+    """Ask for one step with these clipping radii; return the moved centers, their noisy weights and their margins.
 
     Noisy steps are shortened, or if `leveled` moved toward one level of all columns: many columns of one kind, such as pixels,
     may have a level to find where none of them stands out.
     """
     answer = curator.ask(Sums(centers, problem.kernel, radii, widths=widths), charge)
-    weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
+    weights = np.maximum(answer.private_weights, least_weight(answer.noise))
     steps = radii[:, None] * answer.private_vectors / weights[:, None]
     levels = problem.domain.upper - problem.domain.lower if leveled else None
     steps = shrunk(steps, (radii * answer.noise.vector_std / weights) ** 2, levels)
     if problem.power == 2:  # no mean of clipped offsets is longer than the radius
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
-    return problem.domain.clip(centers + (steps if widths is None else widths * steps)), weights
+    moved = problem.domain.clip(centers + (steps if widths is None else widths * steps))
+    return Step(moved, weights, step_margins(answer, radii, widths))
 
 
 def polish(
@@ -160,7 +183,7 @@ def polish(
     rings: RingHistogram,
     charge: Charge,
     widths: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> Step:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
     radii = rings.step_radii(curator, problem, charge, widths)
     return take_step(curator, problem, centers, radii, charge, widths=widths)

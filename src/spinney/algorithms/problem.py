@@ -149,6 +149,7 @@ class PointProblem(Problem):
             feature_names=columns,
             schema=None if self.schema is None else self.schema.record,
             supported_centers=result.supported,
+            center_margins=None if result.margins is None else result.margins * units,
             **promise,
         )
 
@@ -225,6 +226,8 @@ class Result:
         The private box, if there is one.
     supported : int, optional
         How many centers rest on a private step.
+    margins : array of shape (k, d), optional
+        How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step tells.
     """
 
     centers: Any
@@ -234,6 +237,7 @@ class Result:
     summary_weights: FloatArray
     box: Domain | None = None
     supported: int | None = None
+    margins: FloatArray | None = None
 
 
 class Algorithm(ABC):
@@ -257,6 +261,10 @@ class Algorithm(ABC):
     def supports(self, problem: Any, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers a private step would move if there were so many rows; None if no step is taken."""
         return None
+
+    def typical_radius(self, problem: Any) -> float:
+        """Return what a clipping radius would be about, if rows were spread evenly over the domain: half a cluster's diagonal."""
+        return float(problem.domain.half_diagonal * problem.k ** (-1 / problem.n_features))
 
     @abstractmethod
     def run(self, curator: Curator, problem: Any, charges: Charges, rng: np.random.Generator) -> Result:

@@ -102,10 +102,11 @@ class SampleAggregate(Algorithm):
         points, weights = self._summary(curator, problem, charges, rng)
         fillers = problem.domain.sample(problem.k, rng)
         centers = problem.domain.clip(solve(points, weights, problem.k, problem.power, rng, fillers).centers)
-        centers, _ = take_step(curator, problem, centers, radii(problem, centers, NEAR), charges["step"])
+        step = take_step(curator, problem, centers, radii(problem, centers, NEAR), charges["step"])
+        centers = step.centers
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights
-        return Result(centers, *found, supported=problem.k)
+        return Result(centers, *found, supported=problem.k, margins=step.margins)
 
     def _summary(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator

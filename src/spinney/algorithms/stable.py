@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.margins import least_weight, step_margins
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.registry import choose, find, names, solves_of
 from spinney.constraints import Constraint, check, integer
@@ -112,15 +113,17 @@ class Stable(Algorithm):
         result = self.base_of(problem).run(curator, problem, charges, rng)
         centers = problem.domain.clip(result.centers)
         near, later = (NEAR, HALF) if problem.power == 2 else (EQUALLY_NEAR, EQUALLY_NEAR)
-        moved = step(curator, problem, centers, step_kernel(problem), near, charges["stable step"])
+        moved, margins = step(curator, problem, centers, step_kernel(problem), near, charges["stable step"])
         more = curator.ask(Cost(centers, problem.power, moved), charges["stable cost"]).private_cost
         supported = problem.k if more > 0 or self.steps else result.supported
-        centers = moved if more > 0 else centers
+        centers, margins = (moved, margins) if more > 0 else (centers, result.margins)
         for i in range(1, self.steps + 1):
-            centers = step(curator, problem, centers, problem.kernel, later, charges[f"extra {i}"])
+            centers, margins = step(curator, problem, centers, problem.kernel, later, charges[f"extra {i}"])
         sizes = curator.ask(Counts(Rings(centers)), charges["recount"])
         counts = np.maximum(sizes.private_counts, 0)
-        return replace(result, centers=centers, private_sizes=counts, size_noise=sizes.noise, supported=supported)
+        return replace(
+            result, centers=centers, private_sizes=counts, size_noise=sizes.noise, supported=supported, margins=margins
+        )
 
 
 def step_kernel(problem: PointProblem) -> str:
@@ -135,15 +138,17 @@ def radii(problem: PointProblem, centers: FloatArray, part: float) -> FloatArray
     return found
 
 
-def step(curator: Curator, problem: PointProblem, centers: FloatArray, kernel: str, part: float, charge: Charge) -> FloatArray:
-    """Ask for one step with this part of the distance to the next center as radius; return the moved centers."""
+def step(
+    curator: Curator, problem: PointProblem, centers: FloatArray, kernel: str, part: float, charge: Charge
+) -> tuple[FloatArray, FloatArray | None]:
+    """Ask for one step with this part of the distance to the next center as radius; return the moved centers and margins."""
     reach = radii(problem, centers, part)
     answer = curator.ask(Sums(centers, kernel, reach), charge)
-    weights = np.maximum(answer.private_weights, max(2 * answer.noise.weight_std, 1e-9))
+    weights = np.maximum(answer.private_weights, least_weight(answer.noise))
     shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
     if problem.power == 2:  # no mean of rows within the radius is farther off
         shares /= np.maximum(np.sqrt((shares**2).sum(axis=1)), 1.0)[:, None]
-    return problem.domain.clip(centers + reach[:, None] * shares)
+    return problem.domain.clip(centers + reach[:, None] * shares), step_margins(answer, reach)
 
 
 def shortened(shares: FloatArray, variances: FloatArray) -> FloatArray:

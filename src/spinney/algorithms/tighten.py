@@ -69,6 +69,10 @@ class Tightened(Algorithm):
         found: int | None = self.inner.supports(problem, charges, n_guess)
         return found
 
+    def typical_radius(self, problem: PointProblem) -> float:
+        """Return what the algorithm inside the box would have over the declared domain."""
+        return self.inner.typical_radius(problem)
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         answer = curator.ask(Counts(ColumnBins()), charges["bounds"])

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities, spreads
+from spinney.algorithms.margins import unmoved
 from spinney.algorithms.polish import ask_rings, completed, foreseen, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
@@ -103,11 +104,11 @@ class Tree(Algorithm):
         summary = summarize(curator, problem, charges)
         d = problem.n_features
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
-        centers, moved = finish(curator, problem, charges, summary, rng)
+        centers, moved, margins = finish(curator, problem, charges, summary, rng)
         centers = problem.domain.clip(centers)  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
-        return Result(centers, *found, supported=moved)
+        return Result(centers, *found, supported=moved, margins=margins)
 
 
 @dataclass(frozen=True)
@@ -157,14 +158,14 @@ def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_
     return full & (signals > 0)
 
 
-#: Centers, and how many of them were moved by a step.
-Finished = tuple[FloatArray, int | None]
+#: Centers, how many of them were moved by a step, and how far noise may have moved them.
+Finished = tuple[FloatArray, int | None, FloatArray | None]
 
 
 def solved(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> Finished:
     """Cluster the summary; nothing is asked."""
     fillers = problem.domain.sample(problem.k, rng)
-    return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers, None
+    return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers, None, None
 
 
 def supported_step(
@@ -184,7 +185,8 @@ def two_steps(curator: Curator, problem: PointProblem, charges: Charges, summary
     start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
     rings = ask_rings(curator, problem, start, charges["radii 1"])
     found = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
-    return _moved(curator, problem, (charges["radii 2"], charges["polish 2"]), summary, found, fillers, rng)
+    weighted = found.centers, found.weights
+    return _moved(curator, problem, (charges["radii 2"], charges["polish 2"]), summary, weighted, fillers, rng)
 
 
 def _moved(
@@ -202,5 +204,6 @@ def _moved(
     few = supported(curator, problem, summary.n, charges[1], k, summary.widths)
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
     rings = ask_rings(curator, problem, centers, charges[0])
-    centers, _ = polish(curator, problem, centers, rings, charges[1], summary.widths)
-    return completed(centers, whole, summary.points, summary.weights, problem.power), few
+    step = polish(curator, problem, centers, rings, charges[1], summary.widths)
+    centers = completed(step.centers, whole, summary.points, summary.weights, problem.power)
+    return centers, few, unmoved(step.margins, k)

@@ -189,6 +189,8 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self.release_ = release
         self.cluster_centers_ = release.centers.copy()
         self.cluster_sizes_ = release.sizes.copy()
+        margins = release.center_margins
+        self.center_margins_ = np.full(release.centers.shape, np.nan) if margins is None else margins.copy()
         self._n_features_out = len(release.centers)
         names = release.columns
         self.n_features_in_ = release.centers.shape[1] if names is None else len(names)

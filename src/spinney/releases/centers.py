@@ -38,6 +38,10 @@ class Release(ClusterRelease):
     tightened : dict or None
         The private box that rows were clipped to further, if one was asked for.
     feature_names : tuple of str or None
+    center_margins : array of shape (k, d) or None
+        How far noise may have moved each coordinate of a center in the last private step, before the step was shortened, with a
+        probability of 0.95; in the user's units. NaN where a center rests on no step, or on too few rows to tell; None where the
+        algorithm takes no step.
     schema : list of dict or None
         Public facts about each column of the table, if more than bounds were given: its kind, unit or weight, categories, what a
         missing cell is read as, and where the facts come from. Centers, summary and bounds are in the user's own units; distances
@@ -58,12 +62,15 @@ class Release(ClusterRelease):
     feature_names: tuple[str, ...] | None
     tightened: dict[str, Any] | None = None
     supported_centers: int | None = None
+    center_margins: NDArray[np.float64] | None = None
     schema: list[dict[str, Any]] | None = None
     format: str = "spinney-release/2"
 
     def __post_init__(self) -> None:
         for name in ("centers", "sizes", "summary_points", "summary_weights"):
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
+        if self.center_margins is not None:
+            object.__setattr__(self, "center_margins", frozen_array(self.center_margins))
 
     def __repr__(self) -> str:
         k, d = self.centers.shape
@@ -89,10 +96,10 @@ class Release(ClusterRelease):
         if self.facts is None:
             return self
         tightened = None if self.tightened is None else self._scaled_box(self.tightened)
+        margins = None if self.center_margins is None else self.scaled(self.center_margins)
         centers, points = self.scaled(self.centers), self.scaled(self.summary_points)
-        return replace(
-            self, centers=centers, summary_points=points, domain=self._scaled_box(self.domain), tightened=tightened, schema=None
-        )
+        own = {"domain": self._scaled_box(self.domain), "tightened": tightened, "schema": None}
+        return replace(self, centers=centers, summary_points=points, center_margins=margins, **own)  # type: ignore[arg-type]
 
     def _scaled_box(self, box: dict[str, Any]) -> dict[str, Any]:
         return box | {end: self.scaled(np.asarray(box[end], dtype=np.float64)).tolist() for end in ("lower", "upper")}
@@ -127,6 +134,9 @@ class Release(ClusterRelease):
             raise ValueError("the columns are not described")
         if self.domain.get("columns") not in (None, list(self.feature_names or ())):
             raise ValueError("the bounds are of other columns")
+        margins = self.center_margins
+        if margins is not None and (margins.shape != self.centers.shape or (margins < 0).any() or np.isinf(margins).any()):
+            raise ValueError("the margins are of other centers")
         if self.facts is not None and (self.facts.width != d or self.facts.titles not in (None, self.feature_names)):
             raise ValueError("the schema is of other columns")
         if not all(isinstance(text, str) for text in (self.objective, self.algorithm)):

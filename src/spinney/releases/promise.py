@@ -20,18 +20,27 @@ __all__ = ["LATER", "Promise", "read_json"]
 #: Fields that releases of earlier versions do not have; such files stay readable for good.
 LATER = frozenset(
     {
-        "audit", "k", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters", "random_state",
-        "schema", "signature", "supported_centers", "tightened", "versions",
+        "audit", "center_margins", "k", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters",
+        "random_state", "schema", "signature", "supported_centers", "tightened", "versions",
     }
 )  # fmt: skip
 #: Fields that are written only if they say something.
-STATED = frozenset({"schema"})
+STATED = frozenset({"center_margins", "schema"})
 #: Versions of the format that are read: the first is of 0.1.
 VERSIONS = ("1", "2")
 
 
 def _number(value: float) -> float | str:
     return "inf" if value == math.inf else value
+
+
+def _listed(values: np.ndarray[Any, Any]) -> Any:
+    """Return an array as lists; JSON has no NaN, and null in its place."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        told = values.astype(object)
+        told[np.isnan(values)] = None
+        return told.tolist()
+    return values.tolist()
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -141,7 +150,7 @@ class Promise:
             if value is None and name in STATED:
                 continue
             if isinstance(value, np.ndarray):
-                value = value.tolist()
+                value = _listed(value)
             elif name == "charges":
                 value = [charge.to_dict() for charge in value]
             elif name == "mechanisms":

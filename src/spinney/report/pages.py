@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from spinney.privacy.charges import Charge
 from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.site_table import site_names
+from spinney.spaces.columns import Column
 
 __all__ = [
     "aligned",
@@ -15,6 +20,7 @@ __all__ = [
     "made_lines",
     "page",
     "promise_lines",
+    "schema_lines",
     "shortened",
     "sizes_words",
     "spent_lines",
@@ -103,6 +109,45 @@ def spent_lines(release: Promise) -> list[str]:
     return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *shortened(charges, "charges")]
 
 
+def _coordinate(release: Release, i: int, column: int) -> str:
+    """Return a coordinate of a center in the user's units, with its margin if it has one."""
+    value, facts, margins = float(release.centers[i, column]), release.facts, release.center_margins
+    fact = Column(None, "number") if facts is None else facts.of_titles[column]
+    text = fact.shown(value) or f"{value:.5g}"
+    has_margin = margins is not None and not release.noise.startswith("none") and not math.isnan(margins[i, column])
+    return f"{text} +- {fact.shown_margin(float(margins[i, column]))}" if has_margin and margins is not None else text
+
+
+def _margin_lines(release: Release) -> list[str]:
+    """Return what the margins of centers are, if there are some."""
+    margins = release.center_margins
+    if margins is None or release.noise.startswith("none"):
+        return []
+    some = " A center without margins rests on no step, or on too few rows to tell." if np.isnan(margins).any() else ""
+    return [f"Behind +-: how far the noise of the last private step moved a coordinate, at most, with probability 0.95.{some}"]
+
+
+def schema_lines(release: Release) -> list[str]:
+    """Return the public facts about columns, if more than bounds were given."""
+    if release.facts is None:
+        return []
+    rows = [["column", "kind", "from", "to", "unit or weight", "source"]]
+    for column in release.facts.columns:
+        ends = (
+            [column.shown(end) or f"{end:.5g}" for end in (column.lower, column.upper)]
+            if column.kind in ("number", "date")
+            else None
+        )
+        kind = f"one of {len(column.categories)}" if column.kind == "category" else column.kind
+        size = column.unit if column.kind in ("number", "date") else column.weight
+        rows.append([str(column.name or "(no name)"), kind, *(ends or ["", ""]), f"{size:.5g}", column.source])
+    return [
+        "",
+        "The public schema; distances are measured after each column is divided by its unit:",
+        *shortened(aligned(rows), "columns"),
+    ]
+
+
 def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
     """Return what was clustered, the centers by their sizes, and the private box, if there is one."""
     k, d = release.centers.shape
@@ -110,14 +155,16 @@ def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
     shown = names[:SHOWN_COLUMNS]
     order = release.sizes.argsort()[::-1]
     centers = [["size", *shown]] + [
-        [f"{release.sizes[i]:.0f}", *(f"{value:.5g}" for value in release.centers[i, : len(shown)])] for i in order
+        [f"{release.sizes[i]:.0f}", *(_coordinate(release, i, column) for column in range(len(shown)))] for i in order
     ]
     head = f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}"
     table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers")]
     more = [f"... and {d - len(shown)} more columns"] if d > len(shown) else []
     if release.supported_centers is not None and release.supported_centers < k:
         more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
-    return [head], [*table, *more, *([release.faint] if release.looks_empty else [])], _tightened(release, shown)
+    more += _margin_lines(release)
+    box = _tightened(release, shown) + schema_lines(release)
+    return [head], [*table, *more, *([release.faint] if release.looks_empty else [])], box
 
 
 def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:

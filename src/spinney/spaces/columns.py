@@ -113,8 +113,23 @@ class Column:
         return tuple(f"{self.name}={one}" for one in self.categories) if self.kind == "category" else (self.name,)
 
     def day(self, number: float) -> str:
-        """Return so many days since the epoch as a date."""
-        return (self.epoch or EPOCH).__add__(timedelta(days=round(number))).isoformat()
+        """Return so many days since the epoch as a date, or as they are if there is no such date."""
+        try:
+            return ((self.epoch or EPOCH) + timedelta(days=round(number))).isoformat()
+        except (OverflowError, ValueError):
+            return f"day {number:.5g}"
+
+    def shown(self, number: float) -> str | None:
+        """Return its own number as people write it: a date, or a share in percent; None if it is a plain number."""
+        if self.kind == "number":
+            return None
+        return self.day(number) if self.kind == "date" else f"{100 * number:.3g}%"
+
+    def shown_margin(self, margin: float) -> str:
+        """Return how far its own number may be off."""
+        if self.kind == "number":
+            return f"{margin:.2g}"
+        return f"{margin:.2g} days" if self.kind == "date" else f"{100 * margin:.2g}%"
 
     def scaled(self, unit: Any, owner: str) -> Column:
         """Return the column with this unit, which must be positive and leave a width that distances can hold."""

@@ -18,6 +18,7 @@ from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
 from spinney.report.site_table import site_names
+from spinney.spaces.columns import Column
 
 __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 
@@ -94,6 +95,27 @@ def _left_out(total: int, shown: int, what: str) -> str:
     return f" {total - shown:,} more {what} are in the release file and not shown here." if total > shown else ""
 
 
+def _told(release: Release, column: int, values: list[float]) -> list[str]:
+    """Return the values of a column in the user's units, with their margins if they have some."""
+    fact = Column(None, "number") if release.facts is None else release.facts.of_titles[column]
+    plain = shorts(values)
+    texts = [fact.shown(value) or text for value, text in zip(values, plain, strict=True)]
+    margins = release.center_margins
+    if margins is None or release.noise.startswith("none"):
+        return texts
+    behind = [
+        "" if np.isnan(margin) else f" \N{PLUS-MINUS SIGN} {fact.shown_margin(float(margin))}" for margin in margins[:, column]
+    ]
+    return [text + more for text, more in zip(texts, behind, strict=True)]
+
+
+def _noise_words(release: Release) -> str:
+    """Return what the margins of centers are, if there are some."""
+    if release.center_margins is None or release.noise.startswith("none"):
+        return ""
+    return " Behind each value: how far noise moved it at most, with probability 0.95; nothing stands there if that is not known."
+
+
 def _center_grid(release: Release, order: NDArray[np.int64]) -> Sheet:
     """Return the centers as a table that is a heat map too."""
     names, columns = column_names(release), shown_columns(release)
@@ -102,12 +124,12 @@ def _center_grid(release: Release, order: NDArray[np.int64]) -> Sheet:
     for column in columns:
         values = release.centers[:, column]
         shades[column] = fraction(values, float(values.min()), float(values.max()))
-        texts[column] = shorts(values.tolist())
+        texts[column] = _told(release, column, values.tolist())
     rows = []
     for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1):
         cells = [Value(texts[column][i], shade=float(shades[column][i])) for column in columns]
         rows.append((Value(str(number)), size, *cells))
-    note = "In the units of the table. " + _margin_words(release)
+    note = "In the units of the table. " + _margin_words(release) + _noise_words(release)
     note += _left_out(k, len(order), "centers")
     if d > len(columns):
         note += f" Of {d:,} columns these are the {len(columns)} along which the centers differ most."

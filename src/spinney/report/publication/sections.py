@@ -7,7 +7,7 @@ from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
-from spinney.report.pages import charge_rows
+from spinney.report.pages import SHOWN_LINES, charge_rows
 from spinney.report.publication.blocks import (
     LETTERS,
     Block,
@@ -23,6 +23,8 @@ from spinney.report.publication.blocks import (
 )
 from spinney.report.publication.odds import promises
 from spinney.report.publication.results import column_names, shown_columns
+from spinney.spaces.columns import Column
+from spinney.spaces.schema import Schema
 from spinney.verification.report import Verification
 
 __all__ = ["bounds_section", "check_section", "model_section", "notices", "sign_section", "spent_section"]
@@ -153,14 +155,30 @@ def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
     rows = []
     for i in columns:
         ends = [release.domain["lower"][i], release.domain["upper"][i], *([box["lower"][i], box["upper"][i]] if box else [])]
-        rows.append((Value(names[i]), *(Value(short(end)) for end in ends)))
+        fact = Column(None, "number") if release.facts is None else release.facts.of_titles[i]
+        rows.append((Value(names[i]), *(Value(fact.shown(end) or short(end)) for end in ends)))
     note = f"The release file has all {len(names):,} columns." if len(names) > len(columns) else ""
     radius = release.domain.get("radius")
     words = "Declared by whoever ran the fit as public facts; values outside were moved to them. Bounds are not protected: "
     words += "they must not have been read from the rows, which the program cannot check."
     words += f" Rows farther than {short(radius)} from the middle were moved in." if radius else ""
     words += " The private box was found from the rows, with noise, and is part of what was spent." if box else ""
-    return Section("Bounds, and where they come from", (Paragraph(words), Sheet("Bounds", heads, tuple(rows), 1, note)))
+    facts = () if release.facts is None else (_schema_sheet(release.facts),)
+    return Section("Bounds, and where they come from", (Paragraph(words), Sheet("Bounds", heads, tuple(rows), 1, note), *facts))
+
+
+def _schema_sheet(facts: Schema) -> Sheet:
+    """Return what was declared about columns beside their bounds."""
+    rows = []
+    for column in facts.columns[:SHOWN_LINES]:
+        kind = f"{len(column.categories):,} categories" if column.kind == "category" else column.kind
+        size = column.unit if column.kind in ("number", "date") else column.weight
+        texts = (column.name or "(no name)", kind, short(size), column.source or "not stated")
+        rows.append(tuple(Value(clean(text, LETTERS)) for text in texts))
+    note = "Distances are measured after each number is divided by its unit; two categories are their weight apart."
+    left = len(facts.columns) - SHOWN_LINES
+    note += f" {left:,} more columns are in the release file." if left > 0 else ""
+    return Sheet("Units and sources", ("column", "kind", "unit or weight", "source"), tuple(rows), 4, note)
 
 
 def check_section(release: Promise, verification: Verification | None) -> Section:

@@ -1,0 +1,81 @@
+"""Margins of centers: they follow from released answers, hold as often as they say, and are told where there are none."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney.algorithms.margins import COVER, SLACK, joint_quantile, step_margins
+from spinney.mechanisms.additive import Noise
+from spinney.questions.sums import RADIUS_STEPS, StepNoise, SumAnswer
+
+SCALES = st.floats(0.3, 50)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SCALES, SCALES, st.floats(-2, 2), st.sampled_from(["laplace", "gaussian"]))
+def test_noise_stays_within_its_quantile_as_often_as_it_says(first, second, share, law):
+    rng = np.random.default_rng(0)
+    reach = joint_quantile(Noise(law, 1000 * first), Noise(law, second), np.array([share]), 1000.0)[0]
+    draw = rng.laplace if law == "laplace" else rng.normal
+    noise = draw(0, 1000 * first, 100_000) - 1000 * share * draw(0, second, 100_000)
+    assert abs((np.abs(noise) <= reach).mean() - COVER) < 0.006  # seeded: some eight standard deviations
+
+
+def test_no_noise_has_no_margin_and_few_rows_tell_none():
+    none = StepNoise(Noise("none", 0.0), Noise("none", 0.0), 1)
+    assert not step_margins(SumAnswer(np.ones((2, 3)), np.array([5.0, 2.0]), none), np.ones(2)).any()
+    noise = StepNoise(Noise("laplace", 3.0 * RADIUS_STEPS), Noise("laplace", 10.0), 1)
+    found = step_margins(SumAnswer(np.zeros((3, 2)), np.array([1000.0, 10.0, -5.0]), noise), np.array([2.0, 2.0, 2.0]))
+    assert np.isnan(found[1:]).all()
+    assert np.allclose(found[0], SLACK * 2 * 3 * np.log(20) / 1000, rtol=1e-6)
+    wide = step_margins(SumAnswer(np.zeros((1, 2)), np.array([1000.0]), noise), np.array([2.0]), np.array([1.0, 10.0]))
+    assert np.allclose(wide, found[0] * [1, 10])
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    return np.clip(rng.uniform(-0.7, 0.7, (4, 6))[rng.integers(4, size=8_000)] + rng.normal(0, 0.1, (8_000, 6)), -1, 1)
+
+
+@pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("algorithm", ["tree", "moments", "lloyd", "hst", "stable", "sample-aggregate"])
+def test_every_algorithm_with_a_step_tells_margins_in_the_users_units(rows, kind, algorithm, tmp_path):
+    units = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+    asked = {"algorithm": algorithm, "epsilon": 2.0, "delta": 1e-6, "noise_seed": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = kind(4, bounds=(-1, 1), **asked).fit(rows)
+        scaled = kind(4, bounds=(-units, units), scale="bounds", **asked).fit(rows * units)
+        hand = kind(4, bounds=(-0.5, 0.5), **asked).fit(rows / 2)
+    assert plain.center_margins_.shape == plain.cluster_centers_.shape
+    assert np.isfinite(plain.center_margins_).any()
+    assert np.array_equal(scaled.center_margins_, hand.center_margins_ * 2 * units, equal_nan=True)
+    scaled.release_.to_json(tmp_path / "release.json")
+    again = Release.from_json(tmp_path / "release.json")
+    assert np.array_equal(again.center_margins, scaled.center_margins_, equal_nan=True)
+
+
+def test_a_center_without_a_step_has_none(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        few = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), noise_seed=1).fit(rows[:, :2])
+        poor = PrivateKMeans(40, epsilon=0.05, bounds=(-1, 1), noise_seed=1).fit(rows)
+    assert few.release_.center_margins is None
+    assert "center_margins" not in few.release_.to_dict()
+    assert np.isnan(few.center_margins_).all()
+    assert np.isnan(poor.center_margins_[poor.release_.supported_centers :]).all()
+
+
+def test_a_plan_foresees_margins_in_the_users_units():
+    bounds = {name: (0, width) for name, width in zip("abcdef", (1, 10, 100, 1, 10, 100), strict=True)}
+    plan = PrivateKMeans(4, epsilon=1.0, bounds=bounds, scale="bounds", algorithm="tree").plan(n_guess=10_000)
+    margins = plan.expected_margins(10_000)
+    assert np.allclose(margins / margins[0], [1, 10, 100, 1, 10, 100])
+    assert "95% margins of its center: a +- " in str(plan)
+    assert np.allclose(plan.expected_margins(20_000), margins / 2)
+    assert PrivateKMeans(4, epsilon=1.0, bounds=(0, 1), algorithm="tree").plan(2).expected_margins(100) is None
