@@ -9,8 +9,10 @@ import click
 from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
+from spinney.cli.wording import in_options
 from spinney.curators.files import FileRows
 from spinney.curators.memory import ArrayRows
+from spinney.curators.rows import Rows
 from spinney.exceptions import DataError, ParameterError, ReleaseError
 from spinney.fits.parameters import check_number, check_points
 from spinney.fits.run import run
@@ -18,7 +20,8 @@ from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
 from spinney.releases.reading import read_release
-from spinney.tables.files import open_table, read_bounds, read_table
+from spinney.tables.files import open_table, read_table
+from spinney.tables.schema_files import read_schema
 from spinney.tables.streams import Batches
 
 __all__ = ["OWNER", "check_cap", "fit_table", "label_table", "plan_text"]
@@ -29,10 +32,20 @@ OWNER = "spinney"
 SHOWN_COLUMNS = 20
 
 
-def plan_text(objective: str, n_features: int, n_guess: int | None, ledger: Path | None, **parameters: Any) -> str:
-    """Return the plan, and what it would leave in a ledger; bounds do not change it."""
+def plan_text(
+    objective: str,
+    n_features: int | None,
+    n_guess: int | None,
+    ledger: Path | None,
+    bounds_file: Path | None,
+    scale: str | None,
+    **parameters: Any,
+) -> str:
+    """Return the plan, and what it would leave in a ledger; bounds do not change it, but categories are columns."""
     cap = parameters["max_rows_per_group"]
-    fit = check_points({"bounds": (0, 1), **parameters}, objective, OWNER, cap is not None).planned(n_features)
+    bounds = (0, 1) if bounds_file is None else read_schema(bounds_file)
+    typed = {"bounds": bounds, "scale": _scale(scale), **parameters}
+    fit = check_points(typed, objective, OWNER, cap is not None).planned(n_features)
     if n_guess is not None:
         check_number("n_guess", f"{OWNER}.plan", n_guess)
     plan = fit.plan(n_guess)
@@ -43,20 +56,31 @@ def plan_text(objective: str, n_features: int, n_guess: int | None, ledger: Path
 
 
 def _columns_and_bounds(
-    bounds: tuple[float, float] | None, bounds_file: Path | None, columns: str | None
+    bounds: tuple[float, float] | None, bounds_file: Path | None, columns: str | None, scale: str | None
 ) -> tuple[list[str] | None, Any]:
-    """Return the names of the columns, None for all of them, and their lower and upper bounds."""
+    """Return the names of the columns, None for all of them, and their bounds: lower and upper ones, or more facts by name."""
     if (bounds is None) == (bounds_file is None):
         raise ParameterError("Bounds are missing, or given twice.\nHint: --bounds LO HI for all columns, or --bounds-file FILE.")
     names = [name.strip() for name in columns.split(",")] if columns else None
     if bounds_file is None:
         return names, bounds
-    by_column = read_bounds(bounds_file)
+    by_column = read_schema(bounds_file)
     names = list(by_column) if names is None else names
     missing = [name for name in names if name not in by_column]
     if missing:
         raise DataError(f"{bounds_file} has no bounds for {missing[0]!r}.\nHint: add them, or leave the column out.")
-    return names, tuple(zip(*(by_column[name] for name in names), strict=True))
+    facts = {name: by_column[name] for name in names}
+    if scale is None and all(isinstance(given, list) and isinstance(given[0], int | float) for given in facts.values()):
+        return names, tuple(zip(*(map(float, pair) for pair in facts.values()), strict=True))
+    return names, facts
+
+
+def _scale(typed: str | None) -> Any:
+    """Return a scale as Python has it: a word, or a number."""
+    try:
+        return typed if typed is None else float(typed)
+    except ValueError:
+        return typed
 
 
 def _all_columns(columns: tuple[str, ...]) -> str:
@@ -80,18 +104,23 @@ def fit_table(
     columns: str | None,
     groups: str | None,
     ledger: Ledger | None,
+    scale: str | None,
     **parameters: Any,
 ) -> Release:
     """Read a table, fit, and return the release; parameters are checked before rows are read."""
-    names, lower_upper = _columns_and_bounds(bounds, bounds_file, columns)
+    names, public = _columns_and_bounds(bounds, bounds_file, columns, scale)
     check_cap(groups, parameters)
-    facts = check_points({"bounds": lower_upper, **parameters}, objective, OWNER, groups is not None)
+    facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
+    if facts.uneven is not None:
+        click.echo(" ".join(in_options(facts.uneven).split()), err=True)
     with progress(1) as step:
         step(f"reading {table[0].name}")
-        found = open_table(table, names, groups)
+        found = open_table(table, names, groups, facts.schema)
     if names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
-    rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+    rows: Rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+    schema = facts.schema_of(rows.n_features)
+    rows = rows if schema is None else rows.encoded(schema)
     fit = facts.fit(rows.n_features)
     with progress(len(fit.plan().charges)):
         release: Release = run(fit, rows, ledger)
@@ -106,8 +135,9 @@ def label_table(release: Path, table: Path) -> NDArray[Any]:
             f"{release} is no release of centers.\n"
             "Hint: of sites, in Python, PrivateKMedoids.from_release(file, space).predict(points)."
         )
-    rows = read_table(table, None if loaded.feature_names is None else list(loaded.feature_names)).nonprivate_rows
-    d = loaded.centers.shape[1]
+    names, facts = loaded.columns, loaded.facts
+    rows = read_table(table, None if names is None else list(names), schema=facts).nonprivate_rows
+    d = loaded.centers.shape[1] if facts is None else len(facts.columns)
     if rows.shape[1] != d:
         raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.\nHint: use the same columns.")
     return assign(loaded, rows)

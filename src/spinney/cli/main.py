@@ -15,12 +15,16 @@ from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
 from spinney.cli.reporting import report
+from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
 from spinney.cli.verifying import label, sign, verify
 from spinney.exceptions import ParameterError, ReleaseError
 
 __all__ = ["main"]
+
+
+SCALE = "Units: 'bounds' takes each column over its width, a number divides all; by name in a schema file."
 
 
 class _Lines(click.Group):
@@ -73,11 +77,13 @@ _clustering = add_options(
 
 @main.command()
 @_clustering
-@click.option("--n-features", type=int, required=True, help="Number of columns.")
+@click.option("--n-features", type=int, default=None, help="Number of columns; not needed with --schema.")
+@click.option("--schema", "bounds_file", type=FILE, default=None, help="Public schema, for the expected errors in its units.")
+@click.option("--scale", default=None, help=SCALE)
 @click.option("--n-guess", type=int, default=None, help="A public guess of the number of rows, for the expected errors.")
 @click.option("--ledger", type=FILE, default=None, help="Also say what would be left in this ledger.")
-def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
-    """Show every question and its charge, for signing. Needs no data; bounds do not change it."""
+def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None:
+    """Show every question and its charge, for signing. Needs no data; bounds do not change it, but categories are columns."""
     with without_scipy():
         from spinney.cli.fitting import plan_text
 
@@ -90,8 +96,13 @@ def plan(n_features: int, n_guess: int | None, **parameters: Any) -> None:
 @_clustering
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
 @click.option(
-    "--bounds-file", type=FILE, default=None, help='Public bounds by column, JSON: {"age": [0, 110]}; also names the columns.'
+    "--bounds-file",
+    "--schema",
+    type=FILE,
+    default=None,
+    help='Public bounds by column, JSON: {"age": [0, 110]}, or a schema, JSON or TOML; also names the columns.',
 )
+@click.option("--scale", default=None, help=SCALE)
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
 @click.option(
     "--groups",
@@ -178,6 +189,7 @@ main.add_command(label)
 main.add_command(sign)
 main.add_command(audit)
 main.add_command(report)
+main.add_command(schema)
 main.add_command(sites)
 main.add_command(verify)
 main.add_command(ledger)

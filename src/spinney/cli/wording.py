@@ -20,6 +20,7 @@ OPTIONS = {
     "n_features": "--n-features",
     "n_guess": "--n-guess",
     "power": "--power",
+    "scale": "--scale",
     "title": "--title",
     "upper": "--bounds",
 }
@@ -38,6 +39,10 @@ HINTS = (
     ("give a finite epsilon, and leave noise_seed out", "give a finite --epsilon"),
     ("write it with release.to_json(path)", "name a file that 'spinney fit' or 'spinney sites' wrote"),
     ("largest_part=True", "--largest-part"),
+    (
+        "scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000",
+        'a schema file may say units: {"age": {"bounds": [0, 110], "unit": 10}}',
+    ),
     ("columns=['age', ...] or bounds={'age': (0, 110), ...} names the others", "--columns names the others"),
     ("its first line must name its columns", "its first line must name its columns; see --demand-column and --groups"),
     (

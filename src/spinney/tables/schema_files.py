@@ -1,0 +1,94 @@
+"""Public schemas in files: JSON or TOML, by the names of columns; files of bounds alone are schemas too.
+
+A file says of each column what bounds in Python do: a pair of numbers, a list of categories, or facts by name. A template is made
+of the names of a table's columns, and of nothing else in it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spinney.exceptions import DataError, ParameterError, check_path
+from spinney.spaces.columns import column_of
+from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
+
+__all__ = ["read_schema", "schema_template", "table_columns"]
+
+HINT = (
+    'Hint: write JSON such as {"age": [0, 110], "region": ["north", "south"], "day": {"dates": ["2020-01-01", "2025-12-31"]}, '
+    '"smoker": {"boolean": true}, "income": {"bounds": [0, 200000], "unit": 20000, "fill": 0, "source": "tax tables"}}.'
+)
+_TOML_HEAD = """\
+# Public facts about columns, from public knowledge alone: never from the rows. Delete the columns that are not to be used.
+# bounds = [0, 110]            lower and upper; or, in its place,
+# dates = [2020-01-01, 2025-12-31], categories = ["north", "south"] or boolean = true
+# unit = 10                    so much counts as one; weight = 1 for categories and truth values: how far two of them are apart
+# fill = 40                    what a missing cell is read as; without it the row is left out
+# source = "life tables"       where the facts come from
+"""
+
+
+def read_schema(path: Path) -> dict[str, Any]:
+    """Return the public facts of columns by name, as `bounds` takes them.
+
+    Parameters
+    ----------
+    path : Path
+        A JSON file, or TOML if its name ends so.
+    """
+    check_path(path, "read_schema")
+    path = Path(path)
+    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{HINT}"))
+
+    def parse() -> Any:
+        text = content.decode("utf-8")
+        return tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+
+    record = shielded(parse, DataError(f"{path} does not hold bounds.\n{HINT}"))
+    if not isinstance(record, dict) or not record:
+        raise DataError(f"{path} does not hold bounds.\n{HINT}")
+    for name, given in record.items():
+        _check_column(path, name, given)
+    return record
+
+
+def _check_column(path: Path, name: str, given: Any) -> None:
+    """Raise unless a file's facts of a column are lawful, in words about the file."""
+    pair = given.get("bounds") if isinstance(given, dict) else given
+    numbers = isinstance(pair, list) and len(pair) == 2 and all(type(end) in (int, float) for end in pair)
+    if numbers and not pair[0] < pair[1]:  # type: ignore[index]
+        raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{HINT}")
+    wrong = ""
+    try:
+        column_of(name, given, "a schema")
+    except ParameterError as error:
+        wrong = str(error).partition("\n")[0].partition(" must be ")[2]
+    if wrong:
+        raise DataError(f"{path} does not hold bounds, for there must be {wrong}\n{HINT}")
+
+
+def table_columns(path: Path) -> list[str]:
+    """Return the names of a table's columns, which are schema and public; no row is read."""
+    file = table_files(path)[0]
+    if file.suffix.lower() == ".npy":
+        raise unreadable(file, "has no column names.", "use CSV or Parquet, or give bounds for all columns.")
+    return list(csv_header(file).names if file.suffix.lower() == ".csv" else parquet_schema(file))
+
+
+def schema_template(columns: Sequence[str], kind: str = ".json") -> str:
+    """Return a schema to fill in, as JSON or TOML.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of columns.
+    kind : {".json", ".toml"}
+    """
+    if kind == ".toml":  # a JSON text is a TOML text
+        return _TOML_HEAD + "".join(f'\n[{json.dumps(name)}]\nbounds = []\nsource = ""\n' for name in columns)
+    empty = {"bounds": [None, None], "unit": None, "fill": None, "source": ""}
+    return json.dumps(dict.fromkeys(columns, empty), indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,145 @@
+"""Schema files on the command line: templates from names alone, fits, plans and labels in the user's own units."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from spinney import PrivateKMeans, Release
+from spinney.cli.main import main
+from spinney.tables.schema_files import read_schema
+
+SCHEMA = """
+age = [0, 110]
+region = ["north", "south"]
+
+[admitted]
+dates = [2020-01-01, 2024-12-31]
+unit = 365
+source = "the study's protocol"
+
+[income]
+bounds = [0, 200000]
+unit = 20000
+fill = 0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Make a table and its schemas."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    kind = rng.random(2_000) < 0.5
+    frame = pd.DataFrame(
+        {
+            "name": "Zoe",
+            "age": np.where(kind, 30, 70) + rng.normal(0, 3, 2_000),
+            "region": np.where(kind, "north", "south"),
+            "admitted": np.where(kind, "2020-06-01", "2024-06-01"),
+            "income": np.where(kind, 20_000, 150_000) + rng.normal(0, 5_000, 2_000),
+        }
+    )
+    frame.loc[::30, "income"] = np.nan
+    frame.loc[::40, "region"] = "canary"
+    frame.to_csv("rows.csv", index=False)
+    frame.to_parquet("rows.parquet")
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    (tmp_path / "schema.json").write_text(json.dumps(read_schema(tmp_path / "schema.toml"), default=str))
+    (tmp_path / "bounds.json").write_text('{"age": [0, 110], "income": [0, 200000]}')
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(arguments))
+
+
+def fit(*arguments):
+    return run("fit", *arguments, "--k", "2", "--epsilon", "4", "--out", "release.json")
+
+
+@pytest.mark.parametrize("table", ["rows.csv", "rows.parquet"])
+@pytest.mark.parametrize("schema", ["schema.toml", "schema.json"])
+def test_a_schema_file_fits_shows_and_labels_in_the_users_units(folder, table, schema):
+    result = fit(table, "--schema", schema)
+    assert result.exit_code == 0, result.output
+    assert "canary" not in result.output
+    release = Release.from_json("release.json")
+    assert release.feature_names == ("age", "region=north", "region=south", "admitted", "income")
+    young, old = release.centers[release.centers[:, 0].argsort()]
+    assert abs(young[0] - 30) < 10
+    assert abs(old[4] - 150_000) < 40_000
+    page = run("show", "release.json").output
+    assert "the study's protocol" in page
+    assert "2024-0" in page
+    assert "%" in page
+    assert run("report", "release.json", "--out", "report.html").exit_code == 0
+    assert "2024-0" in (folder / "report.html").read_text()
+    result = run("predict", "release.json", table)
+    assert result.exit_code == 0
+    labels = [int(line) for line in result.stdout.split()[1:]]
+    assert labels == PrivateKMeans.from_release("release.json").predict(pd.read_csv("rows.csv")).tolist()
+    assert run("verify", "release.json").exit_code == 0
+
+
+def test_a_template_is_made_of_names_alone(folder):
+    first = run("schema", "rows.csv")
+    (folder / "rows.csv").write_text("name,age,region,admitted,income\n")
+    assert run("schema", "rows.csv").output == first.output
+    assert '["age"]' in first.output
+    assert run("schema", "rows.parquet", "--out", "new.json").exit_code == 0
+    assert list(json.loads((folder / "new.json").read_text())) == ["name", "age", "region", "admitted", "income"]
+    for name in ("new.json", "new.toml"):
+        assert run("schema", "rows.csv", "--out", name).exit_code == 0
+        result = fit("rows.csv", "--schema", name)
+        assert result.exit_code == 3
+        assert "two finite numbers" in result.output
+    (folder / "odd.csv").write_text('"a""b","c]d",é,=x\n')
+    assert run("schema", "odd.csv", "--out", "odd.toml").exit_code == 0
+    filled = (folder / "odd.toml").read_text().replace("bounds = []", "bounds = [0, 1]")
+    (folder / "odd.toml").write_text(filled)
+    assert list(read_schema(folder / "odd.toml")) == ['a"b', "c]d", "é", "=x"]
+
+
+def test_units_that_differ_are_told_of_and_can_be_said(folder):
+    result = fit("rows.csv", "--bounds-file", "bounds.json")
+    assert "--scale bounds" in result.stderr
+    assert Release.from_json("release.json").schema is None
+    result = fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "bounds")
+    assert "--scale" not in result.stderr
+    assert [column["unit"] for column in Release.from_json("release.json").schema] == [110, 200_000]
+    assert "--scale" not in fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "1").stderr
+    assert "must be None, 'bounds'" in fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "width").output
+
+
+def test_a_plan_of_a_schema_counts_categories_as_columns(folder):
+    result = run("plan", "--k", "2", "--epsilon", "1", "--schema", "schema.toml", "--n-guess", "2000")
+    assert result.exit_code == 0, result.output
+    assert "2 clusters, 5 columns" in result.output
+    assert "income +- " in result.output
+    assert run("plan", "--k", "2", "--epsilon", "1").exit_code == 2
+
+
+WRONG = {
+    "twice": ('{"region": ["a", "a"]}', "each once"),
+    "swapped": ('{"age": {"bounds": [110, 0]}}', "the lower bound of 'age' is not below"),
+    "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit'"),
+    "list": ("[1, 2]", "does not hold bounds"),
+    "nothing": ("{}", "does not hold bounds"),
+    "unknown": ('{"where": [0, 1]}', "has no column 'where'"),
+    "no number": ('{"age": ["a", 1]}', "two finite numbers"),
+    "text": ('{"region": [0, 1]}', "column 'region' does not hold numbers"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_schema_file_is_one_line_that_says_what_to_type(folder, content, message):
+    (folder / "wrong.json").write_text(content)
+    result = fit("rows.parquet", "--schema", "wrong.json")
+    assert result.exit_code == 3, result.output
+    assert message in result.output
+    assert "Hint: " in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert not (folder / "release.json").exists()
