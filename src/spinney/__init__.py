@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
     from spinney.estimators.one_cluster import one_cluster
+    from spinney.estimators.preprocessing import PublicEncoder, PublicScaler
     from spinney.exceptions import (
         BudgetError,
         CuratorError,
@@ -53,6 +54,8 @@ __all__ = [
     "PrivateKMeans",
     "PrivateKMedian",
     "PrivateKMedoids",
+    "PublicEncoder",
+    "PublicScaler",
     "Release",
     "ReleaseError",
     "SeededNoiseWarning",
@@ -84,6 +87,8 @@ __getattr__, __dir__ = lazily(
         "PrivateKMeans": "spinney.estimators.kmeans",
         "PrivateKMedian": "spinney.estimators.kmedian",
         "PrivateKMedoids": "spinney.estimators.kmedoids",
+        "PublicEncoder": "spinney.estimators.preprocessing",
+        "PublicScaler": "spinney.estimators.preprocessing",
         "Release": "spinney.releases.centers",
         "ReleaseError": "spinney.exceptions",
         "SeededNoiseWarning": "spinney.exceptions",

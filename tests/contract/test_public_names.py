@@ -19,6 +19,8 @@ NAMES = [
     "PrivateKMeans",
     "PrivateKMedian",
     "PrivateKMedoids",
+    "PublicEncoder",
+    "PublicScaler",
     "Release",
     "ReleaseError",
     "SeededNoiseWarning",

@@ -139,6 +139,10 @@ class Schema:
         pairs = zip(box.lower.tolist(), box.upper.tolist(), strict=True)
         return cls(tuple(_united([Column(None, "number", low, high) for low, high in pairs], scale, owner)))
 
+    def named(self, names: tuple[str, ...]) -> Schema:
+        """Return the schema with these names of columns."""
+        return Schema(tuple(replace(column, name=name) for column, name in zip(self.columns, names, strict=True)))
+
     def _each(self, values: list[float]) -> FloatArray:
         return np.repeat(np.asarray(values, dtype=np.float64), [column.width for column in self.columns])
 
