@@ -27,7 +27,8 @@ class PrivateKMeans(PrivateClusterer):
         In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
     bounds : (lower, upper), dict, Box or Ball
         Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns. Or by name, as in
-        ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out.
+        ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out. By
+        name also categories, as in ``{"region": ["north", "south"]}``, dates, truth values, and more facts (``docs/schema.md``).
     algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "stable", "tree"} or Algorithm, default "auto"
         ``tree`` clusters a private summary and polishes the centers; ``moments`` is its form for many columns, which ``auto``
         takes from 40 columns on (100 if delta is 0). ``stable`` adds a step for separated clusters to any of them
@@ -47,6 +48,10 @@ class PrivateKMeans(PrivateClusterer):
         Needed with ``fit(X, groups=...)``: at most so many rows of a group count.
     random_state : int, optional
         Seeds public randomness (restarts), never privacy noise.
+    scale : None, "bounds", float or dict, default None
+        How much of a column is as far as how much of another: ``"bounds"`` takes each column over its width,
+        ``{"age": 10, "income": 20_000}`` weighs ten years as 20,000; 1 leaves columns as they are, and so does None, with a
+        `UnitsWarning` if public widths differ more than 20-fold. All results are in the user's own units.
     noise_seed : int, optional
         Makes the whole fit reproducible, for tests and demos: the result is then not private, and says so. Public randomness
         follows it, unless `random_state` is given too.
@@ -54,6 +59,9 @@ class PrivateKMeans(PrivateClusterer):
     Attributes
     ----------
     cluster_centers_ : array of shape (k, d)
+        Categories are a column each, with shares.
+    center_margins_ : array of shape (k, d)
+        How far the noise of the last private step moved each coordinate, at most, with probability 0.95; NaN where there is none.
     cluster_sizes_ : array of shape (k,)
         Noisy; `release_.sizes_margin` is their margin of error.
     release_ : Release
