@@ -9,6 +9,7 @@ import enum
 import importlib
 import inspect
 import io
+import itertools
 import json
 import logging
 import math
@@ -114,6 +115,7 @@ PART = Part("one", "counts", Fraction(1))
 MODULES = {
     "spinney": False,
     "spinney.tables.files": False,
+    "spinney.tables.schema_files": False,
     "spinney.estimators.coverage": False,
     "spinney.privacy.budget": True,
     "spinney.privacy.charges": True,
@@ -164,6 +166,7 @@ def world(tmp_path_factory):
             kmeans, kmedian, kmedoids, summary, kmedoids.release_, cover, ledger, problem, curve, CHARGE, PART, Unit(),
             Budget.of(1.0), spinney.Box(0, 1), spinney.Ball(1.0), SPACE, HST(), Coverage(), LocalSearch(), SiteHST(),
             CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12), SampleAggregate(), Stable(), ball,
+            spinney.PublicScaler((0, 1)).fit(ROWS), spinney.PublicEncoder({"age": (0, 110), "size": ["a", "b"]}),
         )
     }  # fmt: skip
     ordinary = {
@@ -174,6 +177,8 @@ def world(tmp_path_factory):
         "algorithm": "lloyd",
         "adjacency": "add-remove",
         "tighten": False,
+        "scale": 1,
+        "schema": None,
         "model": "central",
         "max_rows_per_group": None,
         "random_state": 0,
@@ -288,6 +293,11 @@ def world(tmp_path_factory):
     }
     special = {
         "read_bounds.path": folder / "bounds.json",
+        "read_schema.path": folder / "bounds.json",
+        "table_columns.path": folder / "table.csv",
+        "schema_template.kind": ".toml",
+        "PublicEncoder.bounds": {"age": (0, 110), "name": ["a", "b"]},
+        "PublicEncoder.fit.X": NUMBERS,
         "PrivateKMedoids.from_release.release": kmedoids.release_,
         "PrivateKMedian.from_release.release": kmedian.release_,
         "site_rows.release": kmedoids.release_,
@@ -542,6 +552,18 @@ def test_no_message_of_an_estimator_tells_of_a_table_among_its_parameters(kind, 
             }
             for use, call in uses.items():
                 found += [f"{kind.__name__}({parameter.name}={name}), {use}: {text}" for text in leaks(said_by(call))]
+    assert not found, "\n".join(found)
+
+
+def test_no_message_of_a_fit_with_a_schema_tells_of_a_table():
+    """Cells that are no category, no date and no number, in columns that are declared as each of them."""
+    kinds, found = [(0, 110), ["a", "b"], {"dates": ["2020-01-01", "2021-01-01"]}, bool], []
+    for first, second in itertools.pairwise([*kinds, kinds[0]]):
+        bounds = {"age": first, "name": second}
+        model = PrivateKMeans(2, epsilon=1.0, bounds=bounds, scale="bounds", algorithm="lloyd")
+        for name, table in TABLES.items():
+            for use in (model.fit, model.prepare, lambda X, b=bounds: spinney.PublicEncoder(b).fit_transform(X)):
+                found += [f"{name}: {text}" for text in leaks(said_by(lambda u=use, t=table: u(t)))]
     assert not found, "\n".join(found)
 
 

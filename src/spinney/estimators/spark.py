@@ -58,6 +58,13 @@ def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
     return [np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()]
 
 
+def _scale(value: Any) -> str | float | dict[str, float]:
+    """Return a scale as it can be saved."""
+    if isinstance(value, dict):
+        return {str(name): float(unit) for name, unit in value.items()}
+    return value if isinstance(value, str) else float(value)
+
+
 class _ColumnParams(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
     """The columns that are read and written."""
 
@@ -85,6 +92,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
     epsilon = _param("epsilon", "what the release may spend; required", TypeConverters.toFloat)
     delta = _param("delta", "0 promises pure differential privacy", TypeConverters.toFloat)
     bounds = _param("bounds", "public lower and upper bounds of the columns; required", _bounds)
+    scale = _param("scale", "units of the columns: bounds, a number, or by name", _scale)
     algorithm = _param("algorithm", "name of the algorithm", TypeConverters.toString)
     adjacency = _param("adjacency", "add-remove or replace", TypeConverters.toString)
     tighten = _param("tighten", "whether to look for a private box first", TypeConverters.toBoolean)
@@ -101,6 +109,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         epsilon: float | None = None,
         delta: float = 0.0,
         bounds: Any = None,
+        scale: Any = None,
         algorithm: str = "auto",
         adjacency: str = "add-remove",
         tighten: bool = False,
@@ -146,6 +155,9 @@ class SparkPrivateKMeans(_SparkClusterer):
     n_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
         As for `PrivateKMeans`; an algorithm goes by its name.
     bounds : (lower, upper), pairs by column or Box
+        Of numbers: categories, truth values and dates are for tables elsewhere.
+    scale : None, "bounds", float or dict, default None
+        As for `PrivateKMeans`.
     inputCols : list of str, optional
         The columns to cluster; those that the bounds name, or all but `groupsCol`, by default.
     groupsCol : str, optional
@@ -198,6 +210,11 @@ class SparkClusterModel(_ColumnParams, Model):
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         release = self.release
+        if release.facts is not None and not release.facts.is_plain:
+            raise ParameterError(
+                "The release is of categories, truth values, dates or cells that are filled in, which Spark does not take.\n"
+                "Hint: PrivateKMeans.from_release(release).predict(table) takes tables in memory."
+            )
         names = self._names(dataset)
         if len(names) != release.centers.shape[1]:
             raise ParameterError(f"The release has {release.centers.shape[1]} columns.\nHint: name as many in inputCols.")
