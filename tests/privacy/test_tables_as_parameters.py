@@ -640,6 +640,7 @@ COMMANDS = {
     "show": "release.json",
     "label": "release.json --out label.md",
     "report": "release.json --out report.html",
+    "schema": "rows.csv --out schema.json",
     "sign": "release.json --key key",
     "verify": "release.json",
     "sites": "--points points.csv --demand demand.csv --k 1 --epsilon 1 --algorithm hst --out sites.json",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.constraints import check, one_of
 from spinney.estimators.display import Discreet
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.seal import sealed
@@ -96,8 +98,25 @@ class _PublicTransformer(Discreet, TransformerMixin, BaseEstimator):
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return own numbers, in the user's units, of scaled ones, such as centers; categories as shares."""
-        points = np.asarray(X, dtype=np.float64)
-        return np.asarray(points * self._schema(points.shape[-1]).units)
+        points: FloatArray = np.empty(0)
+        with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
+            points = np.asarray(X, dtype=np.float64)
+        schema = self._schema(points.shape[-1] if points.ndim else None)
+        if points.ndim != 2 or points.shape[1] != schema.width:
+            expected = f"an array of numbers with {schema.width} columns"
+            raise ParameterError.wrong("X", "inverse_transform", expected, X, "as transform gives them, or centers.")
+        return np.asarray(points * schema.units)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
+        if transform is not None:
+            check(
+                "set_output",
+                {"transform": transform},
+                {"transform": one_of(("default", "pandas", "polars"), "'pandas' for frames.")},
+            )
+        super().set_output(transform=transform)
+        return self
 
     @property
     def scaled_bounds(self) -> Box:

@@ -216,9 +216,18 @@ def _short(given: Any) -> dict[str, Any] | None:
         return {"bounds": given}
     if len(values) == 2 and all(isinstance(value, date) for value in values):
         return {"dates": given}
-    if len(values) >= 2 and all(isinstance(value, str) for value in values):
+    if len(values) >= 2 and all(isinstance(value, str) for value in values) and not all(map(_is_digits, values)):
         return {"categories": given}
     return None
+
+
+def _is_digits(text: str) -> bool:
+    """Whether a text reads as a number: a list of such may as well be meant as bounds, and must say that it is of categories."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, owner: str) -> tuple[float, float]:
@@ -282,7 +291,10 @@ def column_of(name: str, given: Any, owner: str) -> Column:
     """
     facts = _short(given)
     if facts is None:
-        raise wrong_column(owner, name, "two finite numbers, the lower first, a list of texts or a dict", given)
+        expected = (
+            "two finite numbers, the lower first, a list of texts (of digits in a dict: {'categories': ['1', '2']}) or a dict"
+        )
+        raise wrong_column(owner, name, expected, given)
     word = next((word for word in WORDS if word in facts), None)
     if word is None or not set(facts) <= {word, *WORDS[word]}:
         words = "one of 'bounds', 'dates', 'categories' and 'boolean', with 'unit' (or 'weight'), 'fill' and 'source' beside it,"

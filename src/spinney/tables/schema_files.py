@@ -51,9 +51,20 @@ def read_schema(path: Path) -> dict[str, Any]:
     record = shielded(parse, DataError(f"{path} does not hold bounds.\n{HINT}"))
     if not isinstance(record, dict) or not record:
         raise DataError(f"{path} does not hold bounds.\n{HINT}")
-    for name, given in record.items():
+    facts = {name: _pair(given) for name, given in record.items()}
+    for name, given in facts.items():
         _check_column(path, name, given)
-    return record
+    return facts
+
+
+def _pair(given: Any) -> Any:
+    """Return two numbers that are written as texts, which files of bounds may have, as numbers; all else as it is."""
+    if not (isinstance(given, list) and len(given) == 2 and all(isinstance(end, str) for end in given)):
+        return given
+    try:
+        return [float(end) for end in given]
+    except ValueError:
+        return given
 
 
 def _check_column(path: Path, name: str, given: Any) -> None:

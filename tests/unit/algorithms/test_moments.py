@@ -181,5 +181,5 @@ def test_a_small_budget_goes_to_the_mean_in_one_question(delta, tmp_path):
 
 def test_narrow_columns_get_narrow_noise_in_the_first_sum():
     rows = np.random.default_rng(0).normal(0, [0.1, 1e-5], (2000, 2))
-    model = make(k=2, epsilon=0.001, bounds=([-1, -1e-4], [1, 1e-4]), noise_seed=1)
+    model = make(k=2, epsilon=0.001, bounds=([-1, -1e-4], [1, 1e-4]), scale=1, noise_seed=1)
     assert (np.abs(model.fit(rows).cluster_centers_[:, 1]) <= 1e-4).all()

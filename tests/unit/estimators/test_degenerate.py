@@ -101,7 +101,7 @@ def test_secure_noise_does_as_well(rows):
 def check_domain(space, estimator, d=2, **changes):
     domain = space.domain(d)
     rows = domain.sample(200, np.random.default_rng(0))
-    model = estimator(3, bounds=space, random_state=0, noise_seed=0, **changes)
+    model = estimator(3, bounds=space, scale=1, random_state=0, noise_seed=0, **changes)
     check(fit_silently(model, rows), 3, d, domain)
 
 

@@ -17,8 +17,8 @@ ROWS = {"age": RNG.uniform(0, 110, N), "income": RNG.uniform(0, 2e5, N)}
 TABLE = {"id": [f"SECRET{i}" for i in range(N)], "income": ROWS["income"], "region": ["north"] * N, "age": ROWS["age"]}
 BOUNDS = {"age": (0, 110), "income": (0, 200_000)}
 SEEDS = {"random_state": 0, "noise_seed": 1}
-MODEL = PrivateKMeans(3, epsilon=1.0, bounds=BOUNDS, **SEEDS)
-PLAIN = PrivateKMeans(3, epsilon=1.0, bounds=([0, 0], [110, 200_000]), **SEEDS)
+MODEL = PrivateKMeans(3, epsilon=1.0, bounds=BOUNDS, scale=1, **SEEDS)
+PLAIN = PrivateKMeans(3, epsilon=1.0, bounds=([0, 0], [110, 200_000]), scale=1, **SEEDS)
 
 
 def expected():
@@ -65,7 +65,7 @@ def test_predict_picks_the_named_columns_also_after_a_round_trip(kind, tmp_path)
     labels = clone(PLAIN).fit(pd.DataFrame(ROWS)).predict(pd.DataFrame(ROWS))
     for one in (model, again):
         np.testing.assert_array_equal(one.predict(TABLES[kind](tmp_path)), labels)
-    assert again.set_params(**SEEDS).fit(pd.DataFrame(TABLE)).release_.domain == model.release_.domain
+    assert again.set_params(**SEEDS, scale=1).fit(pd.DataFrame(TABLE)).release_.domain == model.release_.domain
 
 
 @pytest.mark.parametrize("kind", TABLES)

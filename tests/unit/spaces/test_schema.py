@@ -64,6 +64,7 @@ def test_units_over_widths_by_name_and_by_one_number():
 WRONG = {
     "bounds the wrong way round": ({"age": (110, 0)}, None, "the lower first"),
     "no numbers": ({"age": (0, float("nan"))}, None, "two finite numbers"),
+    "texts of numbers": ({"age": ["0", "110"]}, None, "of digits in a dict"),
     "one category": ({"region": ["north"]}, None, "a list of texts"),
     "a category twice": ({"region": ["north", "south", " north"]}, None, "each once"),
     "a whole number twice": ({"ward": {"categories": [1, "1.0"]}}, None, "each once"),
