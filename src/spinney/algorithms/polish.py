@@ -143,7 +143,7 @@ def _noise_length(curator: Curator, problem: PointProblem, charge: Charge, width
 
 
 @dataclass(frozen=True)
-class Step:
+class Moved:
     """Moved centers, their noisy weights, all positive, and how far noise may have moved each coordinate of them."""
 
     centers: FloatArray
@@ -159,7 +159,7 @@ def take_step(
     charge: Charge,
     leveled: bool = False,
     widths: FloatArray | None = None,
-) -> Step:
+) -> Moved:
     """Ask for one step with these clipping radii; return the moved centers, their noisy weights and their margins.
 
     Noisy steps are shortened, or if `leveled` moved toward one level of all columns: many columns of one kind, such as pixels,
@@ -173,7 +173,7 @@ def take_step(
     if problem.power == 2:  # no mean of clipped offsets is longer than the radius
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
     moved = problem.domain.clip(centers + (steps if widths is None else widths * steps))
-    return Step(moved, weights, step_margins(answer, radii, widths))
+    return Moved(moved, weights, step_margins(answer, radii, widths))
 
 
 def polish(
@@ -183,7 +183,7 @@ def polish(
     rings: RingHistogram,
     charge: Charge,
     widths: FloatArray | None = None,
-) -> Step:
+) -> Moved:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
     radii = rings.step_radii(curator, problem, charge, widths)
     return take_step(curator, problem, centers, radii, charge, widths=widths)

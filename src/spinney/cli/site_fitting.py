@@ -19,7 +19,7 @@ from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.metric import FiniteMetric
-from spinney.tables.columns import canonical_name
+from spinney.spaces.plain_values import canonical_name
 from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
 
 __all__ = ["OWNER", "PublicFiles", "choose_sites", "site_plan_text"]

@@ -183,7 +183,8 @@ class SparkRows(Rows):
                 "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.\n"
                 "Hint: turn them into numbers in the frame, one cell at a time and by public rules."
             )
-        numbers = [column.cast("double") / float(unit) for column, unit in zip(self.numbers, schema.units, strict=True)]
+        each = enumerate(zip(self.numbers, schema.units.tolist(), strict=True))
+        numbers = [(column.cast("double") / unit).alias(f"n{i}") for i, (column, unit) in each]
         blocks = None if self.owner is not None else _packed(self.nonprivate_frame, numbers, WIDE)
         return replace(self, numbers=numbers, nonprivate_blocks=blocks, dtype=WIDE)
 

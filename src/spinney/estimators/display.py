@@ -9,9 +9,9 @@ import numpy as np
 from spinney.exceptions import SpinneyError
 from spinney.naming import named
 from spinney.spaces.box import Ball, Box, as_space
-from spinney.spaces.columns import is_positive
 from spinney.spaces.metric import FiniteMetric
-from spinney.spaces.schema import schema_of
+from spinney.spaces.plain_values import is_positive
+from spinney.spaces.units import schema_of
 
 __all__ = ["Discreet"]
 

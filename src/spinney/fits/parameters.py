@@ -22,7 +22,8 @@ from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.naming import places_of
-from spinney.spaces.schema import SCALE_HINT, Schema, schema_of, uneven
+from spinney.spaces.schema import Schema
+from spinney.spaces.units import SCALE_HINT, nameless_schema, schema_of, uneven
 
 __all__ = ["PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
 
@@ -177,7 +178,7 @@ class PointFacts:
         """Return the public schema of so many columns, if there is more to say than bounds."""
         if self.schema is not None or self.typed["scale"] in (None, 1) or self.columns is not None:
             return self.schema
-        return Schema.of_box(self.space.domain(n_features), self.typed["scale"], self.owner)
+        return nameless_schema(self.space.domain(n_features), self.typed["scale"], self.owner)
 
     def fit(self, n_features: int) -> Fit:
         """Return the fit for this number of columns: those of the fit, of which a category has several."""

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
-from spinney.spaces.columns import WHOLE, canonical_name
-from spinney.tables.encoding import name_cell
+from spinney.spaces.plain_values import WHOLE
+from spinney.tables.declared import name_cell
 from spinney.tables.records import as_numbers, read_header, read_records
 from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Columns", "canonical_name", "read_columns"]
+__all__ = ["Columns", "read_columns"]
 
 
 _FORMATS = "give a .csv (with a header line) or .parquet file."

@@ -12,28 +12,23 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.exceptions import DataError, ParameterError
-from spinney.spaces.columns import EPOCH, WHOLE, Column, canonical_name
+from spinney.exceptions import ParameterError
+from spinney.spaces.columns import Column
+from spinney.spaces.plain_values import EPOCH, LARGEST_WHOLE, WHOLE, canonical_name
 from spinney.spaces.schema import Schema
-from spinney.tables.records import as_names
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["cell_names", "check_schema", "code_cell", "coded_columns", "codes", "declared_cell", "name_cell", "with_codes"]
+__all__ = ["cell_names", "check_schema", "code_cell", "coded_columns", "codes", "with_codes"]
 
-#: Floats are whole numbers up to here.
-LARGEST_WHOLE = 2**53
 #: A text that begins with a date.
 DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-#: What the types of a column must hold, by its kind, in words.
-HOLDS = {"category": "names", "boolean": "truth values", "date": "dates"}
 
 
 def check_schema(schema: Any) -> None:
@@ -107,37 +102,3 @@ def with_codes(numbers: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[str]
         return numbers
     texts = names.select(pl.col(name).str.replace(WHOLE, "$1") for name in chosen if name in coded)
     return pl.DataFrame({name: codes(texts[name], coded[name]) if name in coded else numbers[name] for name in chosen})
-
-
-def name_cell(name: str, dtype: Any) -> pl.Expr | None:
-    """Return how a column of a declared type is read as texts; None if it says no names."""
-    import polars as pl
-
-    cell = pl.col(name)
-    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
-        return as_names(cell.cast(pl.String)).str.replace(WHOLE, "$1")
-    if dtype == pl.Date or dtype == pl.Datetime:
-        return cell.cast(pl.Date).cast(pl.String)
-    if dtype.is_float():
-        wide = cell.cast(pl.Float64)
-        is_whole = (wide == wide.floor()) & (wide.abs() <= LARGEST_WHOLE)
-        text = pl.when(is_whole).then(wide.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(cell.cast(pl.String))
-        return pl.when(wide.is_finite()).then(text).alias(name)
-    if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null:
-        return cell.cast(pl.String).str.replace(WHOLE, "$1")
-    return None
-
-
-def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:
-    """Return how a column of a declared type is read as numbers of its kind, or raise if its type can hold none."""
-    import polars as pl
-
-    name = str(column.name)
-    names = name_cell(name, dtype)
-    dated = (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Null)
-    if names is None or (column.kind == "date" and dtype not in dated):
-        raise DataError(
-            f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.\n"
-            "Hint: its declared type is another one; give it bounds of its own kind, or leave it out."
-        )
-    return code_cell(names, column).alias(name)

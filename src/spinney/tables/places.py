@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
+from spinney.spaces.plain_values import canonical_name
 from spinney.tables.cells import number, numeric_column, single_column
-from spinney.tables.columns import canonical_name
 from spinney.tables.sources import arrow_cells, collected, is_arrow_column, is_arrow_table, is_lazy
 
 __all__ = ["place_column"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spinney.exceptions import DataError, ParameterError, check_path
-from spinney.spaces.columns import column_of
+from spinney.spaces.column_facts import column_of
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
 __all__ = ["read_schema", "schema_template", "table_columns"]

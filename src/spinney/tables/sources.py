@@ -20,7 +20,8 @@ from spinney.privacy.seal import sealed
 from spinney.spaces.columns import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, no_numbers, numeric_array
-from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell
+from spinney.tables.declared import declared_cell
+from spinney.tables.encoding import cell_names, coded_columns, codes
 from spinney.tables.schema import can_be_read, holds_names, holds_numbers, is_text, shielded, text_cells
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.exceptions import ParameterError
-from spinney.spaces.columns import column_of
-from spinney.spaces.schema import Schema, schema_of, uneven
+from spinney.spaces.column_facts import column_of
+from spinney.spaces.schema import Schema
+from spinney.spaces.units import schema_of, uneven
 
 EVERY_KIND = {
     "age": {"bounds": (0, 110), "unit": 10, "fill": 40, "source": "life tables"},

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from spinney.exceptions import DataError
-from spinney.tables.columns import canonical_name, read_columns
+from spinney.spaces.plain_values import canonical_name
+from spinney.tables.columns import read_columns
 
 #: Cells of CSV files and the names they hold.
 NAMES = {

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.exceptions import DataError, ParameterError
-from spinney.spaces.columns import column_of
-from spinney.spaces.schema import schema_of
+from spinney.spaces.column_facts import column_of
+from spinney.spaces.units import schema_of
 from spinney.tables.encoding import cell_names, codes
 from spinney.tables.files import opened, read_table
 from spinney.tables.sources import read_source

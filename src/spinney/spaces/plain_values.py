@@ -1,0 +1,75 @@
+"""Plain values as people write them: names, numbers, days; what is none of them is None."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import date
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+__all__ = ["EPOCH", "LARGEST_WHOLE", "WHOLE", "canonical_name", "day_of", "days_since", "is_digits", "is_positive", "number_of"]
+
+#: What days are counted from, if nothing is said.
+EPOCH = date(1970, 1, 1)
+#: Floats are whole numbers up to here.
+LARGEST_WHOLE = 2**53
+#: A whole number that is written with zeros behind a point.
+WHOLE = r"^(0|-?[1-9][0-9]*)\.0+$"
+
+
+def canonical_name(text: str) -> str:
+    """Return a name as it is read from a cell of this text: without blanks around it; a whole number by its digits."""
+    return re.sub(WHOLE, r"\1", text.strip())
+
+
+def is_positive(value: Any) -> bool:
+    """Whether this is a positive finite number."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and 0 < float(value) < math.inf
+    except OverflowError:
+        return False
+
+
+def number_of(value: Any) -> float | None:
+    """Return a finite number, or None."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def day_of(value: Any) -> date | None:
+    """Return the day that a date, a point in time or a text such as ``2025-12-31`` names, or None."""
+    try:
+        if isinstance(value, str):
+            return date.fromisoformat(value)
+        if isinstance(value, date):
+            return date(value.year, value.month, value.day)
+    except (TypeError, ValueError):  # a date that is none
+        pass
+    return None
+
+
+def days_since(epoch: date) -> Callable[[Any], float | None]:
+    """Return what reads a day as a number of days since another one."""
+
+    def read(value: Any) -> float | None:
+        day = day_of(value)
+        return None if day is None else float((day - epoch).days)
+
+    return read
+
+
+def is_digits(text: str) -> bool:
+    """Whether a text reads as a number: a list of such may as well be meant as bounds, and must say that it is of categories."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

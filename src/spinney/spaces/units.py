@@ -1,0 +1,119 @@
+"""Units of columns: how much of one is as far as how much of another, and what to say where nobody said so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spinney.exceptions import ParameterError
+from spinney.naming import named
+from spinney.spaces.box import Box, Domain
+from spinney.spaces.column_facts import HINT, column_of, with_unit
+from spinney.spaces.columns import Column
+from spinney.spaces.plain_values import is_positive
+from spinney.spaces.schema import Schema
+
+__all__ = ["SCALE_HINT", "nameless_schema", "schema_of", "uneven"]
+
+#: Widths that differ more than so many times are rarely meant.
+UNEVEN = 20.0
+SCALE_HINT = (
+    "scale='bounds' takes each column over its width; scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000."
+)
+
+
+def schema_of(bounds: Any, scale: Any, owner: str) -> Schema | None:
+    """Return the schema that bounds by name and a scale make; None if they are plain bounds of numbers as they are.
+
+    Parameters
+    ----------
+    bounds : mapping or other
+        Other bounds have no names, so that a scale of theirs can only be "bounds" or one number.
+    scale : None, "bounds", float or mapping
+    owner : str
+        Whose parameters they are, for the message.
+    """
+    is_lawful = (
+        scale is None or (isinstance(scale, str) and scale == "bounds") or isinstance(scale, Mapping) or is_positive(scale)
+    )
+    if not is_lawful or (isinstance(scale, Mapping) and not isinstance(bounds, Mapping)):
+        expected = "None, 'bounds', a positive number, or units by column if the bounds are by column"
+        raise ParameterError.wrong("scale", owner, expected, scale, SCALE_HINT)
+    if not isinstance(bounds, Mapping):
+        return None
+    for name in [*bounds] or [None]:
+        if not isinstance(name, str):
+            raise ParameterError.wrong("bounds", owner, "named by columns, at least one", type(name).__name__, HINT)
+    columns = [column_of(name, given, owner) for name, given in bounds.items()]
+    is_plain = all(isinstance(bounds[column.name], tuple | list) and column.kind == "number" for column in columns)
+    if is_plain and (scale is None or scale == 1):
+        return None
+    return Schema(tuple(_united(columns, scale, owner)))
+
+
+def nameless_schema(box: Domain, scale: Any, owner: str) -> Schema:
+    """Return the schema of columns without names, each over its width or over one number."""
+    pairs = zip(box.lower.tolist(), box.upper.tolist(), strict=True)
+    return Schema(tuple(_united([Column(None, "number", low, high) for low, high in pairs], scale, owner)))
+
+
+def _united(columns: list[Column], scale: Any, owner: str) -> list[Column]:
+    """Return columns with their units; one that states its own keeps it."""
+    if isinstance(scale, Mapping):
+        return _by_name(columns, scale, owner)
+    if scale is None:
+        return columns
+    measured = [column.kind in ("number", "date") and not column.stated for column in columns]
+    return [
+        with_unit(column, column.upper - column.lower if scale == "bounds" else scale, owner)
+        if needs
+        else replace(column, stated=True)
+        for column, needs in zip(columns, measured, strict=True)
+    ]
+
+
+def _by_name(columns: list[Column], scale: Mapping[Any, Any], owner: str) -> list[Column]:
+    """Return columns with units by name: each number and date has one, said once."""
+    known = {column.name: column for column in columns}
+    for name in scale:
+        if not isinstance(name, str) or name not in known:
+            told = named(name) if isinstance(name, str) else type(name).__name__
+            raise ParameterError.wrong("scale", owner, "named by columns of bounds", told, SCALE_HINT)
+        if known[name].kind in ("boolean", "category"):
+            hint = f"bounds={{{named(name)}: {{'categories': [...], 'weight': 1}}}}: how far a category is from another one."
+            raise ParameterError.wrong("scale", owner, "units of numbers and dates", f"one for {named(name)}", hint)
+        if known[name].stated:
+            raise ParameterError.wrong("scale", owner, "said once", f"a second unit for {named(name)}", "leave one of them out.")
+    for column in columns:
+        if column.kind in ("number", "date") and not column.stated and column.name not in scale:
+            raise ParameterError.wrong("scale", owner, f"a unit for {named(column.name)} too", "none", SCALE_HINT)
+    return [
+        with_unit(column, scale[column.name], owner) if column.name in scale else replace(column, stated=True)
+        for column in columns
+    ]
+
+
+def uneven(space: Any) -> str | None:
+    """Return what to type if public widths differ much and nothing was said about units; None otherwise.
+
+    Parameters
+    ----------
+    space : Box, Ball or Schema
+    """
+    if isinstance(space, Schema):
+        if any(column.stated for column in space.columns):
+            return None
+        widths = space.scaled.upper - space.scaled.lower
+    elif isinstance(space, Box):
+        widths = np.subtract(space.upper, space.lower)
+    else:
+        return None
+    if float(np.max(widths)) <= UNEVEN * float(np.min(widths)):
+        return None
+    return (
+        f"The public widths of columns differ more than {UNEVEN:g}-fold, so that the widest decides alone what is near.\n"
+        f"Hint: {SCALE_HINT} scale=1 leaves them as they are."
+    )
