@@ -24,8 +24,8 @@ from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 
 __all__ = [
+    "Moved",
     "RingHistogram",
-    "Step",
     "ask_rings",
     "completed",
     "foreseen",

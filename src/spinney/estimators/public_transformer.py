@@ -102,9 +102,9 @@ class PublicTransformer(Discreet, TransformerMixin, BaseEstimator):
         points: FloatArray = np.empty(0)
         with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
             points = np.asarray(X, dtype=np.float64)
-        schema = self._schema(points.shape[-1] if points.ndim else None)
-        if points.ndim != 2 or points.shape[1] != schema.width:
-            expected = f"an array of numbers with {schema.width} columns"
+        schema = self._schema(points.shape[1]) if points.ndim == 2 else None
+        if schema is None or points.shape[1] != schema.width:
+            expected = "an array of numbers, a row for each point and a column for each that transform makes"
             raise ParameterError.wrong("X", "inverse_transform", expected, X, "as transform gives them, or centers.")
         return np.asarray(points * schema.units)
 
