@@ -92,10 +92,11 @@ class Plan:
         return np.asarray(noise * reach(self.problem) * self.problem.k / max(n_guess, 1) * units)
 
     def _margins(self, n_guess: int) -> list[str]:
+        """Return the expected margins in a line, if columns have names: bounds for all of them may be made up in a plan."""
         margins = self.expected_margins(n_guess)
-        if margins is None or not isinstance(self.problem, PointProblem):
+        if margins is None or not isinstance(self.problem, PointProblem) or self.problem.names is None:
             return []
-        schema, names = self.problem.schema, self.problem.names or [f"column {i}" for i in range(len(margins))]
+        schema, names = self.problem.schema, self.problem.names
         facts = [Column(None, "number")] * len(margins) if schema is None else schema.of_titles
         told = [f"{name} +- {fact.shown_margin(one)}" for name, fact, one in zip(names, facts, margins.tolist(), strict=True)]
         more = f" and {len(told) - SHOWN_COLUMNS} more columns" if len(told) > SHOWN_COLUMNS else ""
