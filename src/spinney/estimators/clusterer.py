@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
@@ -18,6 +17,8 @@ from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.late_bases import LateBases, inherit
+from spinney.estimators.schema import checked
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
@@ -32,7 +33,7 @@ from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
 from spinney.tables.cells import check_groups
-from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
+from spinney.tables.sources import is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
 
 __all__ = ["PrivateClusterer"]
@@ -41,7 +42,11 @@ __all__ = ["PrivateClusterer"]
 OUTPUTS = ("default", "pandas", "polars")
 
 
-class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateClusterer(
+    PrivateEstimator,
+    LateBases,
+    bases=("ClassNamePrefixFeaturesOutMixin", "TransformerMixin", "ClusterMixin", "BaseEstimator"),
+):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
@@ -75,17 +80,12 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self.random_state = random_state
         self.noise_seed = noise_seed
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     @property
     def _power(self) -> int:
         return POWERS[self._objective]
 
     def _facts(self, has_groups: bool) -> PointFacts:
-        return check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
+        return check_points(self._parameters(), self._objective, type(self).__name__, has_groups)
 
     def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
@@ -162,7 +162,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             found = open_path(X, facts.columns, groups)
             return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         source = read_source(X, facts.columns, groups, must_have_names=True)
-        array, groups = self._checked(source, reset=True), source.nonprivate_groups
+        array, groups = checked(self, source, reset=True), source.nonprivate_groups
         check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)
         return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
@@ -196,14 +196,6 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             raise ParameterError(
                 "Only fit takes a Spark DataFrame.\nHint: spinney.spark has a model whose transform adds a column of predictions."
             )
-
-    def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
-        """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
-        array = check_array(
-            source.nonprivate_rows, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
-        )
-        validate_data(self, array if source.header is None else source.header, skip_check_array=True, reset=reset)
-        return np.asarray(array)
 
     @classmethod
     def from_release(cls, release: Release | str | Path) -> Self:
@@ -246,10 +238,10 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _points(self, X: Any) -> NDArray[np.float64]:
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
-        check_is_fitted(self)
+        self._check_fitted()
         self._refuse_elsewhere(X)
         columns = self.release_.feature_names if is_path(X) else self.release_.domain.get("columns")
-        array = self._checked(read_source(X, columns), reset=False)
+        array = checked(self, read_source(X, columns), reset=False)
         return finite_points(self.release_, array)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -271,15 +263,16 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
         if not (transform is None or (isinstance(transform, str) and transform in OUTPUTS)):
             raise ParameterError.wrong("transform", "set_output", f"None or one of {OUTPUTS}", transform, "'pandas' for frames.")
+        inherit()
         super().set_output(transform=transform)
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` makes; `input_features`, if given, must be those of `fit`."""
-        try:
+        self._check_fitted()
+        inherit()
+        with suppress(ValueError):
             return np.asarray(super().get_feature_names_out(input_features))
-        except ValueError:
-            check_is_fitted(self)
         # Not above, where an error that counts the names would become the context.
         raise ParameterError(
             "The input_features should have length equal to the number of columns, or input_features is not equal to "
