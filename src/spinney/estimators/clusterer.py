@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -18,10 +19,10 @@ from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
 from spinney.estimators.late_bases import LateBases, inherit
-from spinney.estimators.schema import checked
+from spinney.estimators.schema import checked_by_scikit_learn
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts, check_points
+from spinney.fits.parameters import PointFacts, check_points, parameters_of
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
@@ -33,7 +34,7 @@ from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
 from spinney.tables.cells import check_groups
-from spinney.tables.sources import is_path, is_spark_frame, open_path, read_source
+from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
 
 __all__ = ["PrivateClusterer"]
@@ -85,7 +86,7 @@ class PrivateClusterer(
         return POWERS[self._objective]
 
     def _facts(self, has_groups: bool) -> PointFacts:
-        return check_points(self._parameters(), self._objective, type(self).__name__, has_groups)
+        return check_points(parameters_of(self), self._objective, type(self).__name__, has_groups)
 
     def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
@@ -162,7 +163,7 @@ class PrivateClusterer(
             found = open_path(X, facts.columns, groups)
             return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         source = read_source(X, facts.columns, groups, must_have_names=True)
-        array, groups = checked(self, source, reset=True), source.nonprivate_groups
+        array, groups = self._checked(source, reset=True), source.nonprivate_groups
         check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)
         return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
@@ -182,11 +183,25 @@ class PrivateClusterer(
         self.cluster_centers_ = release.centers.copy()
         self.cluster_sizes_ = release.sizes.copy()
         self._n_features_out = len(release.centers)
-        self.n_features_in_ = release.centers.shape[1]
-        if release.feature_names is not None:
-            self.feature_names_in_ = np.array(release.feature_names, dtype=object)
+        self._remember(release.feature_names, release.centers.shape[1])
+
+    def _remember(self, names: Sequence[str] | None, n_features: int) -> None:
+        """Keep the schema of a fit."""
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
+        """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
+        schema, names = source.plain_schema, getattr(self, "feature_names_in_", None)
+        known = (None if names is None else list(names), getattr(self, "n_features_in_", None))
+        if schema is None or not (reset or schema == known):
+            return checked_by_scikit_learn(self, source, reset=reset)
+        if reset:
+            self._remember(*schema)
+        return np.asarray(source.nonprivate_rows)
 
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
@@ -241,7 +256,7 @@ class PrivateClusterer(
         self._check_fitted()
         self._refuse_elsewhere(X)
         columns = self.release_.feature_names if is_path(X) else self.release_.domain.get("columns")
-        array = checked(self, read_source(X, columns), reset=False)
+        array = self._checked(read_source(X, columns), reset=False)
         return finite_points(self.release_, array)
 
     def predict(self, X: Any) -> NDArray[np.int32]:

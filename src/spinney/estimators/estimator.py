@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import abstractmethod
 from typing import Any, Self
@@ -29,11 +28,6 @@ class PrivateEstimator(Discreet):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         return tags
-
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters as ``get_params(deep=False)`` does, which needs scikit-learn."""
-        names = inspect.signature(type(self)).parameters
-        return {name: getattr(self, name) for name in sorted(names)}
 
     def _check_fitted(self) -> None:
         """Raise scikit-learn's error unless there is a release."""

@@ -16,7 +16,7 @@ from spinney.estimators.estimator import PrivateEstimator
 from spinney.estimators.late_bases import LateBases
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_sites
+from spinney.fits.parameters import check_sites, parameters_of
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
@@ -121,7 +121,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
         return tags
 
     def _fit(self, has_groups: bool) -> Fit:
-        return check_sites(self._parameters(), type(self).__name__, has_groups)
+        return check_sites(parameters_of(self), type(self).__name__, has_groups)
 
     @property
     def _names(self) -> tuple[str, ...] | None:

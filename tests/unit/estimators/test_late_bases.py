@@ -6,6 +6,7 @@ import pytest
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
 from spinney.estimators import clusterer, display, estimator, late_bases
 from spinney.estimators.late_bases import LateBases
+from spinney.fits.parameters import parameters_of
 
 HOME = """
 import os
@@ -132,8 +133,8 @@ def test_what_scikit_learn_does_waits_for_it(use, monkeypatch):
 def test_what_stands_in_for_scikit_learn_does_the_same():
     space = FiniteMetric.from_points([[0.0], [1.0]])
     for model in (PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)), PrivateKMedoids(1, epsilon=1.0, space=space)):
-        assert LateBases.get_params(model) == model.get_params() == model._parameters()
-        assert list(model._parameters()) == list(model.get_params(deep=False))
+        assert LateBases.get_params(model) == model.get_params() == parameters_of(model)
+        assert list(parameters_of(model)) == list(model.get_params(deep=False))
         assert LateBases.set_params(model, epsilon=2.0) is model
         assert model.epsilon == 2.0
         assert str(LateBases.get_metadata_routing(model)) == str(model.get_metadata_routing())

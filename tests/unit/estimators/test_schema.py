@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_array, validate_data
 
 from spinney import PrivateKMeans
-from spinney.estimators.schema import checked
+from spinney.estimators.schema import checked_by_scikit_learn
 from spinney.tables.sources import Source
 
 ROWS = np.arange(6.0).reshape(3, 2)
@@ -46,13 +45,6 @@ SOURCES = {
 }
 
 
-def by_scikit_learn(estimator, source, *, reset):
-    options = {"dtype": "numeric", "ensure_all_finite": False, "ensure_min_samples": 0, "input_name": "X"}
-    array = check_array(source.nonprivate_rows, estimator=estimator, **options)
-    validate_data(estimator, array if source.header is None else source.header, skip_check_array=True, reset=reset)
-    return np.asarray(array)
-
-
 def outcome(check, estimator, source, reset):
     """Return all that a check says, and what the estimator remembers after it."""
     with warnings.catch_warnings(record=True) as heard:
@@ -71,5 +63,5 @@ def test_a_schema_is_checked_as_scikit_learn_does():
     for first, second in itertools.product(SOURCES, repeat=2):
         ours, theirs = PrivateKMeans(2), PrivateKMeans(2)
         for source, reset in ((first, True), (second, False), (second, True), (first, False)):
-            expected = outcome(by_scikit_learn, theirs, SOURCES[source], reset)
-            assert outcome(checked, ours, SOURCES[source], reset) == expected, (first, second, source, reset)
+            expected = outcome(checked_by_scikit_learn, theirs, SOURCES[source], reset)
+            assert outcome(PrivateKMeans._checked, ours, SOURCES[source], reset) == expected, (first, second, source, reset)
