@@ -30,10 +30,27 @@ def test_nothing_heavy_is_loaded(arguments):
     assert packages.isdisjoint(HEAVY)
 
 
-def test_the_estimators_load_what_they_need_and_no_more():
-    packages = loaded("-c", "import spinney; spinney.PrivateKMeans")
-    assert {"numba", "numpy", "sklearn"} <= packages
-    assert packages.isdisjoint({"matplotlib", "opendp"})
+FITS = """
+import sys
+import numpy as np
+import spinney
+rows = np.random.default_rng(0).normal(0, 0.3, (200, 3))
+for table in (rows, rows.astype("f4"), (rows * 9).astype(int), rows.tolist(), np.asfortranarray(rows)):
+    for estimator in (spinney.PrivateKMeans, spinney.PrivateKMedian):
+        model = estimator(2, epsilon=1.0, delta=1e-6, bounds=(-1, 1)).fit(table)
+        model.predict(table), model.transform(table), model.score(table), model.plan(3)
+        estimator.from_release(model.release_).fit_predict(table)
+spinney.one_cluster(rows, 100, epsilon=1.0, bounds=(-1, 1))
+space = spinney.FiniteMetric.from_points(rows[:20])
+spinney.PrivateKMedoids(2, epsilon=1.0, space=space).fit(np.arange(20)).predict([3, 4])
+print(*sys.modules)
+"""
+
+
+def test_a_fit_does_not_load_scikit_learn():
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", FITS], capture_output=True, text=True, check=True)
+    assert {"numba", "numpy"} <= set(run.stdout.split())
+    assert {"matplotlib", "pandas", "polars", "pyarrow", "scipy.stats", "sklearn"}.isdisjoint(run.stdout.split())
 
 
 def test_version_is_one_number():

@@ -7,7 +7,7 @@ import pytest
 
 import spinney.algorithms.cells
 import spinney.algorithms.coverage
-from spinney.algorithms.cells import Cells
+from spinney.algorithms.cells import Cells, Estimate
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.problem import SiteProblem
@@ -15,12 +15,15 @@ from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
 from spinney.audit.exact import Explorer
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
+from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.metric import FiniteMetric
+from spinney.trees.metric_hst import MetricHST
+from spinney.trees.nested_cells import NestedCells
 
 #: Two pairs far apart: the upper levels of any tree have two cells.
 LINE = np.array([[0.0], [0.01], [1.0], [1.02]])
@@ -29,6 +32,9 @@ SPACES = {
     "two candidates": FiniteMetric.from_points(LINE, candidates=[1, 3]),
     "matrix": FiniteMetric.from_matrix(np.abs(LINE - LINE.T)),
 }
+
+#: As they are, without memory.
+PLAIN = {MetricHST: MetricHST.build, NestedCells: NestedCells.carve, Estimate: Estimate.of}
 
 #: Each algorithm, small: its space, k, and the charges after which it depends on earlier answers through its next question alone.
 CASES = {
@@ -63,13 +69,75 @@ def explored(name, adjacency, epsilon, delta, reach, related=None):
     return explorer.losses(), charges
 
 
+def remembered(function):
+    """Return a function of public values that computes each result once, and leaves a generator where the function does."""
+    known = {}
+
+    def of(value):
+        if isinstance(value, np.random.Generator):
+            return repr(value.bit_generator.state)
+        if isinstance(value, np.ndarray):
+            return (value.dtype.str, value.shape, value.tobytes())
+        return id(value) if isinstance(value, FiniteMetric) else repr(value)
+
+    def remember(*arguments, **options):
+        given = (*arguments, *options.values())
+        key = (*map(of, given), *options)
+        generators = [one.bit_generator for one in given if isinstance(one, np.random.Generator)]
+        if key not in known:
+            found = function(*arguments, **options)
+            for value in vars(found).values():
+                if isinstance(value, np.ndarray):
+                    value.setflags(write=False)
+            known[key] = found, [one.state for one in generators], given  # kept, so that no other space gets its id
+        for one, state in zip(generators, known[key][1], strict=True):
+            one.state = state
+        return known[key][0]
+
+    return remember
+
+
+@pytest.fixture(scope="module")
+def public_steps():
+    """What runs again and again with the same public values, while all answers are tried."""
+    return {
+        (MetricHST, "build"): remembered(MetricHST.build),
+        (NestedCells, "carve"): remembered(NestedCells.carve),
+        (Estimate, "of"): remembered(Estimate.of),
+        # One search is enough for so few points.
+        (spinney.algorithms.cells, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
+        (spinney.algorithms.coverage, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
+    }
+
+
 @pytest.fixture(autouse=True)
-def few_cells(monkeypatch):
-    # So that all counts of cells can be tried; one search is enough for so few points.
+def few_cells(monkeypatch, public_steps):
+    # So that all counts of cells can be tried.
     monkeypatch.setattr(spinney.algorithms.cells, "N_COARSE", 2)
     monkeypatch.setattr(spinney.algorithms.cells, "FINE", 0.8)
-    for module in (spinney.algorithms.cells, spinney.algorithms.coverage):
-        monkeypatch.setattr(module, "solve_medoids", functools.partial(solve_medoids, restarts=1))
+    for (home, name), step in public_steps.items():
+        monkeypatch.setattr(home, name, step)
+
+
+@pytest.mark.parametrize("step", range(5))
+def test_a_step_that_is_remembered_is_the_same_step(step, public_steps):
+    (home, name), again = list(public_steps.items())[step]
+    plain = functools.partial(solve_medoids, restarts=1) if name == "solve_medoids" else PLAIN[home]
+    for seed in (0, 1, 0):
+        one, other = np.random.default_rng(seed), np.random.default_rng(seed)
+        counts = one.integers(-3, 9, 4)
+        other.integers(-3, 9, 4)
+        given = {
+            "build": lambda rng: (SPACES["all"], rng, 2),
+            "carve": lambda rng: (SPACES["matrix"], 2, rng),
+            "of": lambda rng, counts=counts: (counts, Noise("laplace", 1.5), 0.5),
+            "solve_medoids": lambda rng, counts=counts: (SPACES["all"], np.abs(counts), 2, 1, rng),
+        }[name]
+        first, second = vars(plain(*given(one))), vars(again(*given(other)))
+        assert {key: np.asarray(value).tolist() for key, value in first.items()} == {
+            key: np.asarray(value).tolist() for key, value in second.items()
+        }
+        assert one.random() == other.random()
 
 
 def test_every_algorithm_is_enumerated():

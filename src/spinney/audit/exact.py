@@ -217,6 +217,8 @@ class Explorer:
         self._run, self._curators, self._pairs = run, curators, pairs
         self._reach, self._forgets, self._last = reach, forgets, last
         self._seen: dict[Hashable, LossTable] = {}
+        self._laws: dict[Hashable, tuple[list[Any], FloatArray]] = {}
+        self._nobody = curators[0](_Script(()))
         #: How many times the algorithm ran.
         self.runs = 0
 
@@ -228,7 +230,7 @@ class Explorer:
         """Return what is asked after these answers, or None."""
         self.runs += 1
         try:
-            self._run(_Answered(self._curators[0](_Script(())), answers))
+            self._run(_Answered(self._nobody, answers))
         except _UnansweredError as ask:
             return ask
         return None
@@ -239,7 +241,9 @@ class Explorer:
         if ask.charge.name == self._last:
             law = _first_draw(ask.question, ask.charge, self._curators, (), self._reach)[1]
             return self._joined(law, [self._follow(None, ())], np.zeros(len(law), dtype=np.int64))
-        replies, law = question_law(ask.question, ask.charge, self._curators, self._reach)
+        if ask.key not in self._laws:  # whatever was answered before: a law follows from the question alone
+            self._laws[ask.key] = question_law(ask.question, ask.charge, self._curators, self._reach)
+        replies, law = self._laws[ask.key]
         children: dict[Hashable, int] = {}
         places, tables = np.empty(len(replies), dtype=np.int64), list[LossTable]()
         for row, reply in enumerate(replies):

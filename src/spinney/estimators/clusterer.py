@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
@@ -19,9 +19,11 @@ from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.late_bases import LateBases, inherit
+from spinney.estimators.schema import checked_by_scikit_learn
 from spinney.exceptions import ParameterError, UnitsWarning
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts, check_points
+from spinney.fits.parameters import PointFacts, check_points, parameters_of
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
@@ -42,7 +44,11 @@ __all__ = ["PrivateClusterer"]
 OUTPUTS = ("default", "pandas", "polars")
 
 
-class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class PrivateClusterer(
+    PrivateEstimator,
+    LateBases,
+    bases=("ClassNamePrefixFeaturesOutMixin", "TransformerMixin", "ClusterMixin", "BaseEstimator"),
+):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
@@ -78,17 +84,12 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self.random_state = random_state
         self.noise_seed = noise_seed
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     @property
     def _power(self) -> int:
         return POWERS[self._objective]
 
     def _facts(self, has_groups: bool) -> PointFacts:
-        return check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
+        return check_points(parameters_of(self), self._objective, type(self).__name__, has_groups)
 
     def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
@@ -193,11 +194,25 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self.center_margins_ = np.full(release.centers.shape, np.nan) if margins is None else margins.copy()
         self._n_features_out = len(release.centers)
         names = release.columns
-        self.n_features_in_ = release.centers.shape[1] if names is None else len(names)
+        self._remember(names, release.centers.shape[1] if names is None else len(names))
+
+    def _remember(self, names: Sequence[str] | None, n_features: int) -> None:
+        """Keep the schema of a fit."""
+        self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
+        """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
+        schema, names = source.plain_schema, getattr(self, "feature_names_in_", None)
+        known = (None if names is None else list(names), getattr(self, "n_features_in_", None))
+        if schema is None or not (reset or schema == known):
+            return checked_by_scikit_learn(self, source, reset=reset)
+        if reset:
+            self._remember(*schema)
+        return np.asarray(source.nonprivate_rows)
 
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
@@ -207,14 +222,6 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             raise ParameterError(
                 "Only fit takes a Spark DataFrame.\nHint: spinney.spark has a model whose transform adds a column of predictions."
             )
-
-    def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
-        """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
-        array = check_array(
-            source.nonprivate_rows, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, estimator=self, input_name="X"
-        )
-        validate_data(self, array if source.header is None else source.header, skip_check_array=True, reset=reset)
-        return np.asarray(array)
 
     @classmethod
     def from_release(cls, release: Release | str | Path) -> Self:
@@ -261,7 +268,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _points(self, X: Any) -> NDArray[np.float64]:
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
-        check_is_fitted(self)
+        self._check_fitted()
         self._refuse_elsewhere(X)
         columns = self.release_.columns if is_path(X) or self.release_.schema else self.release_.domain.get("columns")
         array = self._checked(read_source(X, columns, schema=self.release_.facts), reset=False)
@@ -291,15 +298,16 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
         if not (transform is None or (isinstance(transform, str) and transform in OUTPUTS)):
             raise ParameterError.wrong("transform", "set_output", f"None or one of {OUTPUTS}", transform, "'pandas' for frames.")
+        inherit()
         super().set_output(transform=transform)
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that `transform` makes; `input_features`, if given, must be those of `fit`."""
-        try:
+        self._check_fitted()
+        inherit()
+        with suppress(ValueError):
             return np.asarray(super().get_feature_names_out(input_features))
-        except ValueError:
-            check_is_fitted(self)
         # Not above, where an error that counts the names would become the context.
         raise ParameterError(
             "The input_features should have length equal to the number of columns, or input_features is not equal to "

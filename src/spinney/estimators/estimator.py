@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from spinney.algorithms.plan import Plan
 from spinney.estimators.display import Discreet
+from spinney.estimators.late_bases import inherit
 from spinney.exceptions import FewRowsWarning
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_number
@@ -21,6 +22,19 @@ class PrivateEstimator(Discreet):
     @abstractmethod
     def _store(self, release: Any) -> None:
         """Keep a release, and what follows from it."""
+
+    def __sklearn_tags__(self) -> Any:
+        inherit()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _check_fitted(self) -> None:
+        """Raise scikit-learn's error unless there is a release."""
+        if not hasattr(self, "release_"):
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(self, "release_")
 
     def _planned(self, fit: Fit, n_guess: int | None) -> Plan:
         """Return the plan of a fit, with the errors that a guess of the number of rows lets expect."""

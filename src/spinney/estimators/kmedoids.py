@@ -7,17 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
 from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.late_bases import LateBases
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_sites
+from spinney.fits.parameters import check_sites, parameters_of
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
@@ -30,7 +29,7 @@ from spinney.tables.places import place_column
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
+class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseEstimator")):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
@@ -119,11 +118,10 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
-        tags.input_tags.allow_nan = True
         return tags
 
     def _fit(self, has_groups: bool) -> Fit:
-        return check_sites(self.get_params(deep=False), type(self).__name__, has_groups)
+        return check_sites(parameters_of(self), type(self).__name__, has_groups)
 
     @property
     def _names(self) -> tuple[str, ...] | None:
@@ -227,7 +225,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         Sites are numbered as in `release_.sites`: chosen ones from 0 to k - 1, then existing ones. Labels of the private rows are
         themselves private data; treat them so. What names no point of the space is read as its first point.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         assert self.space is not None
         return assign_sites(self.release_, self.space, place_column(points, self._names))
 

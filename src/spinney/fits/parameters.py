@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from spinney.spaces.naming import places_of
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import SCALE_HINT, nameless_schema, schema_of, uneven
 
-__all__ = ["PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
+__all__ = ["PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites", "parameters_of"]
 
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
@@ -75,6 +76,11 @@ SITES = {
         "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
     ),
 }  # fmt: skip
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator as its ``get_params(deep=False)`` does, which needs scikit-learn."""
+    return {name: getattr(estimator, name) for name in sorted(inspect.signature(type(estimator)).parameters)}
 
 
 def check_number(name: str, owner: str, value: Any) -> None:

@@ -52,6 +52,19 @@ class Source:
     header: Any = None
     nonprivate_groups: Any = None
 
+    @property
+    def plain_schema(self) -> tuple[list[str] | None, int] | None:
+        """The names and the number of columns of an array of numbers, whose names are texts if it has any; None of all else."""
+        rows, names = self.nonprivate_rows, None
+        if not isinstance(rows, np.ndarray) or isinstance(rows, np.matrix):
+            return None
+        if self.header is not None:
+            is_frame = type(self.header).__module__.partition(".")[0] in ("pandas", "polars")
+            names = list(self.header.columns) if is_frame else []
+            if not names or any(type(name) is not str for name in names):
+                return None
+        return names, rows.shape[1]
+
 
 def _is_a(X: Any, module: str, *names: str) -> bool:
     """Whether this is of a class of a module that may not be imported; asks nothing of X."""
