@@ -56,8 +56,9 @@ class PrivateClusterer(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        max_clusters: int = 20,
         bounds: tuple[ArrayLike, ArrayLike] | dict[str, tuple[float, float]] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
@@ -71,6 +72,7 @@ class PrivateClusterer(
     ) -> None:
         self.bounds = bounds
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.epsilon = epsilon
         self.delta = delta
         self.algorithm = algorithm

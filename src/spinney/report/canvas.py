@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["new_figure", "place_labels", "save", "title_text"]
+from spinney.exceptions import ReleaseError
+
+__all__ = ["NewFigure", "axes_of", "new_figure", "place_labels", "save", "shown_figure", "title_text"]
 
 #: Dots per inch of a picture.
 DPI = 110
@@ -21,6 +23,10 @@ DIRECTIONS = ((1, 0.4), (-1, 0.4), (1, -0.6), (-1, -0.6), (0, 1), (0, -1), (1, 1
 REACHES = (7, 15, 26, 40)
 
 
+#: Makes a figure of so many inches.
+NewFigure = Callable[[float, float], Any]
+
+
 def new_figure(width: float, height: float) -> Any:
     """Return a figure of so many inches; matplotlib is imported only now."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -29,6 +35,21 @@ def new_figure(width: float, height: float) -> Any:
     figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
+
+
+def shown_figure(width: float, height: float) -> Any:
+    """Return a figure that pyplot knows, so that notebooks show it at the end of a cell."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ReleaseError("matplotlib is not installed.\nHint: install spinney with the extra 'plot'.") from None
+    return pyplot.figure(figsize=(width, height), layout="constrained", dpi=DPI)
+
+
+def axes_of(figure: Any) -> Any:
+    """Return the axes of a figure: one alone, several as an array."""
+    found = [axis for axis in figure.axes if axis.axison]
+    return found[0] if len(found) == 1 else np.array(found, dtype=object)
 
 
 def title_text(lines: Sequence[str], width: float, points: float) -> str:

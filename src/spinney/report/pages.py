@@ -6,6 +6,7 @@ from spinney.privacy.charges import Charge
 from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
+from spinney.report.curve import found_curve
 from spinney.report.site_table import site_names
 
 __all__ = [
@@ -117,7 +118,22 @@ def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
     more = [f"... and {d - len(shown)} more columns"] if d > len(shown) else []
     if release.supported_centers is not None and release.supported_centers < k:
         more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
-    return [head], [*table, *more, *([release.faint] if release.looks_empty else [])], _tightened(release, shown)
+    return (
+        [head, *_found_k(release)],
+        [*table, *more, *([release.faint] if release.looks_empty else [])],
+        _tightened(release, shown),
+    )
+
+
+def _found_k(release: Release) -> list[str]:
+    """Return how the number of clusters was found, if it was."""
+    return [] if release.k_costs is None else [f"Number of clusters: {release.k}, {release.k_source}."]
+
+
+def _curve_lines(release: Release | SiteRelease) -> list[str]:
+    """Return the costs that the number of clusters was found from, if it was."""
+    curve = found_curve(release) if isinstance(release, Release) else None
+    return [] if curve is None else ["", "The estimated costs that this number was found from:", str(curve)]
 
 
 def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:
@@ -152,6 +168,7 @@ def page(release: Release | SiteRelease) -> str:
         "",
         *spent_lines(release),
         *box,
+        *_curve_lines(release),
         "",
         f"Summary: {len(release.summary_points)} weighted points.",
         *before_lines(release),
