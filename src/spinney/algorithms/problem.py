@@ -134,7 +134,10 @@ class PointProblem(Problem):
         """Return the centers, their sizes and the summary; and how k was found, if it was."""
         costs = None
         if result.counted is not None:
-            costs, promise = result.counted.costs, {**promise, "k": result.counted.k, "k_source": counted_words(result.counted.k, self.k)}
+            costs, promise = (
+                result.counted.costs,
+                {**promise, "k": result.counted.k, "k_source": counted_words(result.counted.k, self.k)},
+            )
         return Release(
             objective=self.objective,
             algorithm=algorithm,

@@ -42,7 +42,7 @@ from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.question import Kind
 from spinney.questions.sums import Summing
-from spinney.solvers.valleys import Cells, count_clusters
+from spinney.solvers.valleys import NoisyCells, count_clusters
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits
@@ -125,7 +125,7 @@ class Summary:
     weights: FloatArray
     n: float
     widths: FloatArray | None
-    cells: Cells
+    cells: NoisyCells
 
 
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
@@ -143,7 +143,7 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     full = are_full(weights / max(std, 1e-9), leaves.depths - start)
     widths = step_widths(problem, spreads(densities, problem.domain))
     points = leaves.representatives()
-    return Summary(points[full], weights[full], n, widths, Cells(points, weights, *leaves.boxes(), full, std))
+    return Summary(points[full], weights[full], n, widths, NoisyCells(points, weights, *leaves.boxes(), full, std))
 
 
 def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
-from spinney.releases.shown import Shown
+from spinney.releases.presented import Presented
 from spinney.verification.canonical import digest_of, signature_of
 
 __all__ = ["LATER", "Promise", "read_json"]
@@ -48,7 +48,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Promise(Shown):
+class Promise(Presented):
     """The part that all releases share.
 
     Parameters

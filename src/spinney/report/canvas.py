@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ReleaseError
-
-__all__ = ["NewFigure", "axes_of", "new_figure", "place_labels", "save", "shown_figure", "title_text"]
+__all__ = ["DPI", "NewFigure", "new_figure", "place_labels", "save", "title_text"]
 
 #: Dots per inch of a picture.
 DPI = 110
@@ -35,21 +33,6 @@ def new_figure(width: float, height: float) -> Any:
     figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
-
-
-def shown_figure(width: float, height: float) -> Any:
-    """Return a figure that pyplot knows, so that notebooks show it at the end of a cell."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ReleaseError("matplotlib is not installed.\nHint: install spinney with the extra 'plot'.") from None
-    return pyplot.figure(figsize=(width, height), layout="constrained", dpi=DPI)
-
-
-def axes_of(figure: Any) -> Any:
-    """Return the axes of a figure: one alone, several as an array."""
-    found = [axis for axis in figure.axes if axis.axison]
-    return found[0] if len(found) == 1 else np.array(found, dtype=object)
 
 
 def title_text(lines: Sequence[str], width: float, points: float) -> str:

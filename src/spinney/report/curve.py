@@ -12,7 +12,8 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS, title_of
-from spinney.report.canvas import NewFigure, axes_of, new_figure, save, shown_figure, title_text
+from spinney.report.canvas import NewFigure, new_figure, save, title_text
+from spinney.report.plots import axes_of, shown_figure
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 

@@ -1,27 +1,21 @@
-"""What notebooks show: parts of the published page, for plans, releases, curves and ledgers; and plots."""
+"""What notebooks show: parts of the published page, for plans, releases, curves and ledgers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from spinney.algorithms.plan import Plan
-from spinney.exceptions import ReleaseError
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
-from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
-from spinney.report.canvas import axes_of, shown_figure
 from spinney.report.curve import CostCurve
-from spinney.report.map import map_figure
-from spinney.report.picture import figure_of
 from spinney.report.publication.assembly import curve_section, summarized
 from spinney.report.publication.blocks import LETTERS, Block, Document, Paragraph, Section, Sheet, Value, clean
 from spinney.report.publication.html import to_fragment
 from spinney.report.publication.sections import ledger_blocks
 
-__all__ = ["curve_html", "ledger_html", "plan_html", "plot", "release_html"]
+__all__ = ["curve_html", "ledger_html", "plan_html", "release_html"]
 
 
 def release_html(release: Release | SiteRelease | CoverRelease) -> str:
@@ -49,12 +43,3 @@ def curve_html(curve: CostCurve) -> str:
     """Return a cost curve, with how to read it."""
     private = curve.statement.startswith("(")
     return to_fragment(Document("Cost curve", clean(curve.statement), (), (curve_section(curve, private),)))
-
-
-def plot(release: Promise, columns: tuple[int, ...] | None = None) -> Any:
-    """Draw a release and return the axes; see ``release.plot``."""
-    if isinstance(release, Release):
-        return axes_of(figure_of(release, columns=columns, new=shown_figure))
-    if isinstance(release, SiteRelease) and columns is None:
-        return axes_of(map_figure(release, new=shown_figure))
-    raise ReleaseError("This release has no such picture.\nHint: release.plot() draws centers, and sites with coordinates.")

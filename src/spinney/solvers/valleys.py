@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from spinney.solvers.weighted import improve, solve
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Cells", "Count", "count_clusters"]
+__all__ = ["Count", "NoisyCells", "count_clusters"]
 
 #: Centers to begin with, for each that may be chosen; restarts for them, and steps after two are put together.
 OVER, RESTARTS, STEPS = 1.5, 4, 20
@@ -49,7 +49,7 @@ SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
 
 
 @dataclass(frozen=True)
-class Cells:
+class NoisyCells:
     """Disjoint boxes with noisy numbers of rows.
 
     Parameters
@@ -82,12 +82,12 @@ class Count:
     evidence: tuple[float, ...]
 
 
-def count_clusters(cells: Cells, most: int, power: int, rng: np.random.Generator) -> Count:
+def count_clusters(cells: NoisyCells, most: int, power: int, rng: np.random.Generator) -> Count:
     """Return how many clusters there are, from 1 to `most`.
 
     Parameters
     ----------
-    cells : Cells
+    cells : NoisyCells
     most : int
     power : {1, 2}
         1 for k-median, 2 for k-means.
@@ -121,7 +121,7 @@ def bends(costs: FloatArray) -> FloatArray:
     return found
 
 
-def _scaled(cells: Cells) -> Cells:
+def _scaled(cells: NoisyCells) -> NoisyCells:
     """Return the same cells with all of space in a box of width one: the widest bounds have squares that overflow."""
     low, width = cells.lower.min(axis=0), max(float((cells.upper.max(axis=0) - cells.lower.min(axis=0)).max()), 1e-300)
     points, lower, upper = ((corner - low) / width for corner in (cells.points, cells.lower, cells.upper))
@@ -131,7 +131,7 @@ def _scaled(cells: Cells) -> Cells:
 class _Merging:
     """Centers that are put together one by one."""
 
-    def __init__(self, cells: Cells, k: int, power: int, rng: np.random.Generator) -> None:
+    def __init__(self, cells: NoisyCells, k: int, power: int, rng: np.random.Generator) -> None:
         self.cells, self.power = _scaled(cells), power
         cells = self.cells
         self.points, self.weights = np.ascontiguousarray(cells.points[cells.full]), cells.weights[cells.full]

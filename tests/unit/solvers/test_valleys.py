@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.algorithms.tree import are_full
-from spinney.solvers.valleys import Cells, bends, count_clusters
+from spinney.solvers.valleys import NoisyCells, bends, count_clusters
 
 
 def grid_cells(rows, bins, std=0.0, seed=0):
@@ -13,7 +13,7 @@ def grid_cells(rows, bins, std=0.0, seed=0):
     counts = counts + np.random.default_rng(seed).laplace(0, std / 2**0.5, counts.size) if std else counts
     lower = np.stack(np.meshgrid(*[np.arange(bins) / bins] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
     full = are_full(counts / max(std, 1e-9), np.zeros(counts.size, dtype=np.int64))
-    return Cells(lower + 0.5 / bins, counts, lower, lower + 1 / bins, full, std)
+    return NoisyCells(lower + 0.5 / bins, counts, lower, lower + 1 / bins, full, std)
 
 
 def clusters(centers, n, spread, seed=0):
@@ -50,7 +50,9 @@ def test_the_number_follows_neither_scale_nor_place():
     for scale, shift in ((1e150, 0.0), (1e-150, 0.0), (1.0, 1e6)):
         moved = [corner * scale + shift for corner in (cells.points, cells.lower, cells.upper)]
         assert (
-            count_clusters(Cells(moved[0], cells.weights, *moved[1:], cells.full, cells.std), 9, 2, np.random.default_rng(0)).k
+            count_clusters(
+                NoisyCells(moved[0], cells.weights, *moved[1:], cells.full, cells.std), 9, 2, np.random.default_rng(0)
+            ).k
             == 3
         )
 
@@ -65,7 +67,7 @@ def test_the_number_follows_neither_scale_nor_place():
 def test_any_counts_have_a_number(counts, std, most, power):
     lower = np.arange(len(counts), dtype=float)[:, None]
     weights = np.array(counts, dtype=float)
-    cells = Cells(lower + 0.5, weights, lower, lower + 1, weights > std, std)
+    cells = NoisyCells(lower + 0.5, weights, lower, lower + 1, weights > std, std)
     found = count_clusters(cells, most, power, np.random.default_rng(0))
     assert 1 <= found.k <= most
     assert np.isfinite(found.costs).all()

@@ -6,10 +6,10 @@ from typing import Any
 
 from spinney._lazy import above
 
-__all__ = ["Shown"]
+__all__ = ["Presented"]
 
 
-class Shown:
+class Presented:
     """Shows itself by what `spinney.report` makes of it."""
 
     def _repr_html_(self) -> str:
@@ -41,4 +41,4 @@ class Shown:
         columns : tuple of int, optional
             Of centers: which to show, as for `spinney.report.draw`.
         """
-        return above("spinney.report.notebook:plot")(self, columns)
+        return above("spinney.report.plots:plot")(self, columns)
