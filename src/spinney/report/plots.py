@@ -14,7 +14,7 @@ from spinney.report.canvas import DPI
 from spinney.report.map import map_figure
 from spinney.report.picture import figure_of
 
-__all__ = ["axes_of", "plot", "shown_figure"]
+__all__ = ["plot"]
 
 
 def shown_figure(width: float, height: float) -> Any:
