@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazily"]
+__all__ = ["above", "lazily"]
 
 
 def lazily(package: str, homes: dict[str, str], *others: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -27,3 +27,12 @@ def lazily(package: str, homes: dict[str, str], *others: str) -> tuple[Callable[
         return getattr(import_module(homes[name]), name)
 
     return find, lambda: sorted((*homes, *others))
+
+
+def above(home: str) -> Any:
+    """Return what stands at ``module:name`` in a room above, imported only now.
+
+    So a value can offer what such a room makes of it, as registries name algorithms, and nothing below depends on it.
+    """
+    module, name = home.split(":")
+    return getattr(import_module(module), name)

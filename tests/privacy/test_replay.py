@@ -68,6 +68,23 @@ def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(
         assert any("less than its charge pays for" in fault for fault in halved.faults)
 
 
+@pytest.mark.parametrize(("d", "asked"), [(2, {}), (2, {"tighten": True}), (6, {}), (2, {"algorithm": "stable"})])
+def test_a_number_of_clusters_that_is_found_follows_the_rows_through_answers_alone(d, asked):
+    model = PrivateKMeans("auto", max_clusters=6, epsilon=1.0, bounds=(-1, 1), **asked)
+    first = record(model, rows_of(d))
+    for others_rows in others(rows_of(d)).values():
+        source = first.frozen()
+        assert compare(first, record(model, others_rows, source=source)).visible == ()
+        assert source.left == 0
+    corners = np.full(d, -1.0), np.full(d, 1.0)
+    finding = replay_pairs(model, table_pairs(*corners, Unit("add-remove", 1), 7))
+    assert finding.faults == ()
+    assert 0.1 < finding.bound <= 1.0
+    for question in {charge.question for charge in model.plan(n_features=d).charges}:
+        halved = replay_pairs(model, table_pairs(*corners, Unit("add-remove", 1), 1), factor={question: 0.5})
+        assert any("less than its charge pays for" in fault for fault in halved.faults)
+
+
 def peeking(monkeypatch, owner, name, peek):
     """Let a method do something first."""
     method = getattr(owner, name)

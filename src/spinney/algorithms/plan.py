@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._lazy import above
 from spinney.algorithms.margins import COVER
 from spinney.algorithms.problem import PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
@@ -108,14 +109,18 @@ class Plan:
         kind = self.parts[charge.name].kind
         return "" if kind is None else str(kind.words(charge, self.problem.unit))
 
-    def _table(self) -> list[str]:
-        head = ("#", "name", "question", "charge", "noise (standard deviation)")
-        rows = [
-            (str(i), c.name, c.question, f"{c.measure.value} {float(c.amount):.6g}", self._words(c))
-            for i, c in enumerate(self.charges, start=1)
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table of the plan, headings first: number, name, question, charge and noise of each charge."""
+        each = enumerate(self.charges, start=1)
+        return [
+            ("#", "name", "question", "charge", "noise (standard deviation)"),
+            *((str(i), c.name, c.question, f"{c.measure.value} {float(c.amount):.6g}", self._words(c)) for i, c in each),
         ]
-        widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-        return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)]
+
+    def _table(self) -> list[str]:
+        widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
+        return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in self.rows]
 
     def _expected(self, n_guess: int) -> list[str]:
         """Return what to expect of about so many rows."""
@@ -137,19 +142,27 @@ class Plan:
             lines.append(f"That is few: below about {few} / epsilon rows per cluster expect poor {problem.what}.")
         return lines
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """What is planned, in a line."""
+        return f"Plan of {self.problem.title}, algorithm {self.algorithm.name!r}: {self.problem.size}"
+
+    @property
+    def promise(self) -> str:
+        """What will be promised, in a line."""
         problem = self.problem
         unit = f"group of at most {problem.unit.max_rows} counted rows" if self.grouped else "row"
         change = "replace" if problem.unit.replaces else "add or remove"
+        return f"Promise: epsilon {float(problem.budget.epsilon):g}, delta {float(problem.budget.delta):g}; {change} one {unit}"
+
+    @property
+    def notes(self) -> list[str]:
+        """The total, and what to expect."""
+        problem = self.problem
         lines = [
-            f"Plan of {problem.title}, algorithm {self.algorithm.name!r}: {problem.size}",
-            f"Promise: epsilon {float(problem.budget.epsilon):g}, delta {float(problem.budget.delta):g}; {change} one {unit}",
-            "",
-            *self._table(),
-            "",
             f"Total: epsilon {self.epsilon:.9g} of {float(problem.budget.epsilon):g}"
             if not problem.budget.is_infinite
-            else "Total: epsilon inf; NOT PRIVATE",
+            else "Total: epsilon inf; NOT PRIVATE"
         ]
         if problem.budget.delta > 0 and all(charge.measure is Measure.PURE and not charge.delta for charge in self.charges):
             lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
@@ -157,6 +170,13 @@ class Plan:
             lines += self._expected(self.n_guess)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
             lines.append("Every column adds noise to the centers: with so many, a delta such as 1e-6 lowers it much.")
-        return "\n".join(lines)
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, self.promise, "", *self._table(), "", *self.notes])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        text: str = above("spinney.report.notebook:plan_html")(self)
+        return text

@@ -18,9 +18,10 @@ from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.releases.centers import Release
-from spinney.releases.objectives import objective_of, title_of
+from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
+from spinney.solvers.valleys import Count
 from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
@@ -90,11 +91,13 @@ class PointProblem(Problem):
     """Centers anywhere in a public domain, for rows of numbers; `names` are those of its columns, if bounds name them.
 
     The domain is in scaled numbers if there is a schema, and so are the rows; the release is in the user's own numbers.
+    If `is_counted`, as many centers are wanted as there are clusters, and k is the most there may be.
     """
 
     domain: Domain
     names: tuple[str, ...] | None = None
     schema: Schema | None = None
+    is_counted: bool = False
     n_features: int = field(init=False, default=0)
 
     solves = "points"
@@ -122,7 +125,8 @@ class PointProblem(Problem):
     @property
     def size(self) -> str:
         """Clusters and columns."""
-        return f"{self.k} clusters, {self.n_features} columns"
+        clusters = f"at most {self.k} clusters, as many as the summary shows" if self.is_counted else f"{self.k} clusters"
+        return f"{clusters}, {self.n_features} columns"
 
     @property
     def kernel(self) -> str:
@@ -130,10 +134,16 @@ class PointProblem(Problem):
         return "median" if self.power == 1 else "mean"
 
     def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> Release:
-        """Return the centers, their sizes and the summary, in the user's own numbers."""
+        """Return the centers, their sizes and the summary, in the user's own numbers; and how k was found, if it was."""
         units = 1.0 if self.schema is None else self.schema.units
         own = self.domain if self.schema is None else self.schema.own
         box = result.box
+        costs = None
+        if result.counted is not None:
+            costs, promise = (
+                result.counted.costs,
+                {**promise, "k": result.counted.k, "k_source": counted_words(result.counted.k, self.k)},
+            )
         return Release(
             objective=self.objective,
             algorithm=algorithm,
@@ -150,6 +160,7 @@ class PointProblem(Problem):
             schema=None if self.schema is None else self.schema.record,
             supported_centers=result.supported,
             center_margins=None if result.margins is None else result.margins * units,
+            k_costs=costs,
             **promise,
         )
 
@@ -228,6 +239,8 @@ class Result:
         How many centers rest on a private step.
     margins : array of shape (k, d), optional
         How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step tells.
+    counted : Count, optional
+        How many clusters there are, if that was asked.
     """
 
     centers: Any
@@ -238,6 +251,7 @@ class Result:
     box: Domain | None = None
     supported: int | None = None
     margins: FloatArray | None = None
+    counted: Count | None = None
 
 
 class Algorithm(ABC):
@@ -257,6 +271,10 @@ class Algorithm(ABC):
     def plan(self, problem: Any) -> tuple[Charge, ...]:
         """Return every charge, in the order of asking, from public facts alone."""
         return compose(problem.budget, self.parts(problem))
+
+    def counts(self, problem: Any) -> bool:
+        """Whether it can find out how many clusters there are: nothing it asks before reads k, but as the most there may be."""
+        return False
 
     def supports(self, problem: Any, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers a private step would move if there were so many rows; None if no step is taken."""

@@ -108,6 +108,10 @@ class Stable(Algorithm):
             Counting().part("recount", sizes),
         )
 
+    def counts(self, problem: PointProblem) -> bool:
+        """Whether the base can find out how many clusters there are; the steps here take any number."""
+        return self.base_of(problem).counts(problem)
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         result = self.base_of(problem).run(curator, problem, charges, rng)
@@ -115,7 +119,7 @@ class Stable(Algorithm):
         near, later = (NEAR, HALF) if problem.power == 2 else (EQUALLY_NEAR, EQUALLY_NEAR)
         moved, margins = step(curator, problem, centers, step_kernel(problem), near, charges["stable step"])
         more = curator.ask(Cost(centers, problem.power, moved), charges["stable cost"]).private_cost
-        supported = problem.k if more > 0 or self.steps else result.supported
+        supported = len(centers) if more > 0 or self.steps else result.supported
         centers, margins = (moved, margins) if more > 0 else (centers, result.margins)
         for i in range(1, self.steps + 1):
             centers, margins = step(curator, problem, centers, problem.kernel, later, charges[f"extra {i}"])

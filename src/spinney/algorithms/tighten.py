@@ -64,6 +64,10 @@ class Tightened(Algorithm):
         inside = (replace(part, share=part.share * (1 - SHARE)) for part in self.inner.parts(problem))
         return (Counting(problem.n_features).part("bounds", SHARE), *inside)
 
+    def counts(self, problem: PointProblem) -> bool:
+        """Whether the algorithm inside the box can find out how many clusters there are."""
+        return self.inner.counts(problem)
+
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return what the algorithm inside the box does."""
         found: int | None = self.inner.supports(problem, charges, n_guess)

@@ -6,6 +6,7 @@ Letters: k clusters, d columns, eps the whole budget.
 2. ``columns``   noisy histograms of the columns say which column to halve next, and where in a cell its rows are.
 3. ``splits``    PrivTree decides which cells need to be smaller; the first levels are split without looking.
 4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows.
+   If the number of clusters is to be found, it is found here (`spinney.solvers.valleys`); k is the most there may be before.
 5. Seeding and descent with restarts on the summary: free post-processing.
 6. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
 7. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
@@ -24,7 +25,7 @@ Proof: ``proofs/tree.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -42,6 +43,7 @@ from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.question import Kind
 from spinney.questions.sums import Summing
+from spinney.solvers.valleys import NoisyCells, count_clusters
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits
@@ -94,6 +96,10 @@ class Tree(Algorithm):
         kinds |= dict.fromkeys(("polish", "polish 1", "polish 2"), Summing(problem.kernel, problem.n_features))
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
 
+    def counts(self, problem: PointProblem) -> bool:
+        """Whether it can find out how many clusters there are: always, on the summary."""
+        return True
+
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers the last step would move."""
         last = charges.get("polish 2", charges.get("polish"))
@@ -101,24 +107,26 @@ class Tree(Algorithm):
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        summary = summarize(curator, problem, charges)
-        d = problem.n_features
+        summary, d = summarize(curator, problem, charges), problem.n_features
+        count = count_clusters(summary.cells, problem.k, problem.power, rng) if problem.is_counted else None
+        problem = problem if count is None else replace(problem, k=count.k)
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
         centers, moved, margins = finish(curator, problem, charges, summary, rng)
         centers = problem.domain.clip(centers)  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
-        return Result(centers, *found, supported=moved, margins=margins)
+        return Result(centers, *found, supported=moved, margins=margins, counted=count)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Private weighted points, one per leaf, the noisy number of rows, and the units of columns for steps."""
+    """Private weighted points, one per full leaf, the noisy number of rows, the units of columns for steps, and all leaves."""
 
     points: FloatArray
     weights: FloatArray
     n: float
     widths: FloatArray | None
+    cells: NoisyCells
 
 
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
@@ -135,7 +143,8 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     weights = curator.ask(Counts(leaves), charges["leaves"]).private_counts.astype(np.float64)
     full = are_full(weights / max(std, 1e-9), leaves.depths - start)
     widths = step_widths(problem, spreads(densities, problem.domain))
-    return Summary(leaves.representatives()[full], weights[full], n, widths)
+    points = leaves.representatives()
+    return Summary(points[full], weights[full], n, widths, NoisyCells(points, weights, *leaves.boxes(), full, std))
 
 
 def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
-from spinney.cli.options import FILE, MAP_OPTIONS, add_options, promise_options
+from spinney.cli.options import FILE, MAP_OPTIONS, CountType, add_options, promise_options
 from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
@@ -69,7 +69,8 @@ def warm() -> None:
 
 
 _clustering = add_options(
-    promise_options("clusters", "auto, tree, moments, stable, hst, lloyd or sample-aggregate"),
+    promise_options("clusters", "auto, tree, moments, stable, hst, lloyd or sample-aggregate", CountType()),
+    click.option("--max-k", "max_clusters", type=int, default=20, show_default=True, help="The most clusters for --k auto."),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
     click.option("--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."),
 )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "MAP_OPTIONS", "add_options", "promise_options"]
+__all__ = ["FILE", "MAP_OPTIONS", "CountType", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +35,17 @@ def add_options(*options: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-def promise_options(what: str, algorithms: str) -> Callable[[F], F]:
+class CountType(click.ParamType[Any]):
+    """A whole number, or the word that stands for one to be found."""
+
+    name = "integer or auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or the word."""
+        return value if value == "auto" else click.INT.convert(value, param, ctx)
+
+
+def promise_options(what: str, algorithms: str, k: click.ParamType[Any] = click.INT) -> Callable[[F], F]:
     """Return a decorator that adds the options that say what is promised.
 
     Parameters
@@ -44,9 +54,12 @@ def promise_options(what: str, algorithms: str) -> Callable[[F], F]:
         What k counts.
     algorithms : str
         Which there are.
+    k : click.ParamType
+        What a number of them may be.
     """
+    more = "" if k is click.INT else ", or auto: as many as the private summary shows, free of charge"
     return add_options(
-        click.option("--k", "n_clusters", type=int, required=True, help=f"Number of {what}."),
+        click.option("--k", "n_clusters", type=k, required=True, help=f"Number of {what}{more}."),
         click.option("--epsilon", type=float, required=True, help="Privacy budget; smaller is more private."),
         click.option(
             "--delta", type=float, default=0.0, show_default=True, help="0 for pure privacy; 1e-6 allows Gaussian noise."

@@ -57,8 +57,9 @@ class PrivateClusterer(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        max_clusters: int = 20,
         bounds: tuple[ArrayLike, ArrayLike] | dict[str, Any] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
@@ -74,6 +75,7 @@ class PrivateClusterer(
         self.bounds = bounds
         self.scale = scale
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.epsilon = epsilon
         self.delta = delta
         self.algorithm = algorithm

@@ -24,6 +24,7 @@ from spinney.estimators.clusterer import PrivateClusterer
 from spinney.estimators.kmeans import PrivateKMeans
 from spinney.estimators.kmedian import PrivateKMedian
 from spinney.exceptions import ParameterError
+from spinney.fits.parameters import AUTO
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
 from spinney.spaces.box import as_space
@@ -65,6 +66,11 @@ def _scale(value: Any) -> str | float | dict[str, float]:
     return value if isinstance(value, str) else float(value)
 
 
+def _clusters(value: Any) -> int | str:
+    """Return a number of clusters, or that it is to be found."""
+    return AUTO if isinstance(value, str) and value == AUTO else TypeConverters.toInt(value)
+
+
 class _ColumnParams(HasInputCols, HasPredictionCol, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[type-arg]
     """The columns that are read and written."""
 
@@ -88,7 +94,8 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
 
     _estimator: type[PrivateClusterer]
 
-    n_clusters = _param("n_clusters", "number of clusters", TypeConverters.toInt)
+    n_clusters = _param("n_clusters", "number of clusters, or auto", _clusters)
+    max_clusters = _param("max_clusters", "the most clusters that auto may find", TypeConverters.toInt)
     epsilon = _param("epsilon", "what the release may spend; required", TypeConverters.toFloat)
     delta = _param("delta", "0 promises pure differential privacy", TypeConverters.toFloat)
     bounds = _param("bounds", "public lower and upper bounds of the columns; required", _bounds)
@@ -105,7 +112,8 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
     def __init__(
         self,
         *,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
+        max_clusters: int = 20,
         epsilon: float | None = None,
         delta: float = 0.0,
         bounds: Any = None,
@@ -121,7 +129,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         predictionCol: str = "prediction",
     ) -> None:
         super().__init__()
-        self._setDefault(n_clusters=8, delta=0.0, algorithm="auto", adjacency="add-remove", tighten=False)
+        self._setDefault(n_clusters=8, max_clusters=20, delta=0.0, algorithm="auto", adjacency="add-remove", tighten=False)
         self._set(**self._input_kwargs)  # type: ignore[attr-defined]  # keyword_only puts them there
 
     def _fit(self, dataset: DataFrame) -> SparkClusterModel:
@@ -152,7 +160,7 @@ class SparkPrivateKMeans(_SparkClusterer):
 
     Parameters
     ----------
-    n_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
+    n_clusters, max_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
         As for `PrivateKMeans`; an algorithm goes by its name.
     bounds : (lower, upper), pairs by column or Box
         Of numbers: categories, truth values and dates are for tables elsewhere.

@@ -26,12 +26,25 @@ from spinney.spaces.naming import places_of
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import SCALE_HINT, nameless_schema, schema_of, uneven
 
-__all__ = ["PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites", "parameters_of"]
+__all__ = [
+    "AUTO",
+    "PointFacts",
+    "check_clusters",
+    "check_number",
+    "check_points",
+    "check_promise",
+    "check_sites",
+    "parameters_of",
+]
 
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
 #: More clusters, sites or choices take too long: noise alone is drawn some thirty times a cluster.
 MOST_CLUSTERS = 10_000
+#: The most clusters that k may be found among: each is tried.
+MOST_COUNTED = 200
+#: What is typed for a number of clusters that is to be found.
+AUTO = "auto"
 _STATES = np.random.Generator | np.random.RandomState
 
 #: What all fits have in common.
@@ -93,6 +106,14 @@ def check_clusters(name: str, owner: str, value: Any) -> None:
     check_number(name, owner, value)
     hint = "at epsilon 1 each needs about 300 rows, and more take too long."
     check(owner, {name: int(value)}, {name: Constraint(lambda k: k <= MOST_CLUSTERS, f"at most {MOST_CLUSTERS}", hint)})
+
+
+def _check_count(typed: Mapping[str, Any], owner: str) -> None:
+    """Raise unless the number of clusters is a number, or to be found up to one."""
+    if isinstance(typed["n_clusters"], str) and typed["n_clusters"] == AUTO:
+        check(owner, typed, {"max_clusters": integer(1, "max_clusters=20; each number up to it is tried.", MOST_COUNTED)})
+    else:
+        check_clusters("n_clusters", owner, typed["n_clusters"])
 
 
 def _cap(has_groups: bool) -> Constraint:
@@ -186,11 +207,17 @@ class PointFacts:
             return self.schema
         return nameless_schema(self.space.domain(n_features), self.typed["scale"], self.owner)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of clusters is to be found."""
+        return isinstance(self.typed["n_clusters"], str)
+
     def fit(self, n_features: int) -> Fit:
         """Return the fit for this number of columns: those of the fit, of which a category has several."""
         schema = self.schema_of(n_features)
         problem = PointProblem(
-            k=int(self.typed["n_clusters"]),
+            k=int(self.typed["max_clusters" if self.is_counted else "n_clusters"]),
+            is_counted=self.is_counted,
             power=POWERS[self.objective],
             domain=self.space.domain(n_features) if schema is None else schema.domain(n_features),
             names=self.columns if schema is None else schema.titles,
@@ -200,6 +227,10 @@ class PointFacts:
         )
         solves = "users" if self.is_local else "points"
         algorithm = choose(self.typed["algorithm"], solves, n_features, float(self.budget.delta), bool(self.typed["tighten"]))
+        counts = getattr(algorithm, "counts", None)  # someone's own algorithm may have none
+        if self.is_counted and not (counts and counts(problem)):
+            hint = "n_clusters=8, or algorithm='tree': others ask with k before there is a summary, or make none."
+            raise ParameterError.wrong("n_clusters", self.owner, f"an int with algorithm {algorithm.name!r}", AUTO, hint)
         return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"])
 
     def planned(self, n_features: Any) -> Fit:
@@ -225,8 +256,8 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
     has_groups : bool
         Whether rows have groups.
     """
-    typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, **typed}
-    check_clusters("n_clusters", owner, typed["n_clusters"])
+    typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, "max_clusters": 20, **typed}
+    _check_count(typed, owner)
     check(owner, typed, {"model": MODEL})
     is_local = typed["model"] == "local"
     budget, unit = check_promise(typed, owner, has_groups, "users" if is_local else "points")

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from spinney._lazy import above
 from spinney.exceptions import DataError, ParameterError
 from spinney.ledgers.entries import (
     Entry,
@@ -331,6 +332,9 @@ class Ledger:
 
     def __str__(self) -> str:
         return self.table(SHOWN)
+
+    def _repr_html_(self) -> str:
+        return str(above("spinney.report.notebook:ledger_html")(self))
 
     def table(self, last: int) -> str:
         """Return the last entries as a table with the running total, and what is left."""

@@ -49,6 +49,8 @@ class Release(ClusterRelease):
     supported_centers : int or None
         How many centers rest on a private step, the budget not being enough for more; the others come from the summary. None
         where the algorithm takes no such step.
+    k_costs : tuple of float or None
+        The estimated costs of 1, 2, ... clusters, over that of one, that k was found from; None where it was given.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -64,6 +66,7 @@ class Release(ClusterRelease):
     supported_centers: int | None = None
     center_margins: NDArray[np.float64] | None = None
     schema: list[dict[str, Any]] | None = None
+    k_costs: tuple[float, ...] | None = None
     format: str = "spinney-release/2"
 
     def __post_init__(self) -> None:
@@ -111,6 +114,8 @@ class Release(ClusterRelease):
         fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)
         if fields["feature_names"] is not None:
             fields["feature_names"] = tuple(fields["feature_names"])
+        if fields.get("k_costs") is not None:
+            fields["k_costs"] = tuple(map(float, fields["k_costs"]))
         return fields
 
     def _check(self) -> None:
@@ -130,6 +135,8 @@ class Release(ClusterRelease):
             raise ValueError("a number is not finite")
         if self.supported_centers is not None and not 1 <= self.supported_centers <= len(self.centers):
             raise ValueError("more centers are supported than there are")
+        if self.k_costs is not None and not (len(self.k_costs) >= len(self.centers) and np.isfinite(self.k_costs).all()):
+            raise ValueError("what k was found from is not described")
         if not (self.feature_names is None or len(self.feature_names) == d):
             raise ValueError("the columns are not described")
         if self.domain.get("columns") not in (None, list(self.feature_names or ())):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["POWERS", "objective_of", "title_of"]
+__all__ = ["POWERS", "counted_words", "objective_of", "title_of"]
 
 #: The power of distances that each objective sums, by its name.
 POWERS = {"kmeans": 2, "kmedian": 1}
@@ -17,3 +17,9 @@ def objective_of(power: int) -> str:
 def title_of(objective: str) -> str:
     """Return an objective in words; a file may name one that is not known here."""
     return TITLES.get(objective, objective)
+
+
+def counted_words(k: int, most: int) -> str:
+    """Return where k comes from, if it was found on a summary, of at most so many."""
+    why = "rows thin out between clusters, and one more would gain little" if k > 1 else "no more stand out"
+    return f"found on the private summary, of at most {most}: {why}"

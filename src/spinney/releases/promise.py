@@ -13,6 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
+from spinney.releases.presented import Presented
 from spinney.verification.canonical import digest_of, signature_of
 
 __all__ = ["LATER", "Promise", "read_json"]
@@ -20,8 +21,8 @@ __all__ = ["LATER", "Promise", "read_json"]
 #: Fields that releases of earlier versions do not have; such files stay readable for good.
 LATER = frozenset(
     {
-        "audit", "center_margins", "k", "k_source", "made", "mechanisms", "missing_values", "noise_seed", "parameters",
-        "random_state", "schema", "signature", "supported_centers", "tightened", "versions",
+        "audit", "center_margins", "k", "k_costs", "k_source", "made", "mechanisms", "missing_values", "noise_seed",
+        "parameters", "random_state", "schema", "signature", "supported_centers", "tightened", "versions",
     }
 )  # fmt: skip
 #: Fields that are written only if they say something.
@@ -58,7 +59,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Promise:
+class Promise(Presented):
     """The part that all releases share.
 
     Parameters
@@ -91,7 +92,7 @@ class Promise:
         For each charge, in order: sensitivity, price, mechanism and scale, exact (``docs/release-format.md``). This and the
         fields below are empty in files of format 1.
     k : int or None
-        The number that was asked for.
+        The number that was asked for, or found.
     k_source : str
         Where it came from.
     missing_values : str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["new_figure", "place_labels", "save", "title_text"]
+__all__ = ["DPI", "NewFigure", "new_figure", "place_labels", "save", "title_text"]
 
 #: Dots per inch of a picture.
 DPI = 110
@@ -19,6 +19,10 @@ LETTER = 0.52
 #: Where a label may be, seen from its point: right, left, above, below and the corners, near and then farther.
 DIRECTIONS = ((1, 0.4), (-1, 0.4), (1, -0.6), (-1, -0.6), (0, 1), (0, -1), (1, 1.2), (-1, 1.2), (1, -1.4), (-1, -1.4))
 REACHES = (7, 15, 26, 40)
+
+
+#: Makes a figure of so many inches.
+NewFigure = Callable[[float, float], Any]
 
 
 def new_figure(width: float, height: float) -> Any:

@@ -12,11 +12,12 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS, title_of
-from spinney.report.canvas import new_figure, save, title_text
+from spinney.report.canvas import NewFigure, new_figure, save, title_text
+from spinney.report.plots import axes_of, shown_figure
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 
-__all__ = ["CostCurve", "cost_curve", "draw_curve"]
+__all__ = ["CostCurve", "cost_curve", "draw_curve", "found_curve"]
 
 #: Numbers of clusters that are written below a curve.
 MOST_TICKS = 12
@@ -24,19 +25,29 @@ MOST_TICKS = 12
 
 @dataclass(frozen=True)
 class CostCurve:
-    """Estimated costs of the best found centers for each number of clusters."""
+    """Estimated costs of the best found centers for each number of clusters, and the number that was chosen, if one was."""
 
     objective: str
     clusters: tuple[int, ...]
     costs: tuple[float, ...]
     statement: str = ""
+    chosen: int | None = None
 
     def __str__(self) -> str:
         first = max(self.costs[0], 1e-300)
         lines = ["  k   cost / cost of one cluster"]
         for k, cost in zip(self.clusters, self.costs, strict=True):
-            lines.append(f"{k:3d}   {cost / first:6.4f} {'#' * round(50 * cost / first)}")
+            lines.append(f"{k:3d}   {cost / first:6.4f} {'#' * round(50 * cost / first)}{' <- chosen' * (k == self.chosen)}")
         return "\n".join(lines)
+
+    def plot(self) -> Any:
+        """Draw the curve with matplotlib and return the axes; notebooks show them."""
+        return axes_of(_figure(self, shown_figure))
+
+    def _repr_html_(self) -> str:
+        from spinney.report.notebook import curve_html  # which shows curves, too
+
+        return curve_html(self)
 
 
 def _is_count(value: Any, least: int) -> bool:
@@ -82,17 +93,34 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     return CostCurve(release.objective, tuple(range(1, max_clusters + 1)), tuple(costs), release.statement)
 
 
+def found_curve(release: Release) -> CostCurve | None:
+    """Return the costs that a release's number of clusters was found from; None if it was given."""
+    if release.k_costs is None:
+        return None
+    clusters = tuple(range(1, len(release.k_costs) + 1))
+    return CostCurve(release.objective, clusters, release.k_costs, release.statement, len(release.centers))
+
+
 def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator
-
     check_path(path, "draw_curve")
     if not isinstance(curve, CostCurve):
         raise ParameterError.wrong("curve", "draw_curve", "a CostCurve", curve, "cost_curve(release).")
+    save(_figure(curve, new_figure), path)
+
+
+def _figure(curve: CostCurve, new: NewFigure) -> Any:
+    """Return a figure of the curve."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
     width = 6.4
-    figure = new_figure(width, 4.4)
+    figure = new(width, 4.4)
     axis = figure.subplots()
     axis.plot(curve.clusters, np.array(curve.costs) / max(curve.costs[0], 1e-300), marker="o", markersize=5)
+    if curve.chosen in curve.clusters:
+        place = curve.chosen, curve.costs[curve.clusters.index(curve.chosen)] / max(curve.costs[0], 1e-300)
+        axis.plot(*place, "o", markersize=13, fillstyle="none", color="black", clip_on=False, label=f"{curve.chosen}, chosen")
+        axis.legend(frameon=False)
     axis.set(xlabel="number of clusters", ylabel="estimated cost / cost of one cluster", ylim=(0, 1.05))
     axis.set_xlim(curve.clusters[0] - 0.5, curve.clusters[-1] + 0.5)
     axis.xaxis.set_major_locator(
@@ -103,4 +131,4 @@ def draw_curve(curve: CostCurve, path: str | Path) -> None:
         title_text([f"{title_of(curve.objective)}: cost estimated from the summary of a release", curve.statement], width, 11),
         fontsize=11,
     )
-    save(figure, path)
+    return figure

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.releases.sites import SiteRelease
-from spinney.report.canvas import new_figure, place_labels, save, title_text
+from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
 from spinney.report.site_table import site_names
 from spinney.spaces.metric import FiniteMetric, Network
 
@@ -63,6 +63,13 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
         north; by default, whether they look like it.
     """
     check_path(path, "draw_map")
+    save(map_figure(release, space, degrees), path)
+
+
+def map_figure(
+    release: SiteRelease, space: FiniteMetric | None = None, degrees: bool | None = None, new: NewFigure = new_figure
+) -> Any:
+    """Return the figure that `draw_map` writes, made by `new`; other parameters as there."""
     if not isinstance(release, SiteRelease):
         raise ParameterError.wrong("release", "draw_map", "a SiteRelease", release, "model.release_ of a PrivateKMedoids.")
     if not (space is None or isinstance(space, FiniteMetric)):
@@ -77,7 +84,7 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
     degrees = look_like_degrees(everywhere) if degrees is None else degrees
     places = _plane(coordinates)
     shape = _shape(_plane(everywhere), degrees)
-    figure = new_figure(*shape)
+    figure = new(*shape)
     axis = figure.subplots()
     if space is not None and drawn is not None:
         _draw_space(axis, release, space, _plane(drawn))
@@ -90,7 +97,7 @@ def draw_map(release: SiteRelease, path: str | Path, space: FiniteMetric | None 
     if len(places) <= LABELED:
         texts = [f"{_short(name)} ({size:.0f})" for name, size in zip(site_names(release), release.sizes, strict=True)]
         place_labels(axis, places, texts, marker=7)
-    save(figure, path)
+    return figure
 
 
 def _short(name: str) -> str:

@@ -10,6 +10,7 @@ from spinney.privacy.charges import Charge
 from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
+from spinney.report.curve import found_curve
 from spinney.report.site_table import site_names
 from spinney.spaces.columns import Column
 
@@ -164,7 +165,18 @@ def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
         more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
     more += _margin_lines(release)
     box = _tightened(release, shown) + schema_lines(release)
-    return [head], [*table, *more, *([release.faint] if release.looks_empty else [])], box
+    return [head, *_found_k(release)], [*table, *more, *([release.faint] if release.looks_empty else [])], box
+
+
+def _found_k(release: Release) -> list[str]:
+    """Return how the number of clusters was found, if it was."""
+    return [] if release.k_costs is None else [f"Number of clusters: {release.k}, {release.k_source}."]
+
+
+def _curve_lines(release: Release | SiteRelease) -> list[str]:
+    """Return the costs that the number of clusters was found from, if it was."""
+    curve = found_curve(release) if isinstance(release, Release) else None
+    return [] if curve is None else ["", "The estimated costs that this number was found from:", str(curve)]
 
 
 def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:
@@ -199,6 +211,7 @@ def page(release: Release | SiteRelease) -> str:
         "",
         *spent_lines(release),
         *box,
+        *_curve_lines(release),
         "",
         f"Summary: {len(release.summary_points)} weighted points.",
         *before_lines(release),

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import title_of
-from spinney.report.canvas import new_figure, place_labels, save, title_text
+from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict
 
-__all__ = ["counts_line", "draw"]
+__all__ = ["counts_line", "draw", "figure_of"]
 
 #: Columns that a picture shows, each against each other one.
 SHOWN_COLUMNS = 4
@@ -70,6 +70,13 @@ def draw(
         Which to show; by default up to four, those along which the centers differ most.
     """
     check_path(path, "draw")
+    save(figure_of(release, public_points, colors, columns), path)
+
+
+def figure_of(
+    release: Release, public_points: Any = None, colors: Any = None, columns: Any = None, new: NewFigure = new_figure
+) -> Any:
+    """Return the figure that `draw` writes, made by `new`; other parameters as there."""
     if not isinstance(release, Release):
         raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
     d = release.centers.shape[1]
@@ -82,14 +89,10 @@ def draw(
     public_points = _table("public_points", public_points, max(shown[:2]) + 1)
     colors = _table("colors", colors, 3, 0 if public_points is None else len(public_points))
     if release.centers.shape[1] == 1:
-        figure = _bars(release)
-    elif public_points is not None:
-        figure = _beside(release, shown[:2], public_points, colors)
-    elif len(shown) == 2:
-        figure = _pair(release, shown)
-    else:
-        figure = _matrix(release, shown)
-    save(figure, path)
+        return _bars(release, new)
+    if public_points is not None:
+        return _beside(release, shown[:2], public_points, colors, new)
+    return _pair(release, shown, new) if len(shown) == 2 else _matrix(release, shown, new)
 
 
 def informative_columns(release: Release, count: int = SHOWN_COLUMNS) -> tuple[int, ...]:
@@ -181,10 +184,10 @@ def _handles(release: Release) -> list[Any]:
     return [*handles, mark("X", "white", 9, "black", "center")]
 
 
-def _pair(release: Release, columns: tuple[int, ...]) -> Any:
+def _pair(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
     """Return a figure of two columns, with the size beside each center."""
     width = 6.8
-    figure = new_figure(width, 6.2)
+    figure = new(width, 6.2)
     axis = figure.subplots()
     _scatter(axis, release, *columns)
     _name_axes(axis, release, *columns)
@@ -207,11 +210,11 @@ def _headline(release: Release, columns: tuple[int, ...]) -> str:
     return line if len(columns) == d else f"{line}, {len(columns)} of {d} columns"
 
 
-def _matrix(release: Release, columns: tuple[int, ...]) -> Any:
+def _matrix(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
     """Return a figure of each column against each other one; the sizes stand where panels would repeat."""
     side = len(columns) - 1
     width = 3.0 * side + 1.0
-    figure = new_figure(width, 2.8 * side + 1.2)
+    figure = new(width, 2.8 * side + 1.2)
     axes = figure.subplots(side, side, squeeze=False, sharex="col", sharey="row")
     for i in range(side):
         for j in range(side):
@@ -246,10 +249,12 @@ def _matrix_handles(release: Release, columns: tuple[int, ...]) -> list[Any]:
     return handles
 
 
-def _beside(release: Release, columns: tuple[int, ...], public_points: NDArray[Any], colors: NDArray[Any] | None) -> Any:
+def _beside(
+    release: Release, columns: tuple[int, ...], public_points: NDArray[Any], colors: NDArray[Any] | None, new: NewFigure
+) -> Any:
     """Return a figure of public points on the left and of the release on the right."""
     width = 12.4
-    figure = new_figure(width, 6.2)
+    figure = new(width, 6.2)
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
     first, second = columns
     look = {"color": "0.55"} if colors is None else {"c": colors}
@@ -265,12 +270,12 @@ def _beside(release: Release, columns: tuple[int, ...], public_points: NDArray[A
     return figure
 
 
-def _bars(release: Release) -> Any:
+def _bars(release: Release, new: NewFigure) -> Any:
     """Return a figure of one column: bars of the summary, or else of the sizes, and the centers as lines."""
     from matplotlib.ticker import MaxNLocator
 
     width = 7.4
-    figure, box = new_figure(width, 4.4), domain_from_dict(release.tightened or release.domain)
+    figure, box = new(width, 4.4), domain_from_dict(release.tightened or release.domain)
     axis, places = figure.subplots(), release.centers[:, 0]
     edges = np.linspace(box.lower[0], box.upper[0], BARS + 1)
     if len(release.summary_points):

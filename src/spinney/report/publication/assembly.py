@@ -10,7 +10,7 @@ from spinney.naming import is_path
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease
-from spinney.report.curve import CostCurve
+from spinney.report.curve import CostCurve, found_curve
 from spinney.report.publication.blocks import Document, Paragraph, Section
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
@@ -25,7 +25,7 @@ from spinney.report.publication.sections import (
 )
 from spinney.verification.report import Verification
 
-__all__ = ["assembled"]
+__all__ = ["assembled", "curve_section", "summarized"]
 
 #: The longest title.
 LONGEST_TITLE = 120
@@ -57,10 +57,15 @@ def _lead(release: Release | SiteRelease | CoverRelease) -> str:
     return f"{told} changes an attacker's odds by a factor of at most {factor_words(release.promised_epsilon)}."
 
 
-def _curve_section(curve: CostCurve, private: bool) -> Section:
+def curve_section(curve: CostCurve, private: bool) -> Section:
     """Return the cost curve with how to read it."""
     source = "the private summary, free of charge" if private else "the summary"
     told = f"Estimated from {source}. Look for the bend, and read the shape, not the values: they carry the summary's noise."
+    if curve.chosen is not None:
+        why = (
+            "rows thin out between so many clusters, and one more would gain little" if curve.chosen > 1 else "no more stand out"
+        )
+        told += f" {curve.chosen:,} was chosen: {why}."
     return Section("How many clusters", (Paragraph(told), curve_drawing(curve)))
 
 
@@ -74,11 +79,12 @@ def assembled(
 ) -> Document:
     """Return a report's sections after a check of the parameters; those of `html_page`, and who asks."""
     _checked(owner, release, title, ledger, curve, verification)
+    curve = found_curve(release) if curve is None and isinstance(release, Release) else curve
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     sections = (
         promise_section(release),
         *result_sections(release),
-        *([_curve_section(curve, promises(release))] if curve is not None else []),
+        *([curve_section(curve, promises(release))] if curve is not None else []),
         spent_section(release, opened),
         bounds_section(release),
         model_section(release),
@@ -86,3 +92,15 @@ def assembled(
         sign_section(),
     )
     return Document(title or headline(release), _lead(release), notices(release, verification), sections)
+
+
+def summarized(release: Release | SiteRelease | CoverRelease) -> Document:
+    """Return the sections of a report that whoever made the release looks at first: what was found, promised and spent."""
+    curve = found_curve(release) if isinstance(release, Release) else None
+    sections = (
+        *result_sections(release),
+        *([curve_section(curve, promises(release))] if curve is not None else []),
+        promise_section(release),
+        spent_section(release, None),
+    )
+    return Document(headline(release), _lead(release), notices(release, None), sections)

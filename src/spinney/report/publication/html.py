@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -21,10 +23,17 @@ from spinney.report.publication.blocks import (
 )
 from spinney.report.publication.svg import place
 
-__all__ = ["to_html"]
+__all__ = ["to_fragment", "to_html"]
 
 #: What a browser may load: styles that are in the page, and nothing else. An empty icon keeps it from asking for one.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+#: What holds a fragment, and what is smaller in it than on a page of its own.
+INSIDE = ".spinney"
+FITTED = (
+    ".spinney{padding:.1rem .6rem .6rem;font-size:14px}.spinney header{padding:.6rem 0 0}.spinney main{padding:0}"
+    ".spinney h1{font-size:1.25rem}.spinney h2{font-size:1.05rem;margin-top:1rem;padding-top:.6rem}"
+    ".spinney table{display:table;margin:0}.spinney tr{background:none}"
+)
 #: Letters of a word that is broken into lines where it must.
 LONG = 14
 #: Shades of a heat map: all of them light, for dark letters.
@@ -106,9 +115,9 @@ def _block(block: Block, name: str) -> str:
     return _grid(block) if isinstance(block, Sheet) else _drawing(block, name)
 
 
-def _section(section: Section, number: int) -> str:
+def _section(section: Section, name: str) -> str:
     """Return a section; pictures that follow each other stand side by side."""
-    parts, name = [f'<h2 id="s{number}">{escape(section.title)}</h2>'], f"s{number}"
+    parts = [f'<h2 id="{name}">{escape(section.title)}</h2>']
     written = [_block(block, f"{name}-{i}") for i, block in enumerate(section.blocks)]
     pictures = [text for text, block in zip(written, section.blocks, strict=True) if isinstance(block, Drawing)]
     if len(pictures) > 1:
@@ -119,10 +128,39 @@ def _section(section: Section, number: int) -> str:
     return f'<section aria-labelledby="{name}">\n' + "\n".join(parts) + "\n</section>"
 
 
+def _body(document: Document, name: str) -> str:
+    """Return the head and the sections of a report; names of its parts begin with `name`."""
+    notices = "\n".join(_block(notice, "") for notice in document.notices)
+    sections = "\n".join(_section(section, f"{name}{i}") for i, section in enumerate(document.sections, start=1))
+    return f"""<header>
+<h1>{escape(document.title)}</h1>
+<p class="lead">{escape(document.lead)}</p>
+{notices}
+</header>
+<main>
+{sections}
+</main>"""
+
+
+@cache
+def _inner_style() -> str:
+    """Return the rules for screens, each for what is inside a fragment alone."""
+
+    def within(rule: re.Match[str]) -> str:
+        names = (name.strip() for name in rule[1].split(","))
+        return ",".join(INSIDE if name in (":root", "body") else f"{INSIDE} {name}" for name in names) + f"{{{rule[2]}}}"
+
+    return re.sub(r"([^{}]+)\{([^{}]*)\}", within, _style().partition("@")[0]) + FITTED
+
+
+def to_fragment(document: Document) -> str:
+    """Return a report as a part of another page, such as a notebook, whose look it leaves alone."""
+    name = "s" + hashlib.sha256(repr(document).encode("utf-8", "replace")).hexdigest()[:8] + "-"  # names are told apart in a page
+    return f'<div class="spinney"><style>{_inner_style()}</style>\n{_body(document, name)}\n</div>'
+
+
 def to_html(document: Document) -> str:
     """Return a whole page."""
-    notices = "\n".join(_block(notice, "") for notice in document.notices)
-    sections = "\n".join(_section(section, i) for i, section in enumerate(document.sections, start=1))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -136,14 +174,7 @@ def to_html(document: Document) -> str:
 {_style()}</style>
 </head>
 <body>
-<header>
-<h1>{escape(document.title)}</h1>
-<p class="lead">{escape(document.lead)}</p>
-{notices}
-</header>
-<main>
-{sections}
-</main>
+{_body(document, "s")}
 <footer>Written by spinney from a release file alone; no row was read for it. This page loads nothing and runs no script.</footer>
 </body>
 </html>

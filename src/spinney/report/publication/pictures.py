@@ -200,12 +200,17 @@ def curve_drawing(curve: CostCurve) -> Drawing:
     y = bottom - costs * (bottom - top - 8)
     path = "L".join(f"{place(a)} {place(b)}" for a, b in zip(x, y, strict=True))
     dots = "".join(f'<circle cx="{place(a)}" cy="{place(b)}" r="3.5"/>' for a, b in zip(x, y, strict=True))
+    if curve.chosen in curve.clusters:
+        chosen = curve.clusters.index(curve.chosen)
+        dots += f'<circle class="e" cx="{place(x[chosen])}" cy="{place(y[chosen])}" r="7.5"/>'
     every = -(-len(clusters) // 12)
     ticks = "".join(label(x[i], bottom + 16, int(clusters[i]), ' text-anchor="middle"') for i in range(0, len(x), every))
     frame = f'<rect class="f" x="{place(left)}" y="{place(top)}" width="{place(right - left)}" height="{place(bottom - top)}"/>'
     sides = label(left - 6, top + 10, "1", ' text-anchor="end"') + label(left - 6, bottom, "0", ' text-anchor="end"')
     svg = f'{frame}{ticks}{sides}<path class="c" d="M{path}"/><g fill="{PALETTE[0]}">{dots}</g>'
-    rows = tuple((Value(str(k)), Value(short(cost, 3))) for k, cost in zip(curve.clusters, costs, strict=True))
+    names = [f"{k} (chosen)" if k == curve.chosen else str(k) for k in curve.clusters]
+    rows = tuple((Value(name), Value(short(cost, 3))) for name, cost in zip(names, costs, strict=True))
     grid = Sheet("Estimated cost", ("clusters", "cost / cost of one cluster"), rows, words=0)
     words = "The estimated cost of the best centers found, by the number of clusters, as a share of the cost of one cluster."
+    words += f" A ring is around the number that was chosen, {curve.chosen}." if curve.chosen is not None else ""
     return Drawing("Cost by the number of clusters", words, svg, (width, height), grid)

@@ -27,7 +27,7 @@ from spinney.spaces.columns import Column
 from spinney.spaces.schema import Schema
 from spinney.verification.report import Verification
 
-__all__ = ["bounds_section", "check_section", "model_section", "notices", "sign_section", "spent_section"]
+__all__ = ["bounds_section", "check_section", "ledger_blocks", "model_section", "notices", "sign_section", "spent_section"]
 
 #: Lines shown of charges, and of the releases of a ledger.
 CHARGES, ENTRIES = 12, 8
@@ -59,7 +59,7 @@ def model_section(release: Promise) -> Section:
         ("Randomness", _randomness(release)),
         ("Before the questions", _sentence(rules or "not told")),
         (
-            "Number asked for",
+            "Number asked for" if getattr(release, "k_costs", None) is None else "Number found",
             f"{release.k if release.k is not None else 'not told'}, {clean(release.k_source) or 'source not told'}.",
         ),
     ]
@@ -114,7 +114,17 @@ def _ledger_blocks(release: Promise, ledger: Ledger | None) -> list[Block]:
         if entry:
             told = f"Charged to the ledger {name} as entry {clean(entry, LETTERS)}; what is left there is not shown here."
         return [Paragraph(told)]
-    entries, ceiling, digests = ledger.entries, ledger.ceiling, ledger.digests
+    blocks = ledger_blocks(ledger, entry)
+    if entry not in {one.id for one in ledger.entries}:
+        blocks.insert(0, Notice("Not in this ledger", "No entry of the ledger paid for this release."))
+    elif ledger.digests.get(str(entry)) not in (None, release.digest):
+        blocks.insert(0, Notice("Changed", "This is not the release that its entry in the ledger paid for."))
+    return blocks
+
+
+def ledger_blocks(ledger: Ledger, entry: str | None = None) -> list[Block]:
+    """Return what is left in a ledger, and its last releases; one of them may be this one."""
+    entries, ceiling = ledger.entries, ledger.ceiling
     blocks: list[Block] = [
         Paragraph(
             f"Ledger: {len(entries):,} {'release' if len(entries) == 1 else 'releases'}. Together they may spend epsilon "
@@ -122,10 +132,6 @@ def _ledger_blocks(release: Promise, ledger: Ledger | None) -> list[Block]:
             f"Left: epsilon {short(ledger.remaining, 6)}."
         )
     ]
-    if entry not in {one.id for one in entries}:
-        blocks.insert(0, Notice("Not in this ledger", "No entry of the ledger paid for this release."))
-    elif digests.get(str(entry)) not in (None, release.digest):
-        blocks.insert(0, Notice("Changed", "This is not the release that its entry in the ledger paid for."))
     rows = []
     for number, one in list(enumerate(entries, start=1))[-ENTRIES:]:
         what = clean(one.what, LETTERS) + (" (this release)" if one.id == entry else "")

@@ -1,0 +1,53 @@
+"""Releases as frames of pandas or polars."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from spinney.exceptions import ParameterError, ReleaseError
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.promise import Promise
+from spinney.releases.sites import SiteRelease
+from spinney.report.site_table import axis_names, site_names
+
+__all__ = ["to_frame"]
+
+KINDS = ("pandas", "polars")
+
+
+def to_frame(release: Promise, kind: str = "pandas") -> Any:
+    """Return the clusters, sites or choices of a release as a frame; parameters and privacy as for ``release.to_frame``."""
+    if not (isinstance(kind, str) and kind in KINDS):
+        raise ParameterError.wrong("kind", "to_frame", f"one of {', '.join(map(repr, KINDS))}", kind, "'pandas'.")
+    columns = _columns(release)
+    try:
+        library = import_module(kind)
+    except ImportError:
+        other = KINDS[1 - KINDS.index(kind)]
+        raise ReleaseError(f"{kind} is not installed.\nHint: install it, or to_frame({other!r}).") from None
+    return library.DataFrame(columns)
+
+
+def _columns(release: Promise) -> dict[str, Any]:
+    """Return the columns by their names; a noisy size has a name that no column of the table has."""
+    if isinstance(release, Release):
+        names = release.feature_names or [f"column {i}" for i in range(release.centers.shape[1])]
+        columns: dict[str, Any] = {}
+        for name, values in zip(names, release.centers.T, strict=True):
+            columns[_new(name, columns)] = values.copy()
+        return columns | {_new("size", columns): release.sizes.copy()}
+    if isinstance(release, SiteRelease):
+        places = {} if release.coordinates is None else dict(zip(axis_names(release), release.coordinates.T.copy(), strict=True))
+        kinds = ["new"] * len(release.medoids) + ["existing"] * len(release.existing_sites)
+        return {"site": site_names(release), **places, "size": release.sizes.copy(), "kind": kinds}
+    if isinstance(release, CoverRelease):
+        return {"set": release.chosen.copy()}
+    raise ParameterError.wrong("release", "to_frame", "a release", release, "model.release_.")
+
+
+def _new(name: str, taken: dict[str, Any]) -> str:
+    while name in taken:
+        name += "_"
+    return name

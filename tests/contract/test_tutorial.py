@@ -1,0 +1,38 @@
+"""The tutorial notebook runs, without Jupyter, and what is stored in it is what comes out."""
+
+import json
+import re
+
+import pytest
+
+from benchmarks.tutorial import NOTEBOOK, code_cells, run
+
+STORED = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+
+
+def told(outputs):
+    """Return outputs without the bytes of pictures, which differ between versions of what draws them."""
+    texts = []
+    for output in outputs:
+        data = output.get("data", {})
+        texts.append((output["output_type"], output.get("text"), data.get("text/plain"), data.get("text/html"), sorted(data)))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run(STORED)
+
+
+def test_stored_outputs_are_what_comes_out(found):
+    assert [told(outputs) for outputs in found] == [told(cell["outputs"]) for cell in code_cells(STORED)]
+    assert sum("image/png" in output.get("data", {}) for outputs in found for output in outputs) == 1
+
+
+def test_the_notebook_is_small_loads_nothing_and_its_links_lead_somewhere():
+    text = NOTEBOOK.read_text(encoding="utf-8")
+    assert len(text) < 200_000
+    assert not re.search(r"https?:|<script|<link|<img|@import|url\(", text)
+    links = [link for cell in STORED["cells"] for link in re.findall(r"\]\(([^)]*)\)", "".join(cell["source"]))]
+    assert links
+    assert all((NOTEBOOK.parent / link).is_file() for link in links)

@@ -1,0 +1,118 @@
+"""``n_clusters="auto"``: the number is found on the summary, and nothing that is charged depends on it."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian, Release, verify
+from spinney.algorithms import Stable
+from spinney.cli.main import main
+from spinney.report import html_page, page
+
+CENTERS = np.array([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]])
+
+
+def rows_around(centers, n=1500, spread=0.03, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.normal(center, spread, (n, centers.shape[1])) for center in centers])
+
+
+@pytest.fixture(scope="module")
+def release():
+    return PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), random_state=0).fit(rows_around(CENTERS)).release_
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize("d", [2, 6, 13])
+def test_as_many_clusters_are_released_as_there_are(estimator, d):
+    centers = np.tile(CENTERS, (1, 7))[:, :d]
+    model = estimator("auto", max_clusters=9, epsilon=1.0, bounds=(0, 1), random_state=0).fit(rows_around(centers, 4000))
+    assert model.cluster_centers_.shape == (3, d)
+    assert np.abs(np.sort(model.cluster_centers_, axis=0) - np.sort(centers, axis=0)).max() < 0.1
+    assert model.release_.k == 3
+
+
+def test_the_release_says_how_and_shows_the_curve(release, tmp_path):
+    assert release.k_source.startswith("found on the private summary, of at most 20")
+    assert len(release.k_costs) == 20
+    assert release.k_costs[0] == 1.0
+    text = page(release)
+    assert f"Number of clusters: 3, {release.k_source}." in text
+    assert "  3   " in text
+    assert text.count("<- chosen") == 1
+    report = html_page(release)
+    assert "3 was chosen" in report
+    assert "A ring is around the number that was chosen, 3." in report
+    assert release.k_source in report
+    release.to_json(tmp_path / "release.json")
+    assert Release.from_json(tmp_path / "release.json").k_costs == release.k_costs
+    assert verify(tmp_path / "release.json").holds
+    assert len(PrivateKMeans.from_release(tmp_path / "release.json").cluster_centers_) == 3
+
+
+@pytest.mark.parametrize("costs", [[1.0, 0.5], [1.0, 0.5, "a"], []])
+def test_damaged_costs_are_refused(costs, release):
+    with pytest.raises(Exception, match="incomplete or damaged"):
+        Release.from_dict({**json.loads(release.to_json()), "k_costs": costs})
+
+
+@pytest.mark.parametrize("asked", [{}, {"tighten": True}, {"algorithm": "stable"}, {"algorithm": Stable("tree", steps=1)}])
+def test_the_plan_is_that_of_the_most_clusters(asked):
+    facts = {"epsilon": 1.0, "bounds": (0, 1), **asked}
+    found, given = (PrivateKMeans(k, max_clusters=7, **facts).plan(6, n_guess=10_000) for k in ("auto", 7))
+    assert found.charges == given.charges
+    assert "at most 7 clusters, as many as the summary shows" in str(found)
+    release = PrivateKMeans("auto", max_clusters=7, random_state=0, **facts).fit(rows_around(np.tile(CENTERS, 3))).release_
+    assert tuple(charge.amount for charge in release.charges) == tuple(charge.amount for charge in found.charges)
+
+
+@pytest.mark.parametrize("name", ["hst", "lloyd", "moments", "sample-aggregate"])
+def test_algorithms_that_read_k_are_refused_before_anything_is_charged(name):
+    with pytest.raises(ParameterError, match=f"must be an int with algorithm '{name}'. Got 'auto'"):
+        PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), algorithm=name).plan(3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"n_clusters": "many"}, "'n_clusters' .* int"),
+        ({"max_clusters": 0}, "'max_clusters' .* from 1 to 200"),
+        ({"max_clusters": 201}, "'max_clusters' .* from 1 to 200"),
+        ({"max_clusters": 2.5}, "'max_clusters' .* from 1 to 200"),
+        ({"max_clusters": np.arange(3)}, "Got a value of type"),
+        ({"model": "local", "adjacency": "replace"}, "'n_clusters' .* 'refined'"),
+        ({"algorithm": Stable("lloyd")}, "'n_clusters' .* 'stable'"),
+    ],
+)
+def test_what_is_wrong_is_told(wrong, words):
+    with pytest.raises(ParameterError, match=words):
+        PrivateKMeans(**{"n_clusters": "auto", "epsilon": 1.0, "bounds": (0, 1), **wrong}).plan(3)
+
+
+@pytest.mark.parametrize("d", [1, 2, 6, 13])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 300])
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+def test_every_table_has_a_number(n, d, epsilon):
+    rows = np.random.default_rng(n).uniform(0, 1, (n, d))
+    with pytest.warns() as _:
+        model = PrivateKMeans("auto", max_clusters=5, epsilon=epsilon, bounds=(0, 1), noise_seed=1).fit(rows)
+    assert 1 <= len(model.cluster_centers_) <= 5
+
+
+def test_the_command_line_finds_the_number(tmp_path):
+    np.save(tmp_path / "rows.npy", rows_around(CENTERS))
+    out = tmp_path / "release.json"
+    asked = ["fit", str(tmp_path / "rows.npy"), "--k", "auto", "--max-k", "6", "--epsilon", "1", "--bounds", "0", "1"]
+    ran = CliRunner().invoke(main, [*asked, "--out", str(out)])
+    assert ran.exit_code == 0, ran.output
+    assert len(Release.from_json(out).k_costs) == 6
+    assert "<- chosen" in CliRunner().invoke(main, ["show", str(out)]).output
+    plan = CliRunner().invoke(main, ["plan", "--k", "auto", "--epsilon", "1", "--n-features", "3"])
+    assert "at most 20 clusters" in plan.output
+    wrong = CliRunner().invoke(main, ["plan", "--k", "some", "--epsilon", "1", "--n-features", "3"])
+    assert wrong.exit_code == 2
+    refused = CliRunner().invoke(main, ["plan", "--k", "auto", "--epsilon", "1", "--n-features", "3", "--algorithm", "hst"])
+    assert "--k" in refused.output
+    assert refused.exit_code != 0

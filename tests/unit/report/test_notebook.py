@@ -1,0 +1,145 @@
+"""What notebooks show comes from the sections of the published page, and nothing in it becomes markup."""
+
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney import FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids, ReleaseError, max_coverage
+from spinney.report import cost_curve, html_page
+from spinney.report.curve import found_curve
+
+HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>&"\''
+RNG = np.random.default_rng(0)
+ROWS = np.concatenate([RNG.normal(center, 0.05, (900, 3)) for center in ([0.2] * 3, [0.5, 0.8, 0.2], [0.8, 0.3, 0.8])])
+PLACES = FiniteMetric.from_points(RNG.uniform(0, 1, (30, 2)))
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.open = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        names = dict(attributes)
+        self.ids += [names["id"]] if "id" in names else []
+        assert not {"src", "href", "srcset"} & set(names)
+        assert not [name for name in names if name.startswith("on")]
+        if tag not in ("path", "rect", "circle", "img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.open and tag == self.open[-1]:
+            self.open.pop()
+
+
+def check(value):
+    """Return the tags of what a notebook shows, after a look at what must hold for all."""
+    text = value._repr_html_()
+    read = Tags(text)
+    assert read.open == []
+    assert read.tags[0] == "div"
+    assert {"script", "link", "iframe", "img", "html", "body"}.isdisjoint(read.tags)
+    assert len(set(read.ids)) == len(read.ids)
+    assert not re.search(r"url\(|@import|https?:", text)
+    rules = text.partition("<style>")[2].partition("</style>")[0]
+    selectors = [name for group in re.findall(r"([^{}]+)\{", rules) for name in group.split(",")]
+    assert selectors
+    assert all(name.strip().startswith(".spinney") for name in selectors)  # the page around keeps its look
+    return read
+
+
+@pytest.fixture(scope="module")
+def release():
+    return PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), random_state=0).fit(ROWS).release_
+
+
+@pytest.fixture(scope="module")
+def sites():
+    return PrivateKMedoids(3, epsilon=1.0, space=PLACES).fit(RNG.integers(0, 30, 500)).release_
+
+
+@pytest.fixture(scope="module")
+def cover():
+    return max_coverage(np.array([0, 1, 2, 3] * 30), [[0, 1], [1, 2], [3]], 2, n_items=4, epsilon=1.0)
+
+
+def test_plans_releases_curves_and_ledgers_show_themselves(release, sites, cover, tmp_path):
+    ledger = Ledger(tmp_path / "<b>ledger.jsonl", epsilon=3.0)
+    check(ledger)
+    model = PrivateKMeans(3, epsilon=1.0, delta=1e-6, bounds=(0, 1)).fit(ROWS, ledger=ledger)
+    for value in (release, sites, cover, cost_curve(release, 5), found_curve(release), ledger, model.plan(3, n_guess=2000)):
+        check(value)
+    assert "What was found" in release._repr_html_()
+    assert "epsilon 1" in ledger._repr_html_()
+    assert "PRIVATE" not in release._repr_html_()
+
+
+def test_sections_are_those_of_the_page(release):
+    page, part = html_page(release), release._repr_html_()
+    for caption in ("Centers, largest cluster first", "Cost by the number of clusters", "Questions asked of the rows"):
+        table = re.search(f"<caption>{caption}</caption>.*?</table>", part, re.DOTALL)
+        assert table is None or table[0] in page
+        assert caption in part
+        assert caption in page
+
+
+@settings(max_examples=30, deadline=None)
+@given(names=st.lists(st.one_of(st.text(max_size=40), st.just(HOSTILE)), min_size=3, max_size=3))
+def test_names_stay_texts(release, names):
+    plain = check(release)
+    assert check(replace(release, feature_names=tuple(names))).tags == plain.tags
+    assert (
+        check(replace(release, objective=HOSTILE, noise="secure", made={"ledger": HOSTILE, "entry": HOSTILE})).tags == plain.tags
+    )
+
+
+def test_a_release_without_secure_noise_says_so(release):
+    assert "NOT PRIVATE" in replace(release, noise="seeded: not private")._repr_html_()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_hold_what_the_release_does(kind, release, sites, cover):
+    frame = replace(release, feature_names=("size", "a", "a")).to_frame(kind)
+    assert list(frame.columns) == ["size", "a", "a_", "size_"]
+    assert np.array_equal(np.asarray(frame)[:, :3], release.centers)
+    assert np.array_equal(frame["size_"], release.sizes)
+    assert list(release.to_frame(kind).columns) == ["column 0", "column 1", "column 2", "size"]
+    places = sites.to_frame(kind)
+    assert list(places.columns) == ["site", "x", "y", "size", "kind"]
+    assert np.array_equal(places["size"], sites.sizes)
+    assert np.array_equal(cover.to_frame(kind)["set"], cover.chosen)
+
+
+def test_a_frame_of_another_kind_is_refused(release, monkeypatch):
+    with pytest.raises(ParameterError, match="'kind' parameter of to_frame"):
+        release.to_frame("arrow")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ReleaseError, match="pandas is not installed"):
+        release.to_frame()
+    assert len(release.to_frame("polars")) == len(release.centers)
+
+
+def test_plots_return_axes_that_pyplot_knows(release, sites, cover, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    try:
+        assert release.plot().shape == (3,)
+        assert release.plot(columns=(0, 2)).get_xlabel() == "column 0"
+        assert sites.plot().figure.number in pyplot.get_fignums()
+        assert found_curve(release).plot().get_xlabel() == "number of clusters"
+        assert len(pyplot.get_fignums()) == 4
+    finally:
+        pyplot.close("all")
+    for refused in (cover.plot, lambda: sites.plot(columns=(0, 1))):
+        with pytest.raises(ReleaseError, match="no such picture"):
+            refused()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ReleaseError, match="matplotlib is not installed"):
+        release.plot()
