@@ -1,8 +1,7 @@
 """Separated blobs, and what `"stable"` gains or loses against its base: ``python -m benchmarks.stability``; writes tables.
 
-The blobs: ten equal Gaussian clusters of standard deviation STD in [-1, 1]^d. Their centers, drawn evenly from [-REACH, REACH]^d,
-are at least APART standard deviations apart. Each run draws its own blobs. The non-private cost is the best of ten runs of
-scikit-learn's KMeans and one from the true centers, or of as many plain Weiszfeld-Lloyd runs.
+The blobs are those of `benchmarks.blobs`; each run draws its own. The non-private cost is the best of ten runs of scikit-learn's
+KMeans and one from the true centers, or of as many plain Weiszfeld-Lloyd runs.
 
 ``--sets`` measures the sets of the utility table as well (SPINNEY_DATA set): the mean cost over that of the base. Cells are kept
 in ``benchmarks/results/stability.json`` as they are measured, and those that are there are not measured again; ``--again`` does.
@@ -19,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.blobs import CLUSTERS, separated_blobs
 from benchmarks.tables import RESULTS, into_page, markdown, save
 
-STD, REACH, APART, CLUSTERS = 0.04, 0.85, 8.0, 10
 COLUMNS, ROWS, EPSILONS, DELTAS = (2, 4), (2_000, 5_000, 10_000, 50_000), (1.0, 0.25), (0.0, 1e-6)
 ALGORITHMS = ("stable", "tree")
 #: What the sets of the utility table are measured at.
@@ -38,25 +37,6 @@ ENOUGH_ROWS, BAR = 5_000, 1.10
 #: The geometric mean over the utility table's sets at epsilon 1, over that of the base with the whole budget, is at most this.
 SETS_BAR = 1.03
 RUNS = 10
-
-
-def places(d: int, rng: np.random.Generator, k: int = CLUSTERS, apart: float = APART) -> np.ndarray:
-    """Draw centers one by one, each far enough from those before; begin anew where no place is left."""
-    while True:
-        found = rng.uniform(-REACH, REACH, (1, d))
-        for _ in range(1000 * k):
-            one = rng.uniform(-REACH, REACH, (1, d))
-            if ((found - one) ** 2).sum(axis=1).min() >= (apart * STD) ** 2:
-                found = np.vstack([found, one])
-            if len(found) == k:
-                return found
-
-
-def separated_blobs(n: int, d: int, seed: int = 0, k: int = CLUSTERS, apart: float = APART) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and the centers they were drawn around."""
-    rng = np.random.default_rng(seed)
-    centers = places(d, rng, k, apart)
-    return np.clip(centers[np.arange(n) % k] + rng.normal(0, STD, (n, d)), -1, 1), centers
 
 
 @cache

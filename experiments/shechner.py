@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.stability import places
+from benchmarks.blobs import places
 from benchmarks.tables import into_page, markdown
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms import Stable
