@@ -1,15 +1,16 @@
 """The claims of Shechner 2021 on separated clusters, measured: ``python -m experiments.shechner``.
 
-Writes ``experiments/results/shechner/runs.csv``, figures beside it, and tables into ``experiments/shechner.md``. Parts: ``runs``
-and ``page``, by default both. What is in the table already is not run again; ``--methods`` runs some methods only,
-``--repetitions`` more or fewer. A method is a function of rows, a setting and a seed that returns centers: one line in `METHODS`
-adds it to all sweeps.
+Writes ``experiments/results/shechner/runs.csv`` and ``rows.csv`` (how many rows each method needs), figures beside them, and
+tables into ``experiments/shechner.md``. Parts: ``runs``, ``rows`` and ``page``, by default all. What is in the tables already is
+not run again; ``--methods`` runs some methods only, ``--repetitions`` more or fewer. A method is a function of rows, a setting
+and a seed that returns centers: one line in `METHODS` adds it to all sweeps.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import math
 import warnings
 from collections.abc import Callable
@@ -22,6 +23,8 @@ import numpy as np
 
 from benchmarks.blobs import places
 from benchmarks.tables import into_page, markdown
+from experiments import needs
+from experiments.shapes import Judged
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms import Stable
 from spinney.solvers.stability import Clustered, wasserstein
@@ -31,7 +34,7 @@ __all__ = ["METHODS", "SWEEPS", "Setting", "main", "run_setting", "write_page"]
 
 RESULTS = File(__file__).parent / "results" / "shechner"
 PAGE = "experiments/shechner.md"
-REPETITIONS = 5
+REPETITIONS = 10
 #: Centers are at least so far apart in [-1, 1]^d; the standard deviation of a cluster is this over `apart`.
 GAP = 0.32
 
@@ -69,10 +72,10 @@ SWEEPS: dict[str, tuple[float, ...]] = {
 OBJECTIVES = ("k-means", "k-median")
 
 
-def by(algorithm: Any, rows: np.ndarray, setting: Setting, seed: int) -> np.ndarray:
+def by(algorithm: Any, rows: np.ndarray, setting: Setting, seed: int, **more: Any) -> np.ndarray:
     """Return the centers of one fit with an algorithm of the library."""
     estimator = PrivateKMeans if setting.power == 2 else PrivateKMedian
-    model = estimator(setting.k, epsilon=setting.epsilon, bounds=(-1, 1), algorithm=algorithm, random_state=seed)
+    model = estimator(setting.k, epsilon=setting.epsilon, bounds=(-1, 1), algorithm=algorithm, random_state=seed, **more)
     return np.asarray(model.fit(rows).cluster_centers_)
 
 
@@ -83,6 +86,8 @@ METHODS: dict[str, Callable[[np.ndarray, Setting, int], np.ndarray]] = {
     "stable, one more step": partial(by, Stable("tree", 1)),
     "hst": partial(by, "hst"),
     "stable over hst": partial(by, Stable("hst")),
+    "sample-aggregate": partial(by, "sample-aggregate"),
+    "local": partial(by, "auto", model="local", adjacency="replace"),
 }
 #: Each stable method and its base.
 BASES = {"stable": "tree", "stable over hst": "hst"}
@@ -177,45 +182,60 @@ def cells(runs: list[dict[str, Any]], sweep: str, objective: str, method: str) -
     return found
 
 
-def bound(setting: Setting, means: dict[str, float]) -> float:
-    """Return the excess that Theorems 4.3 and 5.4 allow, constant 1 and no logarithms: phi^p OPT + k sqrt(d) Lambda^p / eps."""
+#: Whose theorems are judged: about the cost of k-means, the distance, the cost of k-median; "" if there is none.
+THEOREMS = {
+    "stable": ("Corollary 4.4", "Theorem 4.6", "Theorem 5.4"),
+    "sample-aggregate": ("Theorem 7.8", "Theorem 7.10", ""),
+    "local": ("Corollary 6.6", "Theorem 6.7", "section 6, k-median"),
+}
+
+
+def bound(setting: Setting, means: dict[str, float], method: str) -> float:
+    """Return the excess that a theorem allows, with constant 1 and without logarithms.
+
+    phi^p OPT + k sqrt(d) Lambda^p / eps; in the local model the second term is sqrt(n) times as large.
+    """
     p = setting.power
     noise = setting.k * math.sqrt(setting.d) * setting.reach**p / setting.epsilon
-    return float(means["phi"] ** p * means["plain"] + noise)
+    return float(means["phi"] ** p * means["plain"] + noise * (math.sqrt(setting.n) if method == "local" else 1))
 
 
-def shape_table(runs: list[dict[str, Any]], method: str = "stable") -> str:
-    """Return, along each sweep, which constant each theorem's bound needs, and how excess and bound grow."""
-    lines = []
-    for objective in OBJECTIVES:
-        for sweep in SWEEPS:
-            found = cells(runs, sweep, objective, method)
-            values = [value for value, _ in found]
-            made = [(replace(Setting(objective), **{sweep: value}), means) for value, means in found]  # type: ignore[arg-type]
-            allowed = [bound(setting, means) for setting, means in made]
-            lines.append([objective, "cost", sweep, *_judged(values, [means["excess"] for _, means in made], allowed)])
-            if objective == "k-means":
+def shapes(runs: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Judged]]:
+    """Return, for each method and theorem and along each sweep, how the measured quantity stands to its bound."""
+    found: dict[tuple[str, str], dict[str, Judged]] = {}
+    for method, (means_cost, distance, median_cost) in THEOREMS.items():
+        for objective, sweep in itertools.product(OBJECTIVES, SWEEPS):
+            measured = cells(runs, sweep, objective, method)
+            values = [value for value, _ in measured]
+            made = [(replace(Setting(objective), **{sweep: value}), means) for value, means in measured]  # type: ignore[arg-type]
+            name = means_cost if objective == "k-means" else median_cost
+            if name and len(values) > 1:
+                allowed = [bound(setting, means, method) for setting, means in made]
+                found.setdefault((method, name), {})[sweep] = Judged(values, [m["excess"] for _, m in made], allowed)
+            if objective == "k-means" and len(values) > 1:
                 allowed = [means["phi"] ** 2 * setting.reach for setting, means in made]
-                lines.append([objective, "distance", sweep, *_judged(values, [m["distance"] for _, m in made], allowed)])
-    return markdown(
-        ["objective", "bound of the", "along", "constant needed, by value", "exponent: measured / bound", "verdict"], lines
-    )
+                found.setdefault((method, distance), {})[sweep] = Judged(values, [m["distance"] for _, m in made], allowed)
+    return found
 
 
-def _judged(values: list[float], measured: list[float], allowed: list[float]) -> list[str]:
-    """Return constants, exponents along the sweep, and a verdict by a rule: is the constant 1 enough, and does it grow.
+def shape_table(runs: list[dict[str, Any]]) -> str:
+    """Return, along each sweep, which constant each theorem's bound needs, and how the measured quantity and the bound grow."""
+    lines = [
+        [f"`{method}`", name, sweep, *one.words] for (method, name), each in shapes(runs).items() for sweep, one in each.items()
+    ]
+    return markdown(["method", "bound", "along", "constant needed, by value", "exponent: measured / bound", "verdict"], lines)
 
-    It grows if it is four times as large at the worse end of the sweep as at the other.
-    """
-    if len(values) < 2:
-        return ["", "", "not measured"]
-    used = [one / other for one, other in zip(measured, allowed, strict=True)]
-    text = ", ".join(f"{value:g}: {one:.2g}" for value, one in zip(values, used, strict=True))
-    slopes = [np.polyfit(np.log(values), np.log(np.maximum(numbers, 1e-12)), 1)[0] for numbers in (measured, allowed)]
-    grows = max(used[0], used[-1]) > 4 * min(used[0], used[-1])
-    holds = "**within the bound** with constant 1" if max(used) <= 1 else f"needs a constant of {max(used):.2g}"
-    toward = f"{values[-1]:g}" if used[-1] > used[0] else f"{values[0]:g}"
-    return [text, f"{slopes[0]:.2f} / {slopes[1]:.2f}", holds + (f"; the constant grows toward {toward}" if grows else "")]
+
+def verdict_table(runs: list[dict[str, Any]]) -> str:
+    """Return one verdict on each theorem's shape: the largest constant needed anywhere, and along what it grows."""
+    lines = []
+    for (method, name), each in shapes(runs).items():
+        most = max(max(one.used) for one in each.values())
+        grows = [sweep for sweep, one in each.items() if one.grows]
+        holds = "**holds** with constant 1" if most <= 1 else f"**needs a constant** of {most:.2g}"
+        shape = f"not the shape along {', '.join(grows)}" if grows else "the shape everywhere"
+        lines.append([name, f"`{method}`", f"{most:.2g}", f"{holds}; {shape}"])
+    return markdown(["theorem", "method", "largest constant needed", "verdict"], lines)
 
 
 def cost_table(runs: list[dict[str, Any]], column: str) -> str:
@@ -276,7 +296,7 @@ def draw(runs: list[dict[str, Any]], folder: File) -> None:
                 axis.set_title(f"{objective}: {label}" if sweep == "apart" else objective, fontsize=8)
                 axis.tick_params(labelsize=7, which="both")
         handles = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*handles, loc="lower center", ncol=6, fontsize=8, frameon=False)
+        figure.legend(*handles, loc="lower center", ncol=7, fontsize=8, frameon=False)
         figure.tight_layout(rect=(0, 0.05, 1, 1))
         figure.canvas.draw()
         pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3]  # type: ignore[attr-defined]
@@ -289,6 +309,8 @@ def write_page(folder: File = RESULTS, page: str = PAGE) -> None:
     runs = read_runs(folder / "runs.csv")
     draw(runs, folder)
     into_page("repetitions", f"{len({run['repetition'] for run in runs})} repetitions of each setting.", page)
+    into_page("rows", needs.table(needs.read(folder / "rows.csv")), page)
+    into_page("verdicts", verdict_table(runs), page)
     into_page("shapes", shape_table(runs), page)
     into_page("gains", gain_table(runs), page)
     into_page("ratios", cost_table(runs, "ratio"), page)
@@ -296,9 +318,9 @@ def write_page(folder: File = RESULTS, page: str = PAGE) -> None:
 
 
 def main() -> None:
-    """Run the parts named on the command line, or both."""
+    """Run the parts named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["runs", "page"], help="runs, page")
+    parser.add_argument("parts", nargs="*", default=["runs", "rows", "page"], help="runs, rows, page")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     chosen = parser.parse_args()
@@ -306,6 +328,8 @@ def main() -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     if "runs" in chosen.parts:
         run_all(RESULTS / "runs.csv", tuple(chosen.methods), chosen.repetitions)
+    if "rows" in chosen.parts:
+        needs.run(RESULTS / "rows.csv", METHODS, Setting, chosen.repetitions)
     if "page" in chosen.parts:
         write_page()
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks import tables
-from experiments import fan_li_li, published, shechner
+from benchmarks.blobs import separated_blobs
+from experiments import fan_li_li, needs, published, shechner
 from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
 from experiments.timing import measure_times, write_times
 from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
@@ -111,9 +112,23 @@ def test_times_say_from_which_k():
     assert "**holds from k = 20**" in time_table(rows)
 
 
+def near(rows, setting, seed):
+    """The centers of blobs, or with few rows none of them."""
+    return separated_blobs(setting.n, setting.d, seed)[1] if setting.n > 300 else np.zeros((1, setting.d))
+
+
+def test_rows_are_doubled_until_the_mean_is_within_ten_percent_and_given_up_early(tmp_path, monkeypatch):
+    monkeypatch.setattr(needs, "STARTS", {"tree": (300, 10**6)})
+    for _ in range(2):
+        needs.run(tmp_path / "rows.csv", {"tree": near}, shechner.Setting, 3)
+        runs = needs.read(tmp_path / "rows.csv")
+        tried = {(one["n"], one["repetition"]) for one in runs if (one["objective"], one["d"]) == ("k-means", 4)}
+        assert tried == {(300, 0), (600, 0), (600, 1), (600, 2)}, "what is far off is tried once, and nothing after success"
+
+
 def test_a_small_sweep_fills_the_page_and_is_not_run_again(tmp_path, monkeypatch):
     monkeypatch.setattr(shechner, "SWEEPS", {"n": (300, 600), "epsilon": (1.0, 4.0)})
-    calls = []
+    calls, own = [], shechner.Setting
 
     def counted(rows, setting, seed, own=shechner.METHODS["tree"]):
         calls.append(setting)
@@ -121,6 +136,7 @@ def test_a_small_sweep_fills_the_page_and_is_not_run_again(tmp_path, monkeypatch
 
     monkeypatch.setattr(shechner, "Setting", functools.partial(shechner.Setting, n=600, d=2, k=3))
     monkeypatch.setattr(shechner, "METHODS", {"tree": counted, "stable": shechner.METHODS["stable"]})
+    monkeypatch.setattr(needs, "STARTS", {"tree": (300, 600)})
     path = tmp_path / "runs.csv"
     for _ in range(2):
         shechner.run_all(path, ("tree", "stable"), 1)
@@ -131,8 +147,11 @@ def test_a_small_sweep_fills_the_page_and_is_not_run_again(tmp_path, monkeypatch
     page = (tables.ROOT / shechner.PAGE).read_text()
     monkeypatch.setattr(tables, "ROOT", tmp_path)
     (tmp_path / "page.md").write_text(page)
+    needs.run(tmp_path / "rows.csv", {"tree": near}, own, 2)
     shechner.write_page(tmp_path, "page.md")
     text = (tmp_path / "page.md").read_text()
     assert "1 repetitions" in text
     assert "within the bound" in text
+    assert "| Corollary 4.4 | `stable` |" in text
+    assert "| k-means | 2 | 600 (1.0" in text
     assert {picture.name for picture in tmp_path.glob("*.png")} == {"ratio.png", "distance.png"}
