@@ -42,11 +42,18 @@ def hostile():
         ("format", "spinney-question/2"), ("extra", 1),
     ):  # fmt: skip
         yield json.dumps(json.loads(good) | {field: value}), policy
-    for text in ("", "null", "[]", "{", '{"format": NaN}', good.replace('"parts": 1', '"parts": 1e400'), "[" * 5000):
+    for text in ("", "null", "[]", "{", '{"format": NaN}', "[" * 5000, good + "\u00e9", "\ufeff" + good, good + " ", good + "x"):
         yield text, policy
+    for parts in ("1.0", "1e0", "10e-1", "1e400", "true", "-1", "01", "[[[1]]]", "1" + "0" * 16, "1" + "0" * 5000, '"1"'):
+        yield good.replace('"parts": 1', f'"parts": {parts}'), policy
+    yield good.replace('"id": "q"', '"id": "\\\\"'), policy
+    yield good.replace('"id": "q"', '"id": "q", "id": "last"'), policy
+    for shape in ("1001100", "1000110", "10100", "1" * 101 + "0" * 102):
+        yield question_of("cells", shape=shape), policy_for(most_slots=1024)
     for changes in (
         {"kinds": ["cost"]}, {"most_slots": 2}, {"most_questions": 0}, {"question_epsilon": "99/100"}, {"epsilon": "0"},
-        {"domain": domain_of(4, 2, step="2")},
+        {"domain": domain_of(4, 2, step="2")}, {"most_slots": None}, {"most_slots": "64"}, {"most_questions": -1},
+        {"widest_radius": True}, {"kinds": "cells"}, {"kinds": [1]}, {"epsilon": 1}, {"question_delta": "1/0"}, {"domain": []},
     ):  # fmt: skip
         yield good, policy_for(**changes)
     yield question_of("regions", radii=[9, 9]), policy_for(widest_radius=8)
@@ -54,6 +61,15 @@ def hostile():
     yield question_of("sums", anchors=[[0, 0]]), policy_for()
     yield question_of("offsets", reaches=[0, 1]), policy_for()
     yield question_of("cost", range=0), policy_for()
+
+
+def broken_states():
+    """Yield states that no device wrote."""
+    kept = {"epsilon": "1/2", "delta": "0", "report": "{}"}
+    yield from ([], None, "x", {"token": 7}, {"token": []}, {"token": "\u00e9"}, {"reports": []}, {"reports": None})
+    for change in ({"epsilon": None}, {"epsilon": "x"}, {"delta": 0}, {"report": 1}):
+        yield {"token": TOKEN, "reports": {"a": kept | change}}
+    yield from ({"token": TOKEN, "reports": {"a": one}} for one in (None, [], "x", {}))
 
 
 def vectors():
@@ -68,6 +84,8 @@ def vectors():
             tasks.append({"row": row, "question": question, "policy": policy, "state": state, "seed": f"vector {len(tasks)}"})
     for question, policy in hostile():
         tasks.append({"row": [1, 1], "question": question, "policy": policy, "state": {"token": TOKEN}, "seed": "refused"})
+    for state in broken_states():
+        tasks.append({"row": [1, 1], "question": question_of("cells"), "policy": policy_for(), "state": state, "seed": "broken"})
     for task, (message, state) in zip(tasks, run_python(tasks), strict=True):
         task |= {"message": message, "state_after": state}
     return tasks

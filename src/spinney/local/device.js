@@ -24,8 +24,11 @@ const spinney = (() => {
   const SHAPE = /^(0|1[01]{2,200000})$/;
   const AMOUNT = /^[0-9]{1,60}(\/[0-9]{0,30}[1-9][0-9]{0,30})?$/;
 
+  // What stands outside the texts of a question, whose brackets are nested so deep at most; no number has 17 digits.
+  const OUTSIDE = /^[-0-9{}[\],:" \t\r\n]*$/, LONG = /[0-9]{17}/, DEEPEST = 3;
+  const BROKEN = "the policy or the state is broken";
+
   class Refusal extends Error {}
-  class Broken extends Error {}
 
   const require_ = (holds, reason) => { if (!holds) throw new Refusal(reason); };
   const own = (value, name) => (Object.prototype.hasOwnProperty.call(value, name) ? value[name] : undefined);
@@ -40,10 +43,32 @@ const spinney = (() => {
     Array.isArray(values) && values.length >= 1 && (count === undefined || values.length === count) &&
     values.every((one) => areWhole(one, -MOST_STEPS, 2 * MOST_STEPS, d));
 
-  const count_ = (text, mark, end) => {
+  const count_ = (text, mark, start, end) => {
     let found = 0;
-    for (let i = 0; i < end; i++) if (text[i] === mark) found += 1;
+    for (let i = start; i < end; i++) if (text[i] === mark) found += 1;
     return found;
+  };
+  // How often the smallest cells were halved, or -1 if these are not the cells of a tree, level by level.
+  const depthOf = (shape) => {
+    let start = 0, end = 1, depth = -1;
+    while (start < end && end <= shape.length) {
+      [start, end] = [end, end + 2 * count_(shape, "1", start, end)];
+      depth += 1;
+    }
+    return start === end && end === shape.length ? depth : -1;
+  };
+  // The JSON in a text, null if it is none that every language reads alike: no escapes, and outside texts only whole numbers of
+  // at most 16 digits and brackets of at most three levels. Some readers take 1.0 for 1, and some know NaN.
+  const parsed = (text) => {
+    const outside = text.split('"').filter((_, i) => i % 2 === 0).join('"');
+    let depth = 0, deepest = 0;
+    for (const mark of outside) {
+      if (mark === "[" || mark === "{") depth += 1;
+      if (mark === "]" || mark === "}") depth -= 1;
+      deepest = Math.max(deepest, depth);
+    }
+    if (text.includes("\\") || !OUTSIDE.test(outside) || LONG.test(outside) || deepest > DEEPEST) return null;
+    try { return JSON.parse(text); } catch { return null; }
   };
   // Exact fractions: [numerator, denominator].
   const readAmount = (value) => {
@@ -91,7 +116,7 @@ const spinney = (() => {
   const checkKind = (asked, d) => {
     const count = Array.isArray(asked.centers) ? asked.centers.length : 0;
     if (asked.kind === "cells") {
-      require_(are(SHAPE, asked.shape) && 2 * count_(asked.shape, "0", asked.shape.length) === asked.shape.length + 1, "its cells");
+      require_(are(SHAPE, asked.shape) && depthOf(asked.shape) >= 0, "its cells");
     } else if (asked.kind === "cost") {
       const holds = arePoints(asked.first, d) && arePoints(asked.second, d) && isWhole(asked.range, 1, LARGEST);
       require_(holds && isWhole(asked.power, 1, 2), "its cost");
@@ -114,14 +139,13 @@ const spinney = (() => {
     require_(holds, "its noise is smaller than it promises");
   };
   const slotsOf = (asked) => {
-    if (asked.kind === "cells") return count_(asked.shape, "0", asked.shape.length);
+    if (asked.kind === "cells") return count_(asked.shape, "0", 0, asked.shape.length);
     if (asked.kind === "cost") return 1;
     return asked.centers.length * { regions: 1, offsets: asked.bins, sums: asked.domain.steps.length }[asked.kind];
   };
   const readQuestion = (text) => {
-    require_(typeof text === "string" && text.length <= LONGEST, "it is no text, or too long");
-    let asked = null;
-    try { asked = JSON.parse(text); } catch { /* refused below */ }
+    require_(typeof text === "string" && text.length <= LONGEST && /^[\0-\x7f]*$/.test(text), "it is no text, or too long");
+    const asked = parsed(text);
     require_(isRecord(asked) && own(asked, "format") === "spinney-question/1", "it is no question of this format");
     require_(typeof own(asked, "kind") === "string" && own(KINDS, asked.kind) !== undefined, "its kind is unknown");
     require_(hasOnly(asked, [...HEAD, ...KINDS[asked.kind]]), "its fields are others");
@@ -174,6 +198,29 @@ const spinney = (() => {
     return group.first <= number && number < group.last;
   };
 
+  const readPolicy = (policy) => {
+    require_(isRecord(policy), BROKEN);
+    const all = (...names) => names.map((name) => own(policy, name)), kinds = own(policy, "kinds");
+    require_(are(AMOUNT, ...all("epsilon", "delta", "question_epsilon", "question_delta")), BROKEN);
+    require_(areWhole(all("most_slots", "widest_radius", "most_questions"), 0, LARGEST), BROKEN);
+    require_(Array.isArray(kinds) && are(TEXT, ...kinds) && isRecord(own(policy, "domain")), BROKEN);
+    return policy;
+  };
+  // A device's token, drawn at its first use, and the reports that it sent.
+  const readState = (state, entropy) => {
+    require_(isRecord(state), BROKEN);
+    if (own(state, "reports") === undefined) state.reports = {};
+    require_(isRecord(state.reports), BROKEN);
+    for (const one of Object.values(state.reports)) {
+      require_(isRecord(one) && are(AMOUNT, own(one, "epsilon"), own(one, "delta")) && typeof own(one, "report") === "string", BROKEN);
+    }
+    const token = own(state, "token");
+    if (token === undefined || token === null || token === "") {
+      state.token = Array.from(entropy(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    }
+    require_(are(TEXT, state.token), BROKEN);
+    return [state.token, state.reports];
+  };
   const checkPolicy = (asked, policy, reports) => {
     require_(canonical(asked.domain) === canonical(policy.domain), "the policy has another domain");
     require_(policy.kinds.includes(asked.kind), "the policy does not allow this kind");
@@ -213,20 +260,20 @@ const spinney = (() => {
     const nearest = squares.reduce((best, one, i) => (one < squares[best] ? i : best), 0);
     return squares[nearest] <= asked.radii[nearest] ** 2 ? nearest : -1;
   };
-  // The number of a point's cell: the shape tells level by level which cells are halved, in their widest columns.
+  // The number of a point's cell: the shape tells level by level which cells are halved, in their widest columns. There are as
+  // many steps for every row: one that is in its cell already stays there.
   const leafOf = (point, asked) => {
-    const { shape } = asked, low = point.map(() => 0), width = [...asked.domain.steps];
+    const { shape } = asked, low = point.map(() => 0), width = [...asked.domain.steps], ones = [0];
+    for (let i = 0; i < shape.length; i++) ones.push(ones[i] + Number(shape[i] === "1"));
     let node = 0;
-    while (shape[node] === "1") {
+    for (let step = depthOf(shape); step > 0; step--) {
       const column = width.indexOf(Math.max(...width)), half = Math.floor(width[column] / 2);
       const isAbove = point[column] >= low[column] + half;
-      if (isAbove) low[column] += half;
-      width[column] = isAbove ? width[column] - half : half;
-      const further = 2 * count_(shape, "1", node) + 1 + Number(isAbove);
-      if (!(node < further && further < shape.length)) break;  // no shape of a tree
-      node = further;
+      low[column] += half * Number(isAbove);
+      width[column] = [half, width[column] - half][Number(isAbove)];
+      node = [node, 2 * ones[node] + 1 + Number(isAbove)][Number(shape[node] === "1")];
     }
-    return count_(shape, "0", node) % count_(shape, "0", shape.length);
+    return node - ones[node];
   };
   const longestOf = (point, center, reach) => {
     const length = square(point, center);
@@ -328,26 +375,16 @@ const spinney = (() => {
 
   // Answer a question about one row, or refuse it: the message to send. What `state` holds then must be kept before it is sent.
   const respond = (row, question, policy, state, entropy = systemEntropy) => {
-    let asked, digest, token;
+    let asked, digest, token, reports;
     try {
       asked = readQuestion(question);
       digest = digestOf(asked);
-      if (!isRecord(state)) throw new Broken();
-      if (own(state, "reports") === undefined) state.reports = {};
-      if (!isRecord(state.reports)) throw new Broken();
-      if (!own(state, "token")) state.token = Array.from(entropy(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      token = state.token;
-      if (!are(TEXT, token)) throw new Broken();
-      const stored = own(state.reports, digest);
-      if (stored !== undefined) {
-        if (typeof stored.report !== "string") throw new Broken();
-        return stored.report;
-      }
+      [token, reports] = readState(state, entropy);
+      if (own(reports, digest) !== undefined) return reports[digest].report;
       require_(isAsked(asked.group, token), "another group is asked");
-      checkPolicy(asked, policy, state.reports);
+      checkPolicy(asked, readPolicy(policy), reports);
     } catch (error) {  // no row was read yet
-      const reason = error instanceof Refusal ? error.message : "the policy or the state is broken";
-      return canonical({ format: "spinney-refusal/1", reason });
+      return canonical({ format: "spinney-refusal/1", reason: error instanceof Refusal ? error.message : BROKEN });
     }
     const point = place(row, readDomain(asked.domain));
     const report = canonical({ format: "spinney-report/1", question: digest, token, ...replyOf(point, asked, new Entropy(entropy)) });

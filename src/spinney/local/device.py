@@ -16,7 +16,9 @@ import re
 import struct
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
+from itertools import accumulate
 from numbers import Real
 from typing import Any
 
@@ -28,20 +30,20 @@ _ONE_AT_A_TIME = threading.Lock()
 #: Columns, steps of a column, radii and other numbers are not more, so that every language computes with them exactly.
 MOST_COLUMNS, MOST_STEPS, WIDEST, LARGEST = 1024, 2**20, 2**25, 2**53 - 1
 #: Characters of a question; the fields of every question, and those of each kind.
-LONGEST = 4_000_000
-HEAD = {"format", "id", "kind", "epsilon", "delta", "domain", "group", "noise"}
+LONGEST, HEAD = 4_000_000, {"format", "id", "kind", "epsilon", "delta", "domain", "group", "noise"}
 KINDS = {
-    "cells": {"shape"},
-    "regions": {"centers", "radii"},
-    "offsets": {"centers", "radii", "reaches", "kernel", "bins"},
-    "cost": {"first", "second", "power", "range"},
-    "sums": {"centers", "radii", "reaches", "anchors", "resolution"},
-}
+    "cells": {"shape"}, "regions": {"centers", "radii"}, "offsets": {"centers", "radii", "reaches", "kernel", "bins"},
+    "cost": {"first", "second", "power", "range"}, "sums": {"centers", "radii", "reaches", "anchors", "resolution"},
+}  # fmt: skip
 #: Texts: of printable ASCII, which every language writes alike, of a number, and of an amount such as "1/2".
 _TEXT = re.compile(r"[ -~]{0,200}")
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,60})?([eE][+-]?[0-9]{1,3})?")
 _SHAPE = re.compile(r"0|1[01]{2,200000}")
 _AMOUNT = re.compile(r"[0-9]{1,60}(/[0-9]{0,30}[1-9][0-9]{0,30})?")
+#: What stands outside the texts of a question, whose brackets are nested three deep at most; no number has 17 digits.
+_OUTSIDE, _LONG, DEEPEST = re.compile(r'[-0-9{}\[\],:" \t\r\n]*'), re.compile("[0-9]{17}"), 3
+BROKEN = "the policy or the state is broken"
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 class Refusal(Exception):  # noqa: N818  (an answer, not an error)
@@ -59,14 +61,13 @@ def _are(pattern: re.Pattern[str], *values: Any) -> bool:
 
 def _wholes(values: Any, low: int, high: int, count: int | None = None) -> bool:
     """Whether this is a list of whole numbers within bounds."""
-    if type(values) is not list or (count is not None and len(values) != count):
-        return False
-    return not values or (set(map(type, values)) == {int} and min(values) >= low and max(values) <= high)
+    holds = type(values) is list and (count is None or len(values) == count)
+    return holds and (not values or (set(map(type, values)) == {int} and min(values) >= low and max(values) <= high))
 
 
 def _points(values: Any, d: int, count: int | None = None) -> bool:
     """Whether this is a list of points of the grid, or somewhat outside of it."""
-    holds = type(values) is list and len(values) >= 1 and (count is None or len(values) == count)
+    holds = type(values) is list and len(values) == (count or len(values)) >= 1
     return holds and all(_wholes(one, -MOST_STEPS, 2 * MOST_STEPS, d) for one in values)
 
 
@@ -80,8 +81,8 @@ def read_domain(value: Any) -> tuple[list[float], float, list[int]]:
     """Return lower bounds, the step and the steps of each column."""
     _require(type(value) is dict and set(value) == {"lower", "step", "steps"}, "its domain")
     steps, texts = value["steps"], value["lower"]
-    _require(_wholes(steps, 1, MOST_STEPS) and type(texts) is list, "its domain")
-    _require(1 <= len(texts) == len(steps) <= MOST_COLUMNS and _are(_NUMBER, *texts, value["step"]), "its domain")
+    holds = _wholes(steps, 1, MOST_STEPS) and type(texts) is list and 1 <= len(texts) == len(steps) <= MOST_COLUMNS
+    _require(holds and _are(_NUMBER, *texts, value["step"]), "its domain")
     lower, step = [float(text) for text in texts], float(value["step"])
     upper = [low + step * count for low, count in zip(lower, steps, strict=True)]
     _require(step > 0 and all(map(math.isfinite, (*lower, *upper, step))), "its domain")
@@ -90,13 +91,10 @@ def read_domain(value: Any) -> tuple[list[float], float, list[int]]:
 
 def exp_below(exponent: Fraction) -> int:
     """Return a whole number of 2^-PLACES that is at most e^exponent: the series, each term rounded down. `exponent` >= 0."""
-    above, below = exponent.numerator, exponent.denominator
-    total = term = 1 << PLACES
-    count = 0
+    total, term, count = 1 << PLACES, 1 << PLACES, 1
     while term:
-        count += 1
-        term = term * above // (below * count)
-        total += term
+        term = term * exponent.numerator // (exponent.denominator * count)
+        total, count = total + term, count + 1
     return total
 
 
@@ -108,18 +106,15 @@ def is_lawful_threshold(threshold: int, epsilon: Fraction) -> bool:
 def is_lawful_gaussian(resolution: int, variance: int, order: int, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether discrete Gaussian noise hides a vector of length `resolution`, replaced by any other; the order is Renyi's."""
     exponent = (order - 1) * (epsilon - Fraction(2 * order * resolution**2, variance))
-    if not 0 <= exponent <= 2048 or not delta < 1:
-        return False
-    return bool(
-        ((order - 1) ** (order - 1) * delta.denominator) << PLACES <= delta.numerator * order**order * exp_below(exponent)
-    )
+    least = ((order - 1) ** (order - 1) * delta.denominator) << PLACES
+    return 0 <= exponent <= 2048 and delta < 1 and least <= delta.numerator * order**order * exp_below(exponent)
 
 
 def _check_kind(asked: dict[str, Any], d: int) -> None:
     """Refuse arguments that are no partition, no regions or no cost."""
     kind, count = asked["kind"], len(asked["centers"]) if type(asked.get("centers")) is list else 0
     if kind == "cells":
-        _require(_are(_SHAPE, asked["shape"]) and asked["shape"].count("0") == asked["shape"].count("1") + 1, "its cells")
+        _require(_are(_SHAPE, asked["shape"]) and depth_of(asked["shape"]) >= 0, "its cells")
     elif kind == "cost":
         holds = _points(asked["first"], d) and _points(asked["second"], d) and _wholes([asked["range"]], 1, LARGEST)
         _require(holds and _wholes([asked["power"]], 1, 2), "its cost")
@@ -127,18 +122,16 @@ def _check_kind(asked: dict[str, Any], d: int) -> None:
         _require(_points(asked["centers"], d) and _wholes(asked["radii"], 0, WIDEST, count), "its regions")
     _require("reaches" not in asked or _wholes(asked["reaches"], 1, WIDEST, count), "its reaches")
     _require(kind != "offsets" or (asked["kernel"] in ("mean", "median") and _wholes([asked["bins"]], 2, 64)), "its kernel")
-    if kind == "sums":
-        _require(_points(asked["anchors"], d, count) and _wholes([asked["resolution"]], 1, FINE), "its anchors")
+    _require(kind != "sums" or (_points(asked["anchors"], d, count) and _wholes([asked["resolution"]], 1, FINE)), "its anchors")
 
 
 def _check_noise(asked: dict[str, Any]) -> None:
     """Refuse noise that is smaller than the question's epsilon and delta promise."""
     noise, epsilon, delta = asked["noise"], read_amount(asked["epsilon"]), read_amount(asked["delta"])
-    names = ("variance", "order") if asked["kind"] == "sums" else ("threshold",)
-    _require(type(noise) is dict and set(noise) == set(names) and epsilon > 0, "its noise")
-    _require(_wholes(list(noise.values()), 1, 2**50), "its noise")
-    if asked["kind"] == "sums":
-        _require(2 <= noise["order"] <= 4096, "its noise")
+    names = {"variance", "order"} if asked["kind"] == "sums" else {"threshold"}
+    holds = type(noise) is dict and set(noise) == names and _wholes(list(noise.values()), 1, 2**50) and epsilon > 0
+    _require(holds and 2 <= noise.get("order", 2) <= 4096, "its noise")
+    if "order" in noise:
         holds = is_lawful_gaussian(asked["resolution"], noise["variance"], noise["order"], epsilon, delta)
     else:
         holds = delta == 0 and is_lawful_threshold(noise["threshold"], epsilon)
@@ -147,28 +140,41 @@ def _check_noise(asked: dict[str, Any]) -> None:
 
 def slots_of(asked: dict[str, Any]) -> int:
     """Return how many slots, or numbers, the report of a question that was read has."""
-    kind = asked["kind"]
-    if kind in ("cells", "cost"):
-        return int(asked["shape"].count("0")) if kind == "cells" else 1
-    return len(asked["centers"]) * int(
-        asked["bins"] if kind == "offsets" else len(asked["domain"]["steps"]) if kind == "sums" else 1
-    )
+    if asked["kind"] in ("cells", "cost"):
+        return int(asked["shape"].count("0")) if asked["kind"] == "cells" else 1
+    of_each = {"regions": 1, "offsets": asked.get("bins", 0), "sums": len(asked["domain"]["steps"])}
+    return len(asked["centers"]) * int(of_each[asked["kind"]])
+
+
+def depth_of(shape: str) -> int:
+    """Return how often the smallest cells were halved, or -1 if these are not the cells of a tree, level by level."""
+    start, end, depth = 0, 1, -1
+    while start < end <= len(shape):
+        start, end, depth = end, end + 2 * shape.count("1", start, end), depth + 1
+    return depth if start == end == len(shape) else -1
+
+
+def _parsed(text: str) -> Any:
+    """Return the JSON in a text, None if it is none that every language reads alike: some take 1.0 for 1, some know NaN."""
+    outside = '"'.join(text.split('"')[::2])
+    depths = accumulate((mark in "[{") - (mark in "]}") for mark in outside if mark in "[{]}")
+    is_plain = "\\" not in text and _OUTSIDE.fullmatch(outside) is not None and _LONG.search(outside) is None
+    with suppress(ValueError):
+        return json.loads(text) if is_plain and max(depths, default=0) <= DEEPEST else None
+    return None
 
 
 def read_question(text: Any) -> dict[str, Any]:
     """Return what a question asks, or raise a `Refusal`: it is a whole one, and its noise keeps its own promise."""
-    _require(isinstance(text, str) and len(text) <= LONGEST, "it is no text, or too long")
-    try:
-        asked = json.loads(text)
-    except (ValueError, RecursionError):
-        asked = None
+    _require(isinstance(text, str) and len(text) <= LONGEST and text.isascii(), "it is no text, or too long")
+    asked = _parsed(text)
     _require(type(asked) is dict and asked.get("format") == "spinney-question/1", "it is no question of this format")
     _require(type(asked.get("kind")) is str and asked["kind"] in KINDS, "its kind is unknown")
     _require(set(asked) == HEAD | KINDS[asked["kind"]], "its fields are others")
     group = asked["group"]
     _require(type(group) is dict and set(group) == {"salt", "parts", "first", "last"}, "its group")
-    bounds = [group[name] for name in ("first", "last", "parts")]
-    _require(_wholes(bounds, 0, 2**16) and bounds[0] < bounds[1] <= bounds[2], "its group")
+    first, last, parts = bounds = [group[name] for name in ("first", "last", "parts")]
+    _require(_wholes(bounds, 0, 2**16) and first < last <= parts, "its group")
     _require(_are(_TEXT, asked["id"], group["salt"]), "its texts")
     _check_kind(asked, len(read_domain(asked["domain"])[2]))
     _check_noise(asked)
@@ -177,7 +183,7 @@ def read_question(text: Any) -> dict[str, Any]:
 
 def digest_of(asked: dict[str, Any]) -> str:
     """Return the digest of a question: SHA-256 of its JSON with sorted names and no spaces. Any other content has another one."""
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+    return hashlib.sha256(_canonical(asked).encode("ascii")).hexdigest()
 
 
 def is_asked(group: dict[str, Any], token: str) -> bool:
@@ -186,17 +192,32 @@ def is_asked(group: dict[str, Any], token: str) -> bool:
     return bool(group["first"] <= number % group["parts"] < group["last"])
 
 
+def _read_state(state: Any, entropy: Callable[[int], bytes]) -> tuple[str, dict[str, Any]]:
+    """Return a device's token, drawn at its first use, and the reports that it sent."""
+    _require(isinstance(state, dict) and isinstance(state.setdefault("reports", {}), dict), BROKEN)
+    for one in state["reports"].values():
+        holds = isinstance(one, dict) and type(one.get("report")) is str
+        _require(holds and _are(_AMOUNT, one.get("epsilon"), one.get("delta")), BROKEN)
+    if state.get("token") in (None, ""):
+        state["token"] = entropy(16).hex()
+    _require(_are(_TEXT, state["token"]), BROKEN)
+    return state["token"], state["reports"]
+
+
 def _check_policy(asked: dict[str, Any], policy: dict[str, Any], reports: dict[str, Any]) -> None:
     """Refuse what this device does not allow, or has no budget left for."""
-    amounts = {name: read_amount(asked[name]) for name in ("epsilon", "delta")}
-    _require(asked["domain"] == policy["domain"], "the policy has another domain")
+    holds = _are(_AMOUNT, *(policy[name] for name in ("epsilon", "delta", "question_epsilon", "question_delta")))
+    holds = holds and _wholes([policy[name] for name in ("most_slots", "widest_radius", "most_questions")], 0, LARGEST)
+    _require(holds and type(policy["domain"]) is dict and type(policy["kinds"]) is list and _are(_TEXT, *policy["kinds"]), BROKEN)
+    _require(_canonical(asked["domain"]) == _canonical(policy["domain"]), "the policy has another domain")
     _require(asked["kind"] in policy["kinds"], "the policy does not allow this kind")
     points = max(len(asked.get(name, ())) for name in ("centers", "first", "second"))
     _require(max(slots_of(asked), points) <= policy["most_slots"], "the policy allows fewer slots")
     widest = max((0, *asked.get("reaches", ()), *asked.get("radii", ())))
     _require(widest <= policy["widest_radius"], "the policy allows no radius so wide")
     _require(len(reports) < policy["most_questions"], "the policy allows no more questions")
-    for name, more in amounts.items():
+    for name in ("epsilon", "delta"):
+        more = read_amount(asked[name])
         _require(more <= read_amount(policy[f"question_{name}"]), f"the policy allows less {name} for a question")
         spent = sum((read_amount(one[name]) for one in reports.values()), start=more)
         _require(spent <= read_amount(policy[name]), f"the ceiling of {name} is reached")
@@ -228,17 +249,15 @@ def _region(point: list[int], asked: dict[str, Any]) -> int:
 def _leaf(point: list[int], asked: dict[str, Any]) -> int:
     """Return the number of a point's cell. The shape tells level by level which cells are halved, in their widest columns."""
     shape, low, width, node = asked["shape"], [0] * len(point), list(asked["domain"]["steps"]), 0
-    while shape[node] == "1":
+    ones = list(accumulate(map("1".__eq__, shape), initial=0))
+    for _ in range(depth_of(shape)):  # as many steps for every row: one that is in its cell already stays there
         column = width.index(max(width))
         half = width[column] // 2
         is_above = point[column] >= low[column] + half
         low[column] += half * is_above
-        width[column] = width[column] - half if is_above else half
-        further = 2 * shape.count("1", 0, node) + 1 + is_above
-        if not node < further < len(shape):  # no shape of a tree
-            break
-        node = further
-    return int(shape.count("0", 0, node) % shape.count("0"))
+        width[column] = (half, width[column] - half)[is_above]
+        node = (node, 2 * ones[node] + 1 + is_above)[shape[node] == "1"]
+    return node - ones[node]
 
 
 def _longest(point: list[int], center: list[int], reach: int) -> int:
@@ -256,9 +275,8 @@ def _offset(point: list[int], region: int, column: int, asked: dict[str, Any]) -
     """Return what a user in a region says about a column, in parts of FINE: between -FINE and FINE."""
     center, reach = asked["centers"][region], asked["reaches"][region]
     longest = reach if asked["kernel"] == "mean" else _longest(point, center, reach)
-    if column == len(point):  # the weight of a median
-        return int(reach * FINE // longest)
-    return _scaled(min(max(point[column] - center[column], -longest), longest), FINE, longest)
+    told = point[column] - center[column] if column < len(point) else reach  # the weight of a median
+    return _scaled(min(max(told, -longest), longest), FINE, longest)
 
 
 class _Entropy:
@@ -276,18 +294,13 @@ class _Entropy:
 
     def below(self, bound: int) -> int:
         """Return a number below a bound, each equally likely: bytes, cut to as many bits as needed, until it is below."""
-        bits = (bound - 1).bit_length()
+        bits, number = (bound - 1).bit_length(), bound
         size = (bits + 7) // 8
-        while True:
-            start = self._at
-            self._at = end = start + size
-            part = self._bytes[start:end]
-            if len(part) < size:
-                self._at = start
-                part = self.take(size)
+        while number >= bound:
+            end = self._at + size
+            part, self._at = (self._bytes[self._at : end], end) if end <= len(self._bytes) else (self.take(size), self._at)
             number = int.from_bytes(part, "big") >> (8 * size - bits)
-            if number < bound:
-                return number
+        return number
 
     def has_exp(self, above: int, below: int) -> bool:
         """Return True with probability e^-(above / below)."""
@@ -304,9 +317,8 @@ class _Entropy:
         """Return discrete Gaussian noise (Canonne, Kamath and Steinke 2020, algorithms 1 to 3)."""
         scale = math.isqrt(variance) + 1
         while True:
-            size = self.below(scale)
-            if not self.has_exp(size, scale):
-                continue
+            while not self.has_exp(size := self.below(scale), scale):
+                pass
             while self.has_exp(1, 1):
                 size += scale
             is_negative = self.take(1)[0] >= 128
@@ -321,25 +333,21 @@ def _bits(slot: int, asked: dict[str, Any], entropy: _Entropy) -> str:
     marks = ["1" if word < threshold else "0" for word in words]
     if slot >= 0:
         marks[slot] = "1" if words[slot] < WORDS // 2 else "0"
-    size = (count + 7) // 8
-    return int("".join(marks).ljust(8 * size, "0"), 2).to_bytes(size, "big").hex()
+    return int("".join(marks).ljust(-count // 8 * -8, "0"), 2).to_bytes((count + 7) // 8, "big").hex()
 
 
 def reply_of(point: list[int], asked: dict[str, Any], entropy: _Entropy) -> dict[str, Any]:
     """Return a point's private reply; the order in which random bytes are read is part of the format."""
     kind, noise = asked["kind"], asked["noise"]
-    if kind == "cells":
-        return {"bits": _bits(_leaf(point, asked), asked, entropy)}
+    if kind in ("cells", "regions"):
+        return {"bits": _bits(_leaf(point, asked) if kind == "cells" else _region(point, asked), asked, entropy)}
     if kind == "cost":
-        first, second = (min(_square(point, center) for center in asked[name]) for name in ("first", "second"))
-        if asked["power"] == 1:
-            first, second = math.isqrt(first), math.isqrt(second)
+        squares = (min(_square(point, center) for center in asked[name]) for name in ("first", "second"))
+        first, second = map(math.isqrt, squares) if asked["power"] == 1 else squares
         value = min(max(first - second, -asked["range"]), asked["range"]) + asked["range"]
         words = struct.unpack(">2I", entropy.take(8))
         return {"bit": int(words[0] < value * WORDS // (2 * asked["range"])) ^ int(words[1] < noise["threshold"])}
     region = _region(point, asked)
-    if kind == "regions":
-        return {"bits": _bits(region, asked, entropy)}
     if kind == "offsets":
         words = struct.unpack(">2I", entropy.take(8))
         column, slot = words[0] * (len(point) + (asked["kernel"] == "median")) // WORDS, -1
@@ -353,10 +361,6 @@ def reply_of(point: list[int], asked: dict[str, Any], entropy: _Entropy) -> dict
         for i, (x, c) in enumerate(zip(point, anchor, strict=True), start=region * len(point)):
             values[i] += _scaled(x - c, asked["resolution"], _longest(point, anchor, reach))
     return {"values": values}
-
-
-def _message(name: str, **fields: Any) -> str:
-    return json.dumps({"format": f"spinney-{name}/1", **fields}, sort_keys=True, separators=(",", ":"))
 
 
 def respond(
@@ -376,25 +380,21 @@ def respond(
     row : sequence of numbers, or None
     question : str
     policy, state : dict
-        What this device allows, and what it keeps; an empty state is a new device's.
+        What this device allows and keeps; an empty state is a new device's.
     entropy : callable
         Returns so many random bytes; anything but the default is for tests of the format.
     """
     with _ONE_AT_A_TIME:  # else two questions at once could both be within the ceiling
         try:
             asked = read_question(question)
-            digest, reports = digest_of(asked), state.setdefault("reports", {})
-            token = state["token"] = state.get("token") or entropy(16).hex()
-            _require(_are(_TEXT, token), "the policy or the state is broken")
+            digest, (token, reports) = digest_of(asked), _read_state(state, entropy)
             if digest in reports:
                 return str(reports[digest]["report"])
             _require(is_asked(asked["group"], token), "another group is asked")
             _check_policy(asked, policy, reports)
-        except (KeyError, TypeError, AttributeError, UnicodeEncodeError):  # no row was read yet
-            return _message("refusal", reason="the policy or the state is broken")
-        except Refusal as refusal:
-            return _message("refusal", reason=str(refusal))
-        point = place(row, *read_domain(asked["domain"]))
-        report = _message("report", question=digest, token=token, **reply_of(point, asked, _Entropy(entropy)))
+        except Exception as error:  # a refusal, or whatever a policy or a state that is no JSON raises: no row was read yet
+            return _canonical({"format": "spinney-refusal/1", "reason": str(error) if type(error) is Refusal else BROKEN})
+        reply = reply_of(place(row, *read_domain(asked["domain"])), asked, _Entropy(entropy))
+        report = _canonical({"format": "spinney-report/1", "question": digest, "token": token, **reply})
         reports[digest] = {"epsilon": asked["epsilon"], "delta": asked["delta"], "report": report}
         return report

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from alarms import check_frequencies
-from reports import policy_for, question_of, run_node
+from reports import domain_of, policy_for, question_of, run_node
 from spinney import ParameterError
 from spinney.audit import Pair, black_box
 from spinney.local import Session, device, policy_of
@@ -104,3 +104,30 @@ def test_threads_share_one_ceiling():
 def test_a_session_is_dealt_by_one_number(seed):
     with pytest.raises(ParameterError, match="random_state"):
         Session({"n_clusters": 2, "epsilon": 1.0, "bounds": (0, 1)}, n_features=1, random_state=seed)
+
+
+class Counted(list):
+    """A list that counts how often it is read, whatever is found."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.reads = 0
+
+    def __getitem__(self, at):
+        self.reads += 1
+        return super().__getitem__(at)
+
+
+@pytest.mark.parametrize("shape", ["0", "100", "11000", "1010100", "10" * 9 + "0", "1" * 7 + "0" * 8])
+def test_a_cell_is_found_in_as_many_steps_for_every_row(shape):
+    asked = json.loads(question_of("cells", domain_of(64, 8), shape=shape))
+    points = [Counted([x, y]) for x in range(64) for y in range(8)]
+    cells = {device._leaf(point, asked) for point in points}
+    assert cells == set(range(shape.count("0")))
+    assert {point.reads for point in points} == {device.depth_of(shape)}
+
+
+@pytest.mark.parametrize("shape", ["1", "10", "00", "000", "1001100", "111", "10000", "1000110", "01"])
+def test_cells_that_are_no_tree_are_refused(shape):
+    message = json.loads(respond([1, 1], question_of("cells", shape=shape), policy_for(), {}))
+    assert message["reason"] == "its cells"

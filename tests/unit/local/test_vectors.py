@@ -2,6 +2,7 @@
 
 import html
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -9,7 +10,8 @@ import subprocess
 import pytest
 
 from benchmarks.local_vectors import PATH, vectors
-from reports import DEVICE, RUNNER, run_node, run_python
+from reports import DEVICE, RUNNER, TOKEN, policy_for, question_of, run_node, run_python
+from spinney.local import respond
 
 VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
 EXPECTED = [[vector["message"], vector["state_after"]] for vector in VECTORS]
@@ -32,6 +34,63 @@ def test_python_gives_the_vectors():
 
 def test_javascript_gives_the_vectors_in_node():
     assert run_node(VECTORS) == EXPECTED
+
+
+def changed(text, rng):
+    """Return a question with a few small faults, most of which a device refuses."""
+    pieces = (
+        "1.0",
+        "1e0",
+        "-0",
+        "null",
+        "true",
+        "NaN",
+        "[]",
+        "{}",
+        "[[0]]",
+        '"x"',
+        '"1/2"',
+        "0",
+        "1",
+        "-1",
+        "9" * 16,
+        "9" * 17,
+        "\\",
+    )
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        way = rng.randrange(4)
+        if way == 0:
+            places = [found.span() for found in re.finditer(r'-?[0-9]+|"[^"]*"|\[[^\[\]]*\]', text)]
+            start, end = rng.choice(places)
+            text = text[:start] + rng.choice(pieces) + text[end:]
+        elif way == 1:
+            at = rng.randrange(len(text))
+            text = text[:at] + rng.choice('"{}[]:,0159.eE- \t\u00e9x') + text[at + 1 :]
+        elif way == 2:
+            start = rng.randrange(len(text))
+            text = text[:start] + text[start + rng.randrange(1, 9) :]
+        else:
+            text = text.replace(rng.choice(["1", "0", ",", '"', "]"]), rng.choice(["1", "2", "0.0", "", " "]), 1)
+    return text
+
+
+def test_both_devices_refuse_the_same_questions_for_the_same_reasons():
+    rng, kinds = random.Random(5), ("cells", "regions", "offsets", "cost", "sums")
+    policy = policy_for(epsilon="9", most_slots=4096)
+    texts = [changed(question_of(rng.choice(kinds)), rng) for _ in range(3000)]
+    tasks = [{"row": [1, 1], "question": text, "policy": policy, "state": {"token": TOKEN}, "seed": "same"} for text in texts]
+    found = run_python(tasks)
+    assert run_node(tasks) == found
+    reasons = {json.loads(message).get("reason") for message, _ in found}
+    assert None in reasons
+    assert len(reasons) > 12
+
+
+def test_numbers_are_whole_as_they_are_written():
+    question = question_of("cells")
+    for text in ("1.0", "1e0", "10e-1", "true"):
+        message = respond([1, 1], question.replace('"parts": 1', f'"parts": {text}'), policy_for(), {"token": TOKEN})
+        assert json.loads(message)["reason"] == "it is no question of this format"
 
 
 def test_javascript_draws_from_the_system_and_repeats_its_report():
