@@ -11,6 +11,7 @@ Proof: ``proofs/local.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -29,9 +30,14 @@ from spinney.local.tallies import ReportTally
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge, Measure
 from spinney.solvers.nearest import nearest
+from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Refined"]
+
+#: More centers than asked for are told about if a cluster of average size stands out of the noise by so many standard deviations.
+#: Of those, one is merged with others if its users stand out by so many.
+SUPPORTED, STANDS_OUT = 6.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,9 @@ class Refined(Protocol):
         Of wide offsets.
     reach : float
         Of narrow offsets, in standard deviations of a cluster's columns.
+    spare : float
+        So many times as many centers as asked for are told about by wide offsets, and then merged: of two clusters that the
+        cells take for one, both are found.
     """
 
     name = "refined"
@@ -67,6 +76,7 @@ class Refined(Protocol):
     deepest: int = 4
     bins: int = 4
     reach: float = 2.5
+    spare: float = 1.5
 
     def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
         """Return one charge: a user answers one question."""
@@ -88,14 +98,20 @@ class Refined(Protocol):
             summary = summary.over(tree, origins).heard(tally, origins)
             users += tally.total_users
         weights, stds = summary.weights, summary.stds
-        centers = summary.solved(problem, rng)
+        wide = users * self.wide / (self.coarse + self.rounds * self.fine)  # users to come
+        count = self._supported(problem.k, float(tally.count_std[0]) / math.sqrt(max(tally.total_users, 1)), wide)
+        centers = summary.solved(problem, rng, count)
         kernel = problem.kernel
         spread, variance = _spreads(tree, weights, stds, centers, problem)
         reaches = np.minimum(3 * spread, gaps_of(centers, problem))
         third = yield "reports", asking.offsets("wide", centers, reaches, "mean", self.bins, epsilon, groups[-2])
         step = _Step(third, asking.grid, reaches)
         centers, variance = _moved(centers, variance, step)
-        reaches = np.minimum(self.reach * step.spreads(spread), reaches)
+        spread = step.spreads(spread)
+        if count > problem.k:
+            centers, variance, spread = _merged(centers, variance, spread, step, problem, rng)
+            reaches = gaps_of(centers, problem)
+        reaches = np.minimum(self.reach * spread, reaches)
         floor = reaches if kernel == "mean" else np.maximum(reaches / self.reach * 0.5, asking.grid.step)
         fourth = yield "reports", asking.offsets("narrow", centers, floor, kernel, 2, epsilon, groups[-1])
         last = _Step(fourth, asking.grid, floor)
@@ -105,6 +121,11 @@ class Refined(Protocol):
         noise = Noise("gaussian", float(last.mass_std * users / max(fourth.total_users, 1)) + 1e-9)
         kept = weights > 0
         return Result(problem.domain.clip(centers), sizes, noise, tree.middles[kept], weights[kept] * users)
+
+    def _supported(self, k: int, noise: float, users: float) -> int:
+        """Return about how many centers wide offsets are asked, given the noise that a user adds to each count."""
+        share = noise * math.sqrt(self.bins / max(users, 1.0))  # of users in a region: its standard deviation
+        return max(math.ceil(self.spare * k), k) if SUPPORTED * share * k <= 1 else k
 
 
 def _spreads(
@@ -167,6 +188,24 @@ class _Step:
         found = np.sqrt(np.maximum(squares - (self.offsets**2).mean(axis=1) - gap**2 / 6, 0))
         pooled = float(np.median(found[self.precision > 0])) if self.precision.any() else np.inf
         return np.asarray(np.clip(np.clip(found, pooled / 2, pooled * 2), before / 8, before))
+
+
+def _merged(
+    centers: FloatArray, variance: FloatArray, spread: FloatArray, step: _Step, problem: PointProblem, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return k centers for those that were asked about, by their noisy masses, with variances and spreads of their columns."""
+    k, d = problem.k, problem.n_features
+    kept = step.masses > STANDS_OUT * step.mass_std
+    kept[np.argsort(-step.masses)[:k]] = True
+    points, mass = centers[kept], np.maximum(step.masses[kept], step.mass_std)
+    found = solve(points, mass, k, problem.power, rng, problem.domain.sample(k, rng)).centers
+    squares, labels = nearest(points, found)
+    total = np.maximum(np.bincount(labels, mass, k), 1e-12)
+    wide = np.sqrt(np.bincount(labels, mass * (spread[kept] ** 2 + squares / d), k) / total)
+    noise = np.bincount(labels, mass**2 * variance[kept], k) / total**2
+    empty = np.bincount(labels, minlength=k) == 0
+    wide[empty], noise[empty] = problem.domain.half_diagonal, problem.domain.half_diagonal**2
+    return found, noise, wide
 
 
 def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:

@@ -48,10 +48,11 @@ class CellSummary:
         """Return a summary before any question."""
         return cls(tree, np.zeros(len(tree)), np.full(len(tree), np.inf), np.zeros(len(tree)))
 
-    def solved(self, problem: PointProblem, rng: np.random.Generator) -> FloatArray:
-        """Return the best centers for the middles of weighted cells."""
-        kept, fillers = self.weights > 0, problem.domain.sample(problem.k, rng)
-        return solve(self.tree.middles[kept], self.weights[kept], problem.k, problem.power, rng, fillers).centers
+    def solved(self, problem: PointProblem, rng: np.random.Generator, count: int | None = None) -> FloatArray:
+        """Return the best centers for the middles of weighted cells: k, or another number."""
+        k = problem.k if count is None else count
+        kept, fillers = self.weights > 0, problem.domain.sample(k, rng)
+        return solve(self.tree.middles[kept], self.weights[kept], k, problem.power, rng, fillers).centers
 
     def levels(self, tally: ReportTally, split: float, deepest: int, most_cells: int) -> IntArray:
         """Return how often to halve each cell, so that its parts pass so many times the noise if rows fill it evenly."""
