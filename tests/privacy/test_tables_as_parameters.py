@@ -43,7 +43,8 @@ from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import CoverModel, max_coverage
-from spinney.local import Session, policy_of
+from spinney.local import Refined, Session, StableLocal, policy_of, respond
+from spinney.local.device import read_question
 from spinney.mechanisms.source import SeededSource
 from spinney.naming import named
 from spinney.privacy.budget import Budget
@@ -129,6 +130,7 @@ MODULES = {
     "spinney.algorithms.coverage": True,
     "spinney.algorithms.local_search": True,
     "spinney.algorithms.sample_aggregate": True,
+    "spinney.local": False,
     "spinney.releases.ball": True,
     "spinney.algorithms.site_hst": True,
     "spinney.algorithms.stable": True,
@@ -160,6 +162,9 @@ def world(tmp_path_factory):
     summary.to_json(folder / "release.json")
     problem = kmeans.plan(2).problem
     curve = cost_curve(summary, 2)
+    session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": (0, 1)}, 2, 0)
+    question, asked = session.question, read_question(session.question)
+    session = session.heard([respond(row, question, policy_of(session), {}) for row in ROWS.tolist()])
     instances = {
         type(one).__name__: one
         for one in (
@@ -167,6 +172,7 @@ def world(tmp_path_factory):
             Budget.of(1.0), spinney.Box(0, 1), spinney.Ball(1.0), SPACE, HST(), Coverage(), LocalSearch(), SiteHST(),
             CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12), SampleAggregate(), Stable(), ball,
             spinney.PublicScaler((0, 1)).fit(ROWS), spinney.PublicEncoder({"age": (0, 110), "size": ["a", "b"]}),
+            session, session.tallies[0], Refined(), StableLocal(),
         )
     }  # fmt: skip
     ordinary = {
@@ -291,6 +297,15 @@ def world(tmp_path_factory):
         "owner": "c",
         "title": "Stays",
         "verification": None,
+        "parameters": session.parameters,
+        "tallies": (),
+        "messages": ["{}"],
+        "roster": None,
+        "session": session,
+        "row": [0.5, 0.5],
+        "policy": policy_of(session),
+        "state": {},
+        "asked": asked,
     }
     special = {
         "read_bounds.path": folder / "bounds.json",
@@ -324,6 +339,10 @@ def world(tmp_path_factory):
         "zcdp_epsilon.delta": 0.1,
         "zcdp_rho.delta": 0.1,
         "one_cluster.candidates": 2,
+        "aggregate.question": question,
+        "respond.question": question,
+        "Session.objective": "kmeans",
+        "Session.from_json.text": session.to_json(),
         "Coverage.balls.problem": kmedoids.plan().problem,
     }
     return instances, ordinary, special

@@ -121,6 +121,10 @@ def fit_table(
     rows: Rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
     schema = facts.schema_of(rows.n_features)
     rows = rows if schema is None else rows.encoded(schema)
+    if facts.is_local:
+        from spinney.local.users import users_of
+
+        rows = users_of(rows)
     fit = facts.fit(rows.n_features)
     with progress(len(fit.plan().charges)):
         release: Release = run(fit, rows, ledger)

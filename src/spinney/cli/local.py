@@ -56,16 +56,25 @@ def _write(path: Path, text: str) -> None:
 def _session(path: Path, options: dict[str, Any]) -> Any:
     """Return the session in a file, or a new one."""
     from spinney.local.session import Session
+    from spinney.tables.files import read_bounds
 
     given = {name: value for name, value in options.items() if value is not None}
+    by_column = None if "bounds_file" not in given else read_bounds(given["bounds_file"])
     if path.exists():
         if given:
             raise ParameterError(f"{path} is a session already.\nHint: leave the options out, or name a new file.")
         return Session.from_json(_read(path))
+    if by_column is not None:
+        if "bounds" in given or given.setdefault("n_features", len(by_column)) != len(by_column):
+            raise ParameterError(
+                "Bounds are given twice, or for other columns.\nHint: --bounds-file FILE alone: it tells the columns too."
+            )
+        given["bounds"] = by_column
     missing = [name for name in ("n_clusters", "epsilon", "bounds", "n_features") if name not in given]
     if missing:
         raise ParameterError(
-            f"{path} is not there, and a new session lacks an option.\nHint: --k 10 --epsilon 1 --bounds LO HI --n-features 2."
+            f"{path} is not there, and a new session lacks an option.\nHint: --k 10 --epsilon 1 --bounds LO HI --n-features 2, "
+            "or --bounds-file FILE."
         )
     parameters: dict[str, Any] = {
         name: given[name] for name in ("n_clusters", "epsilon", "delta", "bounds", "algorithm") if name in given
@@ -82,7 +91,8 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
 @click.option("--epsilon", type=float, default=None, help="What each user may lose in all.")
 @click.option("--delta", type=float, default=None, help="Needed by the stable protocol, which has Gaussian reports.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
-@click.option("--n-features", type=int, default=None, help="Number of columns.")
+@click.option("--bounds-file", type=FILE, default=None, help='Or public bounds by column, JSON: {"age": [0, 110]}.')
+@click.option("--n-features", type=int, default=None, help="Number of columns; not needed with --bounds-file.")
 @click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default=None, help="kmeans by default.")
 @click.option("--algorithm", default=None, help="refined, the default, or stable.")
 @click.option("--random-state", type=int, default=None, help="Seeds public randomness.")
@@ -147,20 +157,26 @@ def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -
 @click.option("--roster", type=FILE, default=None, help="Tokens that may answer, a line each.")
 @click.option("--out", type=FILE, default=None, help="Where to write the release, after the last question.")
 def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out: Path | None) -> None:
-    """Add up REPORTS to the open question of SESSION, and write the release when it was the last."""
+    """Add up REPORTS to the open question of SESSION, and write the release when it was the last.
+
+    Where no report counts, the session stays at its question: exit code 3.
+    """
     with one_line_errors():
         from spinney.local.session import Session
 
         tokens = None if roster is None else frozenset(_lines(roster))
         found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
         is_over, tally = found.question is None, found.tallies[-1]
+        left = ", ".join(f"{count} {reason}" for reason, count in tally.left_out.items() if count)
+        if not tally.total_users:
+            told = f" Left out: {left}." if left else ""
+            raise DataError(f"No report counts: {session} stays at its question.{told}\nHint: give the messages that answer it.")
         if is_over and out is None:
             raise ParameterError("This was the last question.\nHint: --out release.json, to write the release.")
         if is_over and out is not None:
             with written_whole(out) as part:
                 found.release.to_json(part)
         _write(session, found.to_json())
-        left = ", ".join(f"{count} {reason}" for reason, count in tally.left_out.items() if count)
         click.echo(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."))
         click.echo(
             f"Wrote {out}: {found.release.statement}." if is_over else "Ask the next question with 'spinney local question'."

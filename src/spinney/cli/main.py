@@ -73,6 +73,13 @@ _clustering = add_options(
     click.option("--max-k", "max_clusters", type=int, default=20, show_default=True, help="The most clusters for --k auto."),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
     click.option("--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."),
+    click.option(
+        "--model",
+        type=click.Choice(["central", "local"]),
+        default="central",
+        show_default=True,
+        help="local simulates users' devices, with --adjacency replace and --algorithm refined or stable.",
+    ),
 )
 
 

@@ -16,6 +16,7 @@ OPTIONS = {
     "existing_sites": "--existing",
     "lower": "--bounds",
     "max_rows_per_group": "--max-rows-per-group",
+    "model": "--model",
     "n_clusters": "--k",
     "n_features": "--n-features",
     "n_guess": "--n-guess",
@@ -53,10 +54,11 @@ HINTS = (
         "tables are for PrivateKMeans, sites for PrivateKMedoids, users for model='local'",
         "'spinney fit' is for tables, 'spinney sites' for sites",
     ),
+    ("give an array or a frame; spinney.local asks devices", "simulate fewer rows; 'spinney local' asks devices"),
     ("choose the sites in a space with coordinates", "choose the sites with --coordinates, or from --points"),
     ("write it again with to_json", "name a file that 'spinney fit' or 'spinney sites' wrote"),
 )
-_FORMULA = re.compile(r"^The '(\w+)' parameter of [\w.]+ must be (.*)$", re.DOTALL)
+_FORMULA = re.compile(r"^The '(\w+)' parameter of [\w. ]+? must be (.*)$", re.DOTALL)
 _SETTING = re.compile(r"\b(\w+)=('[^']*'|[^\s;,']*[^\s;,.'])")
 
 

@@ -158,7 +158,9 @@ class PrivateClusterer(
         if schema is not None:
             rows = rows.encoded(schema)
         if facts.is_local:
-            rows = self._users(rows)
+            from spinney.local.users import users_of
+
+            rows = users_of(rows)
         if facts.uneven is not None:
             warnings.warn(facts.uneven, UnitsWarning, stacklevel=3)
         return facts.fit(rows.n_features), rows
@@ -177,16 +179,6 @@ class PrivateClusterer(
         check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)
         return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
-
-    def _users(self, rows: Rows) -> Rows:
-        """Return rows that play users; they must be in memory."""
-        if type(rows) is not ArrayRows:
-            raise ParameterError(
-                "model='local' simulates users of a table in memory.\nHint: give an array or a frame; spinney.local asks devices."
-            )
-        from spinney.local.users import LocalRows
-
-        return LocalRows(rows.nonprivate_array, rows.columns)
 
     def _store(self, release: Release) -> None:
         self.release_ = release

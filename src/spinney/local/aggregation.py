@@ -125,13 +125,24 @@ def aggregate(question: str, messages: Iterable[Any], roster: Collection[str] | 
     -------
     ReportTally
     """
+    tokens = None if roster is None else _tokens(roster)
     try:
         asked = read_question(question)
     except Refusal as refusal:
         reason = str(refusal)
     else:
-        return _tallied(asked, messages, roster)
+        return _tallied(asked, messages, tokens)
     raise ParameterError(f"This is no question: {reason}.\nHint: give the text that the devices were sent.")
+
+
+def _tokens(roster: Any) -> frozenset[str]:
+    """Return the tokens that may answer."""
+    tokens: frozenset[Any] = frozenset({None})
+    with suppress(Exception):  # whatever a table in its place raises
+        tokens = frozenset({None} if isinstance(roster, str | bytes) else roster)
+    if not all(type(token) is str for token in tokens):
+        raise ParameterError.wrong("roster", "aggregate", "a collection of texts", roster, "the tokens that devices drew.")
+    return tokens
 
 
 def _tallied(asked: dict[str, Any], messages: Iterable[Any], roster: Collection[str] | None) -> ReportTally:

@@ -11,18 +11,44 @@ from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ParameterError
 from spinney.local.cells import CellTree
 from spinney.local.device import PLACES, WIDEST, WORDS, exp_below, is_lawful_gaussian, is_lawful_threshold
 from spinney.local.grid import Grid
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Asking", "least_gaussian", "least_threshold"]
+__all__ = ["Asking", "Unlawful", "least_gaussian", "least_threshold"]
 
 #: Offsets of `sums` are whole numbers of this part of their reach.
 RESOLUTION = 1024
 #: Users are dealt into so many groups by a hash.
 PARTS = 1000
+
+
+class Unlawful(Exception):  # noqa: N818  (no error by itself: whoever plans says what was typed)
+    """No noise that devices draw keeps a promise.
+
+    Parameters
+    ----------
+    name : {"epsilon", "delta"}
+        What is wrong.
+    least : float, optional
+        What a charge must have at least.
+    words : str
+        What must be, where that is not known.
+    """
+
+    def __init__(self, name: str, words: str = "", least: float | None = None) -> None:
+        super().__init__(f"no noise of devices keeps this promise: {name}")
+        self.name, self._words, self._least = name, words, least
+
+    @property
+    def hint(self) -> str:
+        """What to type."""
+        return "epsilon=1.0 is common." if self.name == "epsilon" else "delta=1e-6, or the refined protocol, which needs none."
+
+    def expected(self, charge: Any, budget: Any) -> str:
+        """Return what the whole budget must be, of which the charge has a share."""
+        return self._words if self._least is None else f"at least {self._least * float(budget / charge):.2g}"
 
 
 @lru_cache(maxsize=64)
@@ -31,7 +57,7 @@ def least_threshold(epsilon: Fraction) -> int:
     exponential = exp_below(min(epsilon, Fraction(64)))
     threshold = max(1, -(-(WORDS << PLACES) // (exponential + (1 << PLACES))))
     if not is_lawful_threshold(threshold, epsilon):
-        raise ParameterError.wrong("epsilon", "a local report", "at least 1e-9", float(epsilon), "epsilon=1.0 is common.")
+        raise Unlawful("epsilon", least=1e-9)
     return threshold
 
 
@@ -43,8 +69,7 @@ MOST_TRIES = 10_000
 def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUTION) -> tuple[int, int]:
     """Return the least variance found, and the Renyi order that shows it, of discrete Gaussian noise worth (epsilon, delta)."""
     if not 0 < delta < 1:
-        hint = "delta=1e-6, or the refined protocol, which needs none."
-        raise ParameterError.wrong("delta", "the stable protocol", "a float in (0, 1)", float(delta), hint)
+        raise Unlawful("delta", "a float in (0, 1)")
 
     def rho(order: int) -> float:
         log_share = (order - 1) * math.log(order - 1) - order * math.log(order)
@@ -52,13 +77,13 @@ def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUT
 
     order = max(range(2, 4097), key=rho)
     if not rho(order) > 0:
-        raise ParameterError.wrong("epsilon", "the stable protocol", "a larger one", float(epsilon), "epsilon=1.0 is common.")
+        raise Unlawful("epsilon", "a larger one")
     variance = math.ceil(2 * resolution**2 / rho(order))
     for _ in range(MOST_TRIES):
         if is_lawful_gaussian(resolution, variance, order, epsilon, delta):
             return variance, order
         variance += max(1, variance >> 40)
-    raise ParameterError.wrong("epsilon", "the stable protocol", "a smaller one", float(epsilon), "epsilon=1.0 is common.")
+    raise Unlawful("epsilon", "a smaller one")
 
 
 @dataclass(frozen=True)

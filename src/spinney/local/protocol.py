@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.local.limits import Scope, check_limits
 from spinney.local.tallies import ReportTally
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
@@ -31,8 +32,18 @@ class Protocol(Algorithm):
         """Ask, and return what may be released. Everything but the tallies is public."""
 
     @abstractmethod
-    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
+    def shares(self, problem: PointProblem) -> tuple[Charge, ...]:
         """Return every charge: what each user loses."""
+
+    @abstractmethod
+    def scope(self, problem: PointProblem) -> Scope:
+        """Return what is asked at most."""
+
+    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
+        """Return every charge, after a check that devices can answer: nothing is charged for what they would refuse."""
+        charges = self.shares(problem)
+        check_limits(f"the {self.name} protocol", problem, charges, self.scope(problem))
+        return charges
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the charges as shares of epsilon, for plans."""

@@ -21,9 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.problem import Charges, PointProblem, Result
+from spinney.constraints import Constraint, check, integer, real
 from spinney.local.asking import PARTS, Asking
 from spinney.local.cells import CellTree
+from spinney.local.device import WIDEST
 from spinney.local.grid import Grid
+from spinney.local.limits import Scope
 from spinney.local.protocol import Protocol, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
@@ -38,6 +41,18 @@ __all__ = ["Refined"]
 #: More centers than asked for are told about if a cluster of average size stands out of the noise by so many standard deviations.
 #: Of those, one is merged with others if its users stand out by so many.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
+#: What the parameters may be.
+_POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
+PARAMETERS = {
+    **{name: integer(1, f"{name}=120.", PARTS) for name in ("coarse", "fine", "wide")},
+    "rounds": integer(0, "rounds=3.", 16),
+    "most_cells": integer(1, "most_cells=1024.", 2**16),
+    "deepest": integer(1, "deepest=4.", 16),
+    "bins": integer(2, "bins=4.", 64),
+    "split": _POSITIVE,
+    "reach": _POSITIVE,
+    "spare": real(lambda value: 1 <= value <= 4, "[1, 4]", "spare=1.5."),
+}
 
 
 @dataclass(frozen=True)
@@ -78,9 +93,21 @@ class Refined(Protocol):
     reach: float = 2.5
     spare: float = 1.5
 
-    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
+    def __post_init__(self) -> None:
+        check("Refined", vars(self), PARAMETERS)
+        told = self.coarse + self.rounds * self.fine + self.wide
+        some = Constraint(lambda _: told < PARTS, f"fewer: coarse + rounds * fine + wide is less than {PARTS}", "wide=200.")
+        check("Refined", {"wide": self.wide}, {"wide": some})
+
+    def shares(self, problem: PointProblem) -> tuple[Charge, ...]:
         """Return one charge: a user answers one question."""
         return (Charge("reports", "reports", Measure.PURE, problem.budget.epsilon),)
+
+    def scope(self, problem: PointProblem) -> Scope:
+        """Return what is asked at most: cells, and offsets in whole Voronoi cells."""
+        points = math.ceil(self.spare * problem.k)
+        slots = max(2 ** levels_of(problem), self.most_cells, points * self.bins, problem.k * 2)
+        return Scope(("cells", "offsets"), slots, points, WIDEST)
 
     def talk(self, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Talk:
         """Ask four groups."""
@@ -125,7 +152,7 @@ class Refined(Protocol):
     def _supported(self, k: int, noise: float, users: float) -> int:
         """Return about how many centers wide offsets are asked, given the noise that a user adds to each count."""
         share = noise * math.sqrt(self.bins / max(users, 1.0))  # of users in a region: its standard deviation
-        return max(math.ceil(self.spare * k), k) if SUPPORTED * share * k <= 1 else k
+        return math.ceil(self.spare * k) if users >= 1 and SUPPORTED * share * k <= 1 else k
 
 
 def _spreads(

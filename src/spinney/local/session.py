@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -12,19 +12,22 @@ from typing import Any, Self
 import numpy as np
 
 from spinney.algorithms.problem import Result, planned
+from spinney.constraints import check, one_of
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.charging import today
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_points
-from spinney.fits.record import promise_fields, repeat_fields
+from spinney.fits.record import algorithm_of, plain_parameters, promise_fields, repeat_fields
 from spinney.local.aggregation import aggregate
 from spinney.local.desk import Till
-from spinney.local.device import KINDS, WIDEST, Refusal, read_question
+from spinney.local.device import Refusal, read_question
 from spinney.local.grid import Grid
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.ledger import FitLedger
 from spinney.releases.centers import Release
+from spinney.releases.objectives import POWERS
+from spinney.spaces.box import Ball
 
 __all__ = ["Session", "policy_of"]
 
@@ -35,6 +38,8 @@ DEVICES = (
 )
 FORMAT = "spinney-session/1"
 OWNER = "spinney.local.Session"
+#: What can be asked for.
+NAMES = ("n_clusters", "epsilon", "delta", "bounds", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,22 @@ class Session:
     tallies: tuple[ReportTally, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        given = self.parameters
+        if type(given) is not dict or not all(type(name) is str and name in NAMES for name in given):
+            expected, hint = (
+                f"a dict of some of {', '.join(map(repr, NAMES))}",
+                "the rest is fixed: replaced rows, the local model.",
+            )
+            raise ParameterError.wrong("parameters", OWNER, expected, given, hint)
+        if isinstance(given.get("bounds"), Ball):
+            hint = "bounds=Box(-1, 1): devices move values to bounds column by column."
+            raise ParameterError.wrong("bounds", OWNER, "a pair, a Box, or a dict by column", given["bounds"], hint)
+        check(OWNER, {"objective": self.objective}, {"objective": one_of(POWERS, "objective='kmeans'.")})
         if type(self.random_state) is not int:  # users are dealt by it anew at every question: it must be the same one
             raise ParameterError.wrong("random_state", OWNER, "an int", self.random_state, "random_state=1.")
+        if type(self.tallies) is not tuple or not all(type(tally) is ReportTally for tally in self.tallies):
+            hint = "leave it out: heard() adds them."
+            raise ParameterError.wrong("tallies", OWNER, "a tuple of ReportTally", self.tallies, hint)
 
     @cached_property
     def fit(self) -> Fit:
@@ -95,13 +114,19 @@ class Session:
         problem, algorithm = self.fit.problem, self.fit.algorithm
         charges = {charge.name: charge for charge in planned(algorithm, problem)}
         talk, asked = algorithm.talk(problem, charges, np.random.default_rng(self.random_state)), []
+        foreign = DataError("A tally is not of the question that this session asks.\nHint: add reports with heard(messages).")
+        result = None
         try:
             asked.append(next(talk))
             for tally in self.tallies:
+                if tally.asked != read_question(asked[-1][1]):
+                    raise foreign
                 asked.append(talk.send(tally))
         except StopIteration as end:
-            return tuple(asked), end.value
-        return tuple(asked), None
+            result = end.value
+        if len(asked) < len(self.tallies):
+            raise foreign
+        return tuple(asked), result
 
     @property
     def question(self) -> str | None:
@@ -114,7 +139,7 @@ class Session:
         if self.question is None:
             raise ParameterError("This session has ended: nothing is asked.\nHint: its release has the centers.")
         tally = aggregate(self.question, messages, roster)
-        return Session(self.parameters, self.n_features, self.random_state, self.objective, (*self.tallies, tally))
+        return replace(self, tallies=(*self.tallies, tally))
 
     @property
     def release(self) -> Release:
@@ -124,7 +149,8 @@ class Session:
             raise ParameterError(
                 "This session is not at its end.\nHint: send its question to devices, and give it their reports."
             )
-        problem, algorithm = self.fit.problem, self.fit.algorithm
+        problem: Any = self.fit.problem
+        algorithm = self.fit.algorithm
         ledger = FitLedger(problem.budget, planned(algorithm, problem))
         till, charges = Till(ledger), {charge.name: charge for charge in ledger.planned}
         for name, text in asked:
@@ -132,7 +158,7 @@ class Session:
         promise = promise_fields(problem, ledger, SecureSource(), False, DEVICES)
         made: dict[str, str | None] = {"date": today(), "ledger": None, "entry": None}
         promise |= repeat_fields(algorithm, self.random_state, None, made)
-        release: Release = problem.release(result, algorithm.name, None, promise)
+        release: Release = problem.release(result, algorithm.name, problem.names, promise)
         return release
 
     def to_json(self) -> str:
@@ -140,43 +166,68 @@ class Session:
         tallies = [
             {"users": tally.users.tolist(), "totals": tally.totals.tolist(), "left_out": tally.left_out} for tally in self.tallies
         ]
-        facts = {"parameters": self.parameters, "n_features": self.n_features, "random_state": self.random_state}
-        return json.dumps({"format": FORMAT, "objective": self.objective, "tallies": tallies, **facts}, sort_keys=True) + "\n"
+        problem: Any = self.fit.problem
+        algorithm = self.fit.algorithm
+        ends = zip(problem.domain.lower.tolist(), problem.domain.upper.tolist(), strict=True)
+        written = {
+            "n_clusters": problem.k,
+            "epsilon": float(problem.budget.epsilon),
+            "delta": float(problem.budget.delta),
+            "bounds": list(zip(*ends, strict=True)) if problem.names is None else dict(zip(problem.names, ends, strict=True)),
+            "algorithm": algorithm.name,
+        }
+        facts = {"parameters": written, "n_features": problem.n_features, "random_state": self.random_state}
+        facts |= {"format": FORMAT, "objective": self.objective, "protocol": plain_parameters(algorithm), "tallies": tallies}
+        return json.dumps(facts, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
         try:
             record = json.loads(text)
-            facts = {name: record[name] for name in ("parameters", "n_features", "random_state", "objective")}
-            session = cls(**facts)
-            for one in record["tallies"]:
-                asked = read_question(session.question)
-                users, totals = (np.asarray(one[name], dtype=np.int64) for name in ("users", "totals"))
-                if (users.shape, totals.shape) != (ReportTally.empty(asked).users.shape, ReportTally.empty(asked).totals.shape):
-                    raise ValueError
-                session = cls(**facts, tallies=(*session.tallies, ReportTally(asked, users, totals, dict(one["left_out"]))))
-            if record["format"] == FORMAT:
-                return session
+            typed, own, tallies = (record.pop(name) for name in ("parameters", "protocol", "tallies"))
+            whole = record.pop("format") == FORMAT and set(record) == {"n_features", "random_state", "objective"}
+            if not whole or set(typed) != set(NAMES):
+                raise ValueError
+            typed["algorithm"] = algorithm_of(typed["algorithm"], own, "users")
+            session = cls(typed, **record)
+            if plain_parameters(session.fit.algorithm) != own:
+                raise ValueError
+            for one in tallies:
+                session = replace(session, tallies=(*session.tallies, _tally(one, session.question)))
+            return session
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, Refusal):
             pass
         raise DataError("This is no whole session.\nHint: keep the file that 'spinney local question' wrote.")
 
 
+def _tally(record: Any, question: str | None) -> ReportTally:
+    """Return what a session's file has of the reports to a question; raise a ValueError unless it fits."""
+    asked = read_question(question)
+    users, totals = (np.asarray(record[name], dtype=np.int64) for name in ("users", "totals"))
+    empty, left = ReportTally.empty(asked), record["left_out"]
+    fits = (users.shape, totals.shape) == (empty.users.shape, empty.totals.shape) and (users >= 0).all()
+    if not fits or set(record) != {"users", "totals", "left_out"} or not all(type(count) is int for count in left.values()):
+        raise ValueError
+    return ReportTally(asked, users, totals, {str(reason): count for reason, count in left.items()})
+
+
 def policy_of(session: Session) -> dict[str, Any]:
-    """Return a policy that allows a session's questions and no more epsilon: for users, or who speaks for them, to judge."""
+    """Return a policy that allows a session's questions and nothing else: for users, or who speaks for them, to judge."""
+    if not isinstance(session, Session):
+        raise ParameterError.wrong("session", "policy_of", "a Session", session, "policy_of(session).")
     problem: Any = session.fit.problem
-    charges = planned(session.fit.algorithm, problem)
+    charges, scope = planned(session.fit.algorithm, problem), session.fit.algorithm.scope(problem)
     delta = max(charge.delta for charge in charges)
     return {
         "format": "spinney-policy/1",
         "domain": Grid.of(problem.ground.domain).record,
-        "kinds": sorted(KINDS),
+        "kinds": sorted(scope.kinds),
         "epsilon": str(sum((Fraction(charge.amount) for charge in charges), start=Fraction(0))),
         "delta": str(delta),
         "question_epsilon": str(max(Fraction(charge.amount) for charge in charges)),
         "question_delta": str(delta),
-        "most_slots": 4096,
-        "widest_radius": WIDEST,
+        "most_slots": scope.slots,
+        "widest_radius": scope.widest,
         "most_questions": len(charges),
     }

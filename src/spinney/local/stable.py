@@ -13,6 +13,7 @@ Proof: ``proofs/local.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,9 +21,13 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.problem import Charges, PointProblem, Result
-from spinney.local.asking import PARTS, Asking, least_gaussian
+from spinney.constraints import boolean, check
+from spinney.exceptions import ParameterError
+from spinney.local.asking import PARTS, Asking
 from spinney.local.cells import CellTree
+from spinney.local.device import WIDEST
 from spinney.local.grid import Grid
+from spinney.local.limits import Scope
 from spinney.local.protocol import Protocol, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
@@ -60,21 +65,33 @@ class StableLocal(Protocol):
 
     anchored: bool = True
 
-    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
+    def __post_init__(self) -> None:
+        check("StableLocal", vars(self), {"anchored": boolean("anchored=True tells means from their centers.")})
+
+    def shares(self, problem: PointProblem) -> tuple[Charge, ...]:
         """Return the charges of one user, in the order of asking; all of delta is the Gaussian reports'."""
-        budget = problem.budget
-        epsilon = {name: Fraction(budget.epsilon) * share for name, share in SHARES.items()}
-        least_gaussian(epsilon["sums"], budget.delta)  # says what to type if there is no delta
+        budget, hint = problem.budget, "delta=1e-6, or the refined protocol, which needs none."
+        if not budget.delta:
+            raise ParameterError.wrong("delta", "the stable protocol", "a float in (0, 1)", float(budget.delta), hint)
         deltas = {"sums": budget.delta}
         return tuple(
-            Charge(name, "reports", Measure.PURE, amount, deltas.get(name, Fraction(0))) for name, amount in epsilon.items()
+            Charge(name, "reports", Measure.PURE, Fraction(budget.epsilon) * share, deltas.get(name, Fraction(0)))
+            for name, share in SHARES.items()
         )
+
+    def scope(self, problem: PointProblem) -> Scope:
+        """Return what is asked at most; reports are about whole Voronoi cells for k-median alone."""
+        k, widest = problem.k, WIDEST
+        if problem.power == 2:
+            widest = min(math.ceil(problem.domain.half_diagonal / Grid.of(problem.domain).step), WIDEST)
+        slots = max(2 ** _levels(problem), MOST_CELLS, k * problem.n_features)
+        return Scope(("cells", "cost", "regions", "sums"), slots, 2 * k, widest)
 
     def talk(self, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Talk:
         """Ask everyone."""
         amounts = {name: Fraction(charge.amount) for name, charge in charges.items()}
         asking = Asking(Grid.of(problem.domain), salt_of(rng))
-        tree, _ = CellTree(asking.grid).refined(np.array([min(levels_of(problem) + MORE, 10)]))
+        tree, _ = CellTree(asking.grid).refined(np.array([_levels(problem)]))
         tally = yield "coarse cells", asking.cells("coarse", tree, amounts["coarse cells"])
         summary = CellSummary.unknown(tree).heard(tally, np.arange(len(tree)))
         tree, origins = tree.refined(summary.levels(tally, SPLIT, DEEPEST, MOST_CELLS))
@@ -127,6 +144,11 @@ class StableLocal(Protocol):
             centers = problem.domain.clip(start + _shortened(centers + step - start, third))
             passed.append(centers)
         return np.asarray(np.mean(passed[STEPS // 2 :], axis=0))
+
+
+def _levels(problem: PointProblem) -> int:
+    """Return how often the first grid is halved."""
+    return min(levels_of(problem) + MORE, 10)
 
 
 def _shortened(vectors: FloatArray, lengths: FloatArray) -> FloatArray:

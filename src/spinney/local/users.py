@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
+from spinney.exceptions import ParameterError
 from spinney.local.cells import leaves_of
 from spinney.local.device import FINE, WORDS, digest_of, slots_of
 from spinney.local.grid import Grid
@@ -26,7 +28,7 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 
-__all__ = ["LocalRows", "Users"]
+__all__ = ["LocalRows", "Users", "users_of"]
 
 #: What a release says of who was trusted.
 SIMULATED = (
@@ -149,6 +151,15 @@ def _sums(places: IntArray, region: IntArray, asked: dict[str, Any]) -> IntArray
     totals = np.zeros((len(asked["centers"]), d), dtype=np.int64)
     np.add.at(totals, t, _scaled(gaps, asked["resolution"], longest[:, None]))
     return totals.reshape(1, -1)
+
+
+def users_of(rows: Rows) -> LocalRows:
+    """Return rows that play users; they must be in memory."""
+    if type(rows) is not ArrayRows:
+        raise ParameterError(
+            "model='local' simulates users of a table in memory.\nHint: give an array or a frame; spinney.local asks devices."
+        )
+    return LocalRows(rows.nonprivate_array, rows.columns)
 
 
 @dataclass(frozen=True, eq=False)

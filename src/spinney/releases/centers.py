@@ -56,8 +56,6 @@ class Release(ClusterRelease):
         As for `Promise`.
     """
 
-    faint = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
-
     objective: str
     centers: NDArray[np.float64]
     domain: dict[str, Any]
@@ -74,6 +72,13 @@ class Release(ClusterRelease):
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         if self.center_margins is not None:
             object.__setattr__(self, "center_margins", frozen_array(self.center_margins))
+
+    @property
+    def faint(self) -> str:  # type: ignore[override]
+        """What to tell if the sizes are no larger than noise."""
+        if self.model.startswith("local"):
+            return "These sizes may all be noise. Did too few users answer for this epsilon?"
+        return "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
 
     def __repr__(self) -> str:
         k, d = self.centers.shape

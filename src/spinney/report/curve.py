@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ParameterError, ReleaseError, check_path
+from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS, title_of
 from spinney.report.canvas import NewFigure, new_figure, save, title_text
 from spinney.report.plots import axes_of, shown_figure
+from spinney.report.separation import check_summary
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 
@@ -75,8 +76,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     for name, value, least in (("max_clusters", max_clusters, 1), ("random_state", random_state, 0)):
         if not _is_count(value, least):
             raise ParameterError.wrong(name, "cost_curve", f"an int in [{least}, inf)", value, "max_clusters=20, random_state=0.")
-    if not len(release.summary_points):
-        raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+    check_summary(release)
     release = release.in_scale  # costs are those of distances
     rng = np.random.default_rng(random_state)
     domain = domain_from_dict(release.domain)

@@ -17,6 +17,8 @@ from spinney.spaces.box import FloatArray, domain_from_dict
 __all__ = ["nonprivate_separation", "separation", "wasserstein_distance"]
 
 _CLUSTERS = integer(1, "for example n_clusters=8.", 10_000)
+#: Algorithms that make no summary.
+WITHOUT_SUMMARY = {"lloyd"}
 _STATE = integer(0, "random_state=0 repeats the restarts.")
 
 
@@ -29,6 +31,16 @@ def _points(value: Any, name: str, owner: str) -> FloatArray:
     if points.ndim != 2 or not points.size or not np.isfinite(points).all():
         raise ParameterError.wrong(name, owner, "a table of finite numbers, one point a row", value, "an array of shape (n, d).")
     return points
+
+
+def check_summary(release: Release) -> None:
+    """Raise unless a release has a summary: some algorithms make none, and some tables leave nothing in it but noise."""
+    if len(release.summary_points):
+        return
+    if {release.algorithm, release.parameters.get("base")} & WITHOUT_SUMMARY:
+        raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+    more = "more users" if release.model.startswith("local") else "more rows"
+    raise ReleaseError(f"The summary is empty: nothing stands out of the noise.\nHint: {more}, or a larger epsilon.")
 
 
 def separation(release: Release, n_clusters: int | None = None, random_state: int = 0) -> Separation:
@@ -52,8 +64,7 @@ def separation(release: Release, n_clusters: int | None = None, random_state: in
         raise ParameterError.wrong("release", "separation", "a Release", release, "model.release_.")
     k = len(release.centers) if n_clusters is None else n_clusters
     check("separation", {"n_clusters": k, "random_state": random_state}, {"n_clusters": _CLUSTERS, "random_state": _STATE})
-    if not len(release.summary_points):
-        raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+    check_summary(release)
     release = release.in_scale
     rng = np.random.default_rng(random_state)
     fillers = domain_from_dict(release.domain).sample(int(k) + 1, rng)

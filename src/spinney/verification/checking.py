@@ -87,6 +87,10 @@ def _charges(record: dict[str, Any]) -> Check:
 def _noise(record: dict[str, Any]) -> list[Check]:
     """Check the noise of every question."""
     charges, records = record["charges"], record["mechanisms"]
+    asked, is_local = {one["question"] for one in charges}, record["model"].partition(":")[0].partition(",")[0] == "local"
+    if (asked == {"reports"}) is not is_local or ("reports" in asked) is not is_local:
+        words = "users' reports were added up, and nothing else, if and only if the model is local"
+        return [Check("model", False, f"it is not the one of its charges: {words}")]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
         return [Check("mechanisms", False, "they are not those of the charges")]
     columns = len(record["domain"]["lower"]) if "domain" in record else 0

@@ -1,14 +1,18 @@
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import spinney
-from spinney import PrivateKMeans, PrivateKMedian, verify
+from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
 from spinney.audit import replay
-from spinney.exceptions import BudgetError, DataError, ParameterError
-from spinney.local import Refined, Session, StableLocal, policy_of, respond
+from spinney.exceptions import BudgetError, DataError, FewRowsWarning, ParameterError, ReleaseError
+from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
+from spinney.local.device import read_question
+from spinney.report.curve import cost_curve
+from spinney.report.pages import page
 
 CENTERS = np.array([[-0.6, -0.5], [0.6, 0.5], [-0.5, 0.6]])
 
@@ -144,6 +148,115 @@ def test_a_session_asks_devices_to_its_end_and_can_be_kept_between_questions(obj
 def test_a_broken_session_is_an_error_that_quotes_nothing(text):
     with pytest.raises(DataError, match="no whole session"):
         Session.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns", "name"),
+    [
+        ({}, 1025, "n_features"),
+        ({"algorithm": "stable", "delta": 1e-31}, 2, "delta"),
+        ({"algorithm": "stable", "delta": 1e-6, "epsilon": 2e-9}, 2, "epsilon"),
+        ({"algorithm": "stable", "delta": 1e-6, "epsilon": 1e-5}, 2, "epsilon"),
+        ({"k": 9000}, 40, "n_clusters"),
+    ],
+)
+def test_what_no_device_answers_is_refused_before_anything_is_charged(changes, columns, name, tmp_path):
+    ledger = spinney.Ledger(tmp_path / "ledger.jsonl", epsilon=9, delta=0.1, adjacency="replace")
+    model = local(**changes)
+    with pytest.raises(ParameterError, match=f"'{name}' parameter of the") as error:
+        model.fit(np.zeros((3, columns)), ledger=ledger)
+    assert not ledger.entries
+    if name in ("epsilon", "delta"):
+        assert f"Got {getattr(model, name)!r} instead" in str(error.value), "what was typed, not a share of it"
+
+
+@pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
+@pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-3)])
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (130, 3)])
+def test_a_policy_allows_what_a_session_asks_and_no_other_kind(objective, algorithm, delta, k, d):
+    parameters = {"n_clusters": k, "epsilon": 6.0, "delta": delta, "bounds": [-1, 1], "algorithm": algorithm}
+    session = Session(parameters, d, 7, objective)
+    policy, kinds, slots = policy_of(session), set(), [0]
+    while session.question is not None:
+        asked = read_question(session.question)
+        device._check_policy(asked, policy, {})
+        kinds.add(asked["kind"])
+        slots.append(max(device.slots_of(asked), *(len(asked.get(name, ())) for name in ("centers", "first"))))
+        session = session.heard([respond([0] * d, session.question, policy, {}) for _ in range(3)])
+    assert kinds == set(policy["kinds"])
+    assert max(slots) <= policy["most_slots"] <= max(max(slots) * 3, 1024)
+
+
+def test_long_reports_of_many_clusters_are_allowed():
+    wide = policy_of(Session({"n_clusters": 2000, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1))
+    assert wide["most_slots"] == 3000 * 4
+
+
+@pytest.mark.parametrize(
+    "bounds", [(-1, 1), Box(-1, [1, 2]), (np.array([-1, 0.5]), np.array([1, 2])), {"age": (0, 110), "stay": (0, 60)}]
+)
+@pytest.mark.parametrize("algorithm", ["auto", "refined", Refined(rounds=1, coarse=200)])
+def test_a_session_is_kept_whatever_its_bounds_and_protocol(bounds, algorithm):
+    session = Session({"n_clusters": 2, "epsilon": 1, "bounds": bounds, "algorithm": algorithm}, 2, 5)
+    session = session.heard([respond([0, 1], session.question, policy_of(session), {}) for _ in range(40)])
+    again = Session.from_json(session.to_json())
+    assert again.question == session.question
+    assert again.to_json() == session.to_json()
+    assert policy_of(again) == policy_of(session)
+
+
+def test_a_session_takes_boxes_and_known_parameters_alone():
+    good = {"n_clusters": 2, "epsilon": 1.0, "bounds": (-1, 1)}
+    for wrong in ({"bounds": Ball(1.0)}, {"adjacency": "replace"}, {"noise_seed": 1}, {7: 1}):
+        with pytest.raises(ParameterError, match=r"parameter of spinney\.local\.Session"):
+            Session(good | wrong, 2, 1)
+    with pytest.raises(ParameterError, match="objective"):
+        Session(good, 2, 1, "kmodes")
+
+
+def test_a_session_file_with_other_fields_is_refused():
+    session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1).heard([])
+    record = json.loads(session.to_json())
+    assert Session.from_json(json.dumps(record)).question == session.question
+    for change in (
+        {"more": 1}, {"format": "spinney-session/2"}, {"parameters": record["parameters"] | {"more": 1}},
+        {"parameters": {}}, {"protocol": {}}, {"protocol": record["protocol"] | {"rounds": 99}},
+        {"tallies": [record["tallies"][0] | {"more": 1}]}, {"tallies": [record["tallies"][0] | {"users": [-1]}]},
+    ):  # fmt: skip
+        with pytest.raises(DataError, match="no whole session"):
+            Session.from_json(json.dumps(record | change))
+
+
+def test_a_tally_of_another_question_is_refused():
+    session, other = (Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, seed) for seed in (1, 2))
+    for foreign in (other.heard([]).tallies, session.heard([]).tallies * 2):
+        with pytest.raises(DataError, match="not of the question"):
+            _ = replace(session, tallies=foreign).question
+
+
+@pytest.mark.parametrize("model", ["central: trusted", "", "locality: none"])
+def test_a_local_release_that_is_called_central_is_refused(model, tmp_path):
+    record = json.loads(local().fit(blobs(2_000)).release_.to_json())
+    path = tmp_path / "release.json"
+    path.write_text(json.dumps(record | {"model": model}))
+    assert [finding.subject for finding in verify(path).findings if not finding.holds] == ["model"]
+
+
+def test_a_central_release_that_is_called_local_is_refused(tmp_path):
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), adjacency="replace")
+    record = json.loads(model.fit(blobs(2_000)).release_.to_json())
+    path = tmp_path / "release.json"
+    path.write_text(json.dumps(record | {"model": "local: devices"}))
+    assert not verify(path).holds
+
+
+def test_sizes_that_are_noise_speak_of_users():
+    with pytest.warns(FewRowsWarning, match="users"):
+        release = local(k=2, epsilon=0.1).fit(np.empty((0, 2))).release_
+    assert "column of words" not in page(release)
+    empty = replace(release, summary_points=np.empty((0, 2)), summary_weights=np.empty(0))
+    with pytest.raises(ReleaseError, match="more users"):
+        cost_curve(empty)
 
 
 def test_a_session_whose_tallies_do_not_fit_is_refused():
