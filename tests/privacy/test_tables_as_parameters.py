@@ -697,7 +697,7 @@ def folder(tmp_path, monkeypatch):
         "session.json": session.to_json(),
         "question.json": session.question,
         "policy.json": json.dumps(policy_of(session)),
-        "rows.jsonl": "[0.5, 0.5]\nnull\n",
+        "rows.jsonl": "[0.5, 0.5]\n" * 99 + "null\n",
     }.items():
         (tmp_path / name).write_text(text)
     PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS).release_.to_json("release.json")

@@ -156,11 +156,12 @@ def depth_of(shape: str) -> int:
 
 def _parsed(text: str) -> Any:
     """Return the JSON in a text, None if it is none that every language reads alike: some take 1.0 for 1, some know NaN."""
-    outside = '"'.join(text.split('"')[::2])
-    depths = accumulate((mark in "[{") - (mark in "]}") for mark in outside if mark in "[{]}")
+    outside = marks = '"'.join(text.split('"')[::2])
+    for pattern in (r"[^\[\]{}]+", *[r"\[\]|{}"] * DEEPEST):  # brackets alone, then without the innermost, again and again
+        marks = re.sub(pattern, "", marks)
     is_plain = "\\" not in text and _OUTSIDE.fullmatch(outside) is not None and _LONG.search(outside) is None
     with suppress(ValueError):
-        return json.loads(text) if is_plain and max(depths, default=0) <= DEEPEST else None
+        return json.loads(text) if is_plain and not marks else None
     return None
 
 
@@ -308,7 +309,7 @@ class _Entropy:
             if not self.has_exp(1, 1):
                 return False
             above -= below
-        count = 1
+        count = 1 + (above == below == 1)  # a number below 1 is 0, and reads no bytes
         while self.below(below * count) < above:
             count += 1
         return count % 2 == 1
@@ -381,8 +382,7 @@ def respond(
     question : str
     policy, state : dict
         What this device allows and keeps; an empty state is a new device's.
-    entropy : callable
-        Returns so many random bytes; anything but the default is for tests of the format.
+    entropy : callable, for tests of the format
     """
     with _ONE_AT_A_TIME:  # else two questions at once could both be within the ceiling
         try:
