@@ -11,6 +11,7 @@ from spinney.audit import replay
 from spinney.exceptions import BudgetError, DataError, FewRowsWarning, ParameterError, ReleaseError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
 from spinney.local.device import read_question
+from spinney.report import markdown_page
 from spinney.report.curve import cost_curve
 from spinney.report.pages import page
 
@@ -253,7 +254,8 @@ def test_a_central_release_that_is_called_local_is_refused(tmp_path):
 def test_sizes_that_are_noise_speak_of_users():
     with pytest.warns(FewRowsWarning, match="users"):
         release = local(k=2, epsilon=0.1).fit(np.empty((0, 2))).release_
-    assert "column of words" not in page(release)
+    assert "column of words" not in page(release) + markdown_page(release)
+    assert "What each user's reports are worth" in markdown_page(release)
     empty = replace(release, summary_points=np.empty((0, 2)), summary_weights=np.empty(0))
     with pytest.raises(ReleaseError, match="more users"):
         cost_curve(empty)

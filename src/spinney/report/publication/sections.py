@@ -82,7 +82,12 @@ def _charges(release: Promise) -> Sheet:
         tuple(Value(clean(text, LETTERS)) for text in (name, question, price)) for question, name, price in rows[:CHARGES]
     )
     note = f"{len(rows) - CHARGES:,} more lines are in the release file." if len(rows) > CHARGES else ""
-    return Sheet("Questions asked of the rows", ("for", "question", "charge"), cells, 2, note)
+    title = "What each user's reports are worth" if _is_local(release) else "Questions asked of the rows"
+    return Sheet(title, ("for", "question", "charge"), cells, 2, note)
+
+
+def _is_local(release: Promise) -> bool:
+    return release.model.startswith("local")
 
 
 def spent_section(release: Promise, ledger: Ledger | None) -> Section:
@@ -91,7 +96,9 @@ def spent_section(release: Promise, ledger: Ledger | None) -> Section:
     if promises(release):
         delta = f", delta {release.delta:g}" if release.delta else ", delta 0"
         told = f"Promised: epsilon {short(release.promised_epsilon, 6)}{delta}. Spent: epsilon {short(release.epsilon, 6)}"
-        blocks.append(Paragraph(f"{told}, in {_questions(release)}, each answered with noise."))
+        how = f"in {_questions(release)}, each answered with noise"
+        how = "by each user, in reports with noise of their own" if _is_local(release) else how
+        blocks.append(Paragraph(f"{told}, {how}."))
     else:
         blocks.append(Paragraph(f"There is no promise, so nothing was spent; {_questions(release)} were asked."))
     blocks.append(_charges(release))
