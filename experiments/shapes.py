@@ -11,7 +11,7 @@ __all__ = ["Judged"]
 
 @dataclass(frozen=True)
 class Judged:
-    """A measured quantity and its bound along a sweep.
+    """A measured quantity and its bound along a sweep, and where what the bound asks of the mixture is met.
 
     The rule: is the constant 1 enough, and does the constant that is needed grow fourfold from one end of the sweep to the other.
     """
@@ -19,6 +19,7 @@ class Judged:
     values: list[float]
     measured: list[float]
     allowed: list[float]
+    met: list[bool]
 
     @property
     def used(self) -> list[float]:

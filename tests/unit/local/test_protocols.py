@@ -11,6 +11,7 @@ from spinney.audit import replay
 from spinney.exceptions import BudgetError, DataError, FewRowsWarning, ParameterError, ReleaseError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
 from spinney.local.device import read_question
+from spinney.local.refined import _merged
 from spinney.report import markdown_page
 from spinney.report.curve import cost_curve
 from spinney.report.pages import page
@@ -283,3 +284,27 @@ def test_all_parameters_of_a_protocol_are_recorded():
         warnings.simplefilter("ignore")
         release = local(noise_seed=0).fit(blobs(100)).release_
     assert release.parameters == {name: getattr(Refined(), name) for name in Refined.__dataclass_fields__}
+
+
+class Told:
+    """Masses that a question told, with their noise."""
+
+    def __init__(self, masses, std):
+        self.masses, self.mass_std = np.asarray(masses, dtype=float), std
+
+
+def test_spare_centers_are_merged_by_their_masses_and_empty_ones_are_left_out():
+    problem = local()._facts(False).fit(2).problem
+    centers = np.array([[-0.6, -0.5], [-0.58, -0.5], [0.6, 0.5], [-0.5, 0.6], [0.9, -0.9]])
+    found, variance, spread = _merged(
+        centers, np.full(5, 1e-4), np.full(5, 0.05), Told([50, 50, 100, 100, 3], 2.0), problem, np.random.default_rng(0)
+    )
+    assert distance(found) < 0.02
+    assert len(found) == 3
+    assert (variance <= 1e-4).all()
+    assert (spread < 0.06).all()
+
+
+def test_spare_centers_are_asked_about_only_where_users_are_enough():
+    counts = [Refined()._supported(10, 1.92, users) for users in (0, 1_000, 20_000, 200_000, 10**7)]
+    assert counts == [10, 10, 10, 15, 15]
