@@ -40,8 +40,8 @@ _TEXT = re.compile(r"[ -~]{0,200}")
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,60})?([eE][+-]?[0-9]{1,3})?")
 _SHAPE = re.compile(r"0|1[01]{2,200000}")
 _AMOUNT = re.compile(r"[0-9]{1,60}(/[0-9]{0,30}[1-9][0-9]{0,30})?")
-#: What stands outside the texts of a question, whose brackets are nested three deep at most; no number has 17 digits.
-_OUTSIDE, _LONG, DEEPEST = re.compile(r'[-0-9{}\[\],:" \t\r\n]*'), re.compile("[0-9]{17}"), 3
+#: Outside its texts a question has blanks, brackets that are nested three deep at most, and no number of 17 digits.
+_BETWEEN, _DIGITS, DEEPEST = b'-0123456789,:" \t\r\n', bytes.maketrans(b"0123456789", b"0" * 10), 3
 BROKEN = "the policy or the state is broken"
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -91,9 +91,9 @@ def read_domain(value: Any) -> tuple[list[float], float, list[int]]:
 
 def exp_below(exponent: Fraction) -> int:
     """Return a whole number of 2^-PLACES that is at most e^exponent: the series, each term rounded down. `exponent` >= 0."""
-    total, term, count = 1 << PLACES, 1 << PLACES, 1
+    total, term, count, above, below = 1 << PLACES, 1 << PLACES, 1, exponent.numerator, exponent.denominator
     while term:
-        term = term * exponent.numerator // (exponent.denominator * count)
+        term = term * above // (below * count)
         total, count = total + term, count + 1
     return total
 
@@ -156,12 +156,12 @@ def depth_of(shape: str) -> int:
 
 def _parsed(text: str) -> Any:
     """Return the JSON in a text, None if it is none that every language reads alike: some take 1.0 for 1, some know NaN."""
-    outside = marks = '"'.join(text.split('"')[::2])
-    for pattern in (r"[^\[\]{}]+", *[r"\[\]|{}"] * DEEPEST):  # brackets alone, then without the innermost, again and again
-        marks = re.sub(pattern, "", marks)
-    is_plain = "\\" not in text and _OUTSIDE.fullmatch(outside) is not None and _LONG.search(outside) is None
+    outside = b'"'.join(text.encode("ascii").split(b'"')[::2])
+    marks = outside.translate(None, _BETWEEN)  # brackets, and whatever may not be there
+    for _ in range(DEEPEST):
+        marks = re.sub(rb"\[\]|{}", b"", marks)
     with suppress(ValueError):
-        return json.loads(text) if is_plain and not marks else None
+        return None if marks or "\\" in text or b"0" * 17 in outside.translate(_DIGITS) else json.loads(text)
     return None
 
 
