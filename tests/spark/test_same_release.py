@@ -44,6 +44,7 @@ def test_partitions_do_not_matter(frame_of, in_memory, partitions):
         (PrivateKMedian, 2, {"algorithm": "hst", "adjacency": "replace"}),
         (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace"}),
         (PrivateKMedian, 2, {"algorithm": "lloyd", "bounds": Ball(1.5, [0, 0])}),
+        (PrivateKMeans, 3, {"algorithm": "lsh"}),
         (PrivateKMeans, 3, {"algorithm": "stable"}),
         (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30)}),
         (PrivateKMeans, 3, {"algorithm": "sample-aggregate"}),

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from spinney.algorithms.coverage import Coverage
     from spinney.algorithms.hst import HST
     from spinney.algorithms.local_search import LocalSearch
+    from spinney.algorithms.lsh import LSH
     from spinney.algorithms.plan import Plan
     from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
     from spinney.algorithms.sample_aggregate import SampleAggregate
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HST",
+    "LSH",
     "Algorithm",
     "Coverage",
     "LocalSearch",
@@ -36,6 +38,7 @@ __getattr__, __dir__ = lazily(
         "Algorithm": "spinney.algorithms.problem",
         "Coverage": "spinney.algorithms.coverage",
         "HST": "spinney.algorithms.hst",
+        "LSH": "spinney.algorithms.lsh",
         "LocalSearch": "spinney.algorithms.local_search",
         "Plan": "spinney.algorithms.plan",
         "PointProblem": "spinney.algorithms.problem",

@@ -20,6 +20,7 @@ HOMES = {
     "points": {
         "hst": "spinney.algorithms.hst:HST",
         "lloyd": "spinney.algorithms.lloyd:Lloyd",
+        "lsh": "spinney.algorithms.lsh:LSH",
         "moments": "spinney.algorithms.moments:Moments",
         "sample-aggregate": "spinney.algorithms.sample_aggregate:SampleAggregate",
         "stable": "spinney.algorithms.stable:Stable",

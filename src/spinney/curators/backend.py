@@ -2,7 +2,7 @@
 
 | aggregate | exact whole numbers |
 |---|---|
-| `Whole`, `Rings`, `TreeCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
+| `Whole`, `Rings`, `TreeCells`, `PlaneCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
 | `Offsets` | sums of clipped vectors, and weights |
 | `Costs` | a sum of costs |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |

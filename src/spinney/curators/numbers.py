@@ -14,14 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
-from spinney.curators.kernels import count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
+from spinney.curators.kernels import (
+    count_cells,
+    count_columns,
+    count_planes,
+    count_rings,
+    count_rows,
+    sum_costs,
+    sum_offsets,
+    sum_planes,
+)
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import ColumnBins, Rings, TreeCells, Whole
+from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, TreeCells, Whole
 from spinney.questions.sums import Offsets
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
@@ -80,12 +89,16 @@ class NumberBackend(Backend):
             return self._cell_counts(aggregate, levels_below)
         if isinstance(aggregate, Rings):
             return self._ring_counts(aggregate)
+        if isinstance(aggregate, PlaneCells):
+            return self._map(count_planes, aggregate)[0]
         if isinstance(aggregate, ColumnBins):
             return self._map(count_columns)[0]
         if isinstance(aggregate, Whole):
             return self._map(count_rows)[0]
         if isinstance(aggregate, Offsets):
             arguments = aggregate.anchors, aggregate.radii, aggregate.widths, aggregate.kernel
+            if isinstance(aggregate.centers, PlaneCells):
+                return self._map(sum_planes, aggregate.centers, *arguments)
             return self._map_nearest(aggregate.centers, sum_offsets, *arguments)
         if isinstance(aggregate, Costs):
             first, second = aggregate.first, aggregate.second
