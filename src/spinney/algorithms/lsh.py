@@ -25,7 +25,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
-from spinney.constraints import Constraint, check, is_integer
+from spinney.constraints import check, integer
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
@@ -60,12 +60,7 @@ class LSH(Algorithm):
     name = "lsh"
 
     def __post_init__(self) -> None:
-        lawful = Constraint(
-            lambda value: is_integer(value) and 1 <= value <= MOST_LEVELS,
-            f"an int in [1, {MOST_LEVELS}]",
-            "for example LSH(levels=12).",
-        )
-        check("LSH", vars(self), {"levels": lawful})
+        check("LSH", vars(self), {"levels": integer(1, "for example LSH(levels=12).", MOST_LEVELS)})
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
@@ -90,7 +85,7 @@ class LSH(Algorithm):
     ) -> tuple[FloatArray, FloatArray]:
         """Return private weighted points: one per leaf whose count stands out of its noise."""
         d = problem.n_features
-        normals = rng.normal(size=(self.levels, d))
+        normals = rng.uniform(-1, 1, (self.levels, d))
         cells = PlaneCells.root(normals)
         middle = self._means(curator, problem, cells, charges["middle"])[0][0]
         length = SPLIT * math.sqrt(d) * curator.preview(Summing("mean", d), charges["sums"]).vector_std

@@ -35,6 +35,7 @@ from spinney.questions.sums import Offsets
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import door
+from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import WORD
 
 __all__ = ["NumberBackend"]
@@ -82,6 +83,12 @@ class NumberBackend(Backend):
         inner.ground, inner._door = self.ground.within(domain), door(domain, self._door.nan_to_center)
         inner._forget()
         return inner
+
+    def at(self, space: FiniteMetric) -> Backend:
+        """Return a backend over the same rows that sees each as the nearest of a space's points."""
+        from spinney.curators.snapped import SnappedBackend  # which reads this one
+
+        return SnappedBackend(self, space)
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
         """Return exact counts, sums of offsets, or costs."""
