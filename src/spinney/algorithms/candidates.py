@@ -35,6 +35,8 @@ LEVELS_EACH, MOST_LEVELS = 6, 18
 SPLIT_STDS, SPLIT_ROWS = 3.0, 4.0
 #: ... and there are fewer cells than this.
 MOST_CELLS = 1024
+#: Points of a space are nearer than 1e100.
+FARTHEST = 9.9e99
 #: The grid reaches beyond the domain by a random part of its half width, up to this one, on each side.
 SHIFT = 0.5
 
@@ -119,7 +121,7 @@ def ask_candidates(
     means = totals / times
     weights = np.where(means > answer.noise.std * math.log(len(means) + 1) / np.sqrt(times), means, 0.0)
     fillers = rng.uniform(low, high, (problem.k + 1, low.size))  # enough points for k centers and a swap, whatever was counted
-    lifted = domain.center + np.concatenate([(lower + upper) / 2, *inner, fillers]) @ basis
+    lifted = np.clip(domain.center + np.concatenate([(lower + upper) / 2, *inner, fillers]) @ basis, -FARTHEST, FARTHEST)
     return Candidates(lifted, np.concatenate([weights, np.zeros(len(lifted) - len(weights))]))
 
 

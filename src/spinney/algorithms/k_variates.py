@@ -79,7 +79,7 @@ class KVariates(Algorithm):
         squares = nearest(leaves.middles(), centers)[0] if len(centers) else np.ones(len(leaves))
         shares = weights * (squares if problem.power == 2 else np.sqrt(squares))
         if not shares.sum() > 0:
-            return problem.domain.sample(1, rng)[0]
+            return problem.domain.sample(1, rng)
         cell = leaves.take(np.array([rng.choice(len(shares), p=shares / shares.sum())]))
         lower, upper = cell.boxes()
-        return problem.domain.clip(rng.uniform(lower[0], upper[0]))
+        return problem.domain.clip(rng.uniform(lower, upper))

@@ -44,8 +44,8 @@ class SnappedBackend(DemandBackend):
 
     @cached_property
     def _counts(self) -> IntArray:  # type: ignore[override]
-        counts = np.minimum(self._numbers.exact(self._rings), largest_count(self.ground))
-        return counts.astype(np.int64)
+        counts: IntArray = np.minimum(self._numbers.exact(self._rings), largest_count(self.ground)).astype(np.int64)
+        return counts
 
     @cached_property
     def _points(self) -> IntArray:  # type: ignore[override]

@@ -83,7 +83,8 @@ class MetricHST:
     @classmethod
     def printed(cls, space: FiniteMetric, rng: np.random.Generator, levels: int | None = None) -> MetricHST:
         """Carve a tree as Algorithm 3 of Fan, Li and Li is printed; parameters as for `build`."""
-        radii = space.diameter / 2.0 ** np.arange((MAX_LEVELS if levels is None else levels) + 1)
+        count = (MAX_LEVELS if levels is None else levels) + 1
+        radii: FloatArray = np.asarray(space.diameter * 0.5 ** np.arange(count), dtype=np.float64)
         radii[0] = space.diameter / 2
         parent, named, sizes = [-1], [int(rng.integers(space.n_points))], [space.n_points]
         order, starts, depths, cells = np.arange(space.n_points), [0], [0], [(0, 0, space.n_points)]
@@ -181,7 +182,8 @@ def _carve(lists: LeastElements, ranked: IntArray, radii: FloatArray) -> MetricH
         total += len(heads)
         more = np.repeat(size > 1, size)
         live, owner = live[more], owner[more]
-    return _linked(*(np.concatenate(part) for part in (parent, depths, starts, sizes, named)), order, radii)
+    nodes = [np.concatenate(part) for part in (parent, depths, starts, sizes, named)]
+    return _linked(nodes[0], nodes[1], nodes[2], nodes[3], nodes[4], order, radii)
 
 
 def _balls(space: FiniteMetric, points: IntArray, radius: float, till_alike: bool) -> list[IntArray]:
