@@ -93,11 +93,12 @@ class Balcan(Algorithm):
         found = ask_candidates(curator, problem, charges, self._dimensions(problem), rng)
         centers = self._searched(curator, problem, charges, found, rng)
         rings = ask_rings(curator, problem, centers, charges["radii"])
-        centers, _ = polish(curator, problem, centers, rings, charges["means"])
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        step = polish(curator, problem, centers, rings, charges["means"])
+        sizes = curator.ask(Counts(Rings(step.centers)), charges["sizes"])
         full = found.weights > 0
         points = problem.domain.clip(found.points[full])
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, found.weights[full])
+        released = np.maximum(sizes.private_counts, 0), sizes.noise, points, found.weights[full]
+        return Result(step.centers, *released, margins=step.margins)
 
     def _searched(
         self, curator: Curator, problem: PointProblem, charges: Charges, found: Candidates, rng: np.random.Generator
