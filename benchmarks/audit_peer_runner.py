@@ -1,7 +1,8 @@
 """Runs a peer's fits in the peer's own environment: needs numpy and the peer alone.
 
 Reads one JSON line from standard input: ``{"peer", "tables" (a .npz with first and second), "runs", "epsilon", "k", "lower",
-"upper", "seed"}``, and writes one JSON line: for each table and run the sorted centers, or an error's name.
+"upper", "seed"}``, with ``"names"`` where only some of the tables are wanted, and writes one JSON line:
+for each table and run the sorted centers, or an error's name.
 """
 
 import json
@@ -29,7 +30,7 @@ def main():
     warnings.simplefilter("ignore")
     tables = np.load(options["tables"])
     found = {}
-    for place, name in enumerate(("first", "second")):
+    for place, name in enumerate(options.get("names", ("first", "second"))):
         found[name] = []
         for run in range(options["runs"]):
             seed = options["seed"] + 2 * run + place

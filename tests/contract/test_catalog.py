@@ -32,7 +32,7 @@ from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, Whole
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Sums
 from spinney.trees.quadtree import Splits, TreeCells
@@ -46,6 +46,11 @@ SPACE = FiniteMetric.from_points(np.arange(4.0)[:, None])
 NONE = np.empty(0, dtype=np.int64)
 
 
+def planes():
+    """Two half-planes, of fresh arrays."""
+    return PlaneCells(np.array([[1.0, -1.0]]), np.zeros(3, np.int64), np.zeros(3), np.array([1, -1, -1]))
+
+
 def examples():
     """Questions of every kind, with every partition and every option, as functions that make them of fresh arrays."""
     centers = [[0.2, 0.3], [0.7, 0.6]]
@@ -54,11 +59,13 @@ def examples():
         "rings": lambda: Counts(Rings(np.array(centers), np.array([0.1, 0.2]))),
         "columns": lambda: Counts(ColumnBins()),
         "cells": lambda: Counts(TreeCells(SPLITS, TreeCells.grid(SPLITS, 2).codes.copy(), np.full(4, 2))),
+        "planes": lambda: Counts(planes()),
         "labels": lambda: Counts(Labels(np.array([0, 1, -1, 0]), 2)),
         "grow": lambda: Grow(SPLITS, 1, 3),
         "levels": lambda: Levels(SPLITS, 0, 3, 1.5),
         "sums": lambda: Sums(np.array(centers), "mean", np.array([0.1, 0.2]), np.array(centers) + 0.1),
         "sums of cores": lambda: Sums(np.array(centers), "core", np.array([0.1, 0.2])),
+        "sums over planes": lambda: Sums(planes(), "mean", np.array([0.1, 0.2]), np.array(centers)),
         "sums without anchors": lambda: Sums(np.array(centers), "median", np.array([0.1, 0.2])),
         "cost": lambda: Cost(np.array(centers), 2),
         "costs": lambda: Cost(np.array(centers), 1, np.array(centers) + 0.1),
@@ -146,7 +153,7 @@ def test_the_examples_here_are_of_every_question_partition_and_option():
     made = [make() for make in EXAMPLES.values()]
     assert {type(question) for question in made} == {entry.question for entry in CATALOG.values()}
     inside = {type(value) for question in made for value in vars(question).values()}
-    assert {Whole, Rings, ColumnBins, TreeCells, Labels, Swaps, Sets, Balls, Family} <= inside
+    assert {Whole, Rings, ColumnBins, TreeCells, PlaneCells, Labels, Swaps, Sets, Balls, Family} <= inside
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -199,7 +206,14 @@ def arrays_given():
     centers, radii, edges, codes = np.full((1, 2), 0.5), np.ones(1), np.array([0.1, 0.2]), np.zeros((1, 1), dtype=np.uint64)
     depths, labels, places = np.zeros(1, dtype=np.int64), np.zeros(4, dtype=np.int64), np.array([2])
     members = csr_array(np.eye(4, 3))
+    links = np.full(1, -1)
     return {
+        "planes, normals": (centers, lambda: Counts(PlaneCells.root(centers)), lambda q: q.partition.normals),
+        "planes, links": (
+            links,
+            lambda: Counts(PlaneCells(np.ones((1, 2)), [0], [0.0], links)),
+            lambda q: q.partition.first_child,
+        ),
         "rings, centers": (centers, lambda: Counts(Rings(centers)), lambda q: q.partition.centers),
         "rings, edges": (edges, lambda: Counts(Rings(centers, edges)), lambda q: q.partition.edges),
         "cells, codes": (codes, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.codes),
@@ -247,7 +261,23 @@ def test_a_subclass_of_a_question_is_refused_before_anything_is_charged(example)
 
 
 @pytest.mark.parametrize(
-    "example", ["whole", "rings", "columns", "cells", "labels", "grow", "levels", "swaps", "sets", "balls", "family", "blocks"]
+    "example",
+    [
+        "whole",
+        "rings",
+        "columns",
+        "cells",
+        "planes",
+        "sums over planes",
+        "labels",
+        "grow",
+        "levels",
+        "swaps",
+        "sets",
+        "balls",
+        "family",
+        "blocks",
+    ],
 )
 def test_a_subclass_inside_a_question_is_refused_before_anything_is_charged(example):
     question = EXAMPLES[example]()
@@ -286,7 +316,7 @@ def test_the_gate_refuses_what_is_no_question(thing):
 def test_the_gate_knows_the_list_and_nothing_else():
     assert {entry.question: name for name, entry in CATALOG.items()} == gate._QUESTIONS
     methods = {name for name in vars(Curator) if not name.startswith("_")}
-    assert methods == {"ask", "preview", "pool", "within", "ground"}
+    assert methods == {"ask", "at", "preview", "pool", "within", "ground"}
 
 
 def test_every_rule_names_tests_that_exist_and_every_rule_cited_is_one():

@@ -57,6 +57,9 @@ class WildSource:
     def cube(self, values, scale):
         return self.laplace(values.ravel(), scale).reshape(values.shape)
 
+    def select(self, scores, scale):
+        return int(np.argmax(self._outcome(0 * scores, scale, self._rng)))
+
     def key(self):
         return bytes(16)
 

@@ -37,7 +37,7 @@ from spinney.questions.partitions import Labels, Rings, Whole
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Box, Domain
 from spinney.spaces.metric import Coordinates, Matrix, Network
-from spinney.trees.quadtree import Route, Splits, TreeCells
+from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
 
 PLANE = Box(0, 1).domain(2)
 ROWS = np.random.default_rng(0).uniform(size=(50, 2))
@@ -194,7 +194,7 @@ BAD_ROUTES = [
     SPLITS.route._replace(fractions=SPLITS.route.fractions[:3]),
     SPLITS.route._replace(fractions=SPLITS.route.fractions * 4),
     Route(NONE, NONE.astype(np.uint64), NONE),
-    Route(*(np.concatenate([array] * 3) for array in SPLITS.route)),
+    Route(*(np.resize(array, MAX_DEPTH + 1) for array in SPLITS.route)),
 ]
 
 

@@ -19,7 +19,7 @@ from spinney.questions.cost import COST_STEPS, Cost
 from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, Rings
+from spinney.questions.partitions import ColumnBins, PlaneCells, Rings
 from spinney.questions.sums import RADIUS_STEPS, Sums
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import Splits, TreeCells
@@ -149,6 +149,33 @@ def test_one_row_moves_one_ring(world, n_edges, spy, charge):
     added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(Rings(world.centers, edges)), asked))
     assert norms(added) in [(0, 0), (1, 1)]
     assert max(norms(replaced)) <= 2
+
+
+def some_planes(world, depth, seed):
+    """A random tree of planes: some through the rows' domain, some far off it, some without a direction."""
+    rng = np.random.default_rng(seed)
+    normals = rng.choice([0.0, 1.0, 1e-200, 1e140], (3, world.rows.shape[1])) * rng.normal(size=(3, world.rows.shape[1]))
+    cells = PlaneCells.root(normals)
+    for _ in range(depth):
+        chosen = rng.random(len(cells)) < 0.7
+        offsets = rng.choice([-np.inf, 0.0, 0.3, 1e130, np.inf], int(chosen.sum()))
+        cells = cells.split(chosen, rng.integers(0, 3, int(chosen.sum())), offsets)
+    return cells
+
+
+@given(world=worlds(), depth=st.integers(0, 5), seed=st.integers(0, 2**32))
+@examples
+def test_one_row_moves_one_cell_of_planes(world, depth, seed, spy, charge):
+    cells, d = some_planes(world, depth, seed), world.rows.shape[1]
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(cells), asked))
+    assert norms(added) in [(0, 0), (1, 1)]
+    assert max(norms(replaced)) <= 2
+    radii, anchors = np.full(len(cells), world.radii[0]), np.repeat(world.centers[:1], len(cells), axis=0)
+    added, replaced = world.moves(spy, charge, "sums", lambda c, asked: c.ask(Sums(cells, "mean", radii, anchors), asked))
+    for (vectors, weights), times in ((added, 1), (replaced, 2)):
+        assert norms([vectors])[0] <= times * math.isqrt(d * RADIUS_STEPS**2)
+        assert norms([vectors])[1] <= times**2 * RADIUS_STEPS**2
+        assert norms([weights])[0] <= times
 
 
 def some_splits(world, seed):

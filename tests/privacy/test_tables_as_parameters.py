@@ -479,6 +479,12 @@ QUESTIONS = {
     "Whole": {},
     "ColumnBins": {},
     "Rings": {"centers": PLACE, "edges": np.array([0.1]), "foreseen": np.array([0.2])},
+    "PlaneCells": {
+        "normals": np.ones((1, 2)),
+        "planes": np.zeros(3, np.int64),
+        "offsets": np.zeros(3),
+        "first_child": np.array([1, -1, -1]),
+    },
     "Labels": {"labels": np.arange(12) % 2, "n_cells": 2},
     "TreeCells": {"splits": SPLITS, "codes": np.zeros((1, 1), np.uint64), "depths": np.zeros(1, np.int64)},
     "Counts": {"partition": questions.Whole()},
@@ -507,7 +513,7 @@ QUESTIONS = {
 def asked(thing):
     """Do with a question, or with what a question is made of, all that an algorithm may."""
     wrap = {"Balls": questions.Cover, "Family": questions.Cover, "Swaps": questions.Choose, "Sets": questions.Choose}
-    wrap |= dict.fromkeys(("Whole", "ColumnBins", "Rings", "Labels", "TreeCells"), questions.Counts)
+    wrap |= dict.fromkeys(("Whole", "ColumnBins", "Rings", "Labels", "TreeCells", "PlaneCells"), questions.Counts)
     if isinstance(thing, Kind):
         thing.part("one", Fraction(1))
         charge = Charge("one", thing.question, Measure.PURE, Fraction(1, 100), Fraction(1, 100))

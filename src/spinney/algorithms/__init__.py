@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from spinney._lazy import lazily
 
 if TYPE_CHECKING:
+    from spinney.algorithms.balcan import Balcan
     from spinney.algorithms.coverage import Coverage
     from spinney.algorithms.hst import HST
+    from spinney.algorithms.k_variates import KVariates
     from spinney.algorithms.local_search import LocalSearch
+    from spinney.algorithms.lsh import LSH
     from spinney.algorithms.plan import Plan
+    from spinney.algorithms.point_coverage import PointCoverage
     from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
     from spinney.algorithms.sample_aggregate import SampleAggregate
     from spinney.algorithms.site_hst import SiteHST
@@ -18,10 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HST",
+    "LSH",
     "Algorithm",
+    "Balcan",
     "Coverage",
+    "KVariates",
     "LocalSearch",
     "Plan",
+    "PointCoverage",
     "PointProblem",
     "Result",
     "SampleAggregate",
@@ -34,10 +42,14 @@ __getattr__, __dir__ = lazily(
     "spinney.algorithms",
     {
         "Algorithm": "spinney.algorithms.problem",
+        "Balcan": "spinney.algorithms.balcan",
         "Coverage": "spinney.algorithms.coverage",
         "HST": "spinney.algorithms.hst",
+        "KVariates": "spinney.algorithms.k_variates",
+        "LSH": "spinney.algorithms.lsh",
         "LocalSearch": "spinney.algorithms.local_search",
         "Plan": "spinney.algorithms.plan",
+        "PointCoverage": "spinney.algorithms.point_coverage",
         "PointProblem": "spinney.algorithms.problem",
         "Result": "spinney.algorithms.problem",
         "SampleAggregate": "spinney.algorithms.sample_aggregate",

@@ -16,17 +16,16 @@ Proof: ``proofs/coverage.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options, nearest_site
+from spinney.constraints import check, real
 from spinney.curators.gate import Curator
-from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose
@@ -34,16 +33,42 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Covering
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["Coverage"]
+__all__ = ["GROWTH", "Coverage", "cover_plan", "cover_steps", "growing_balls"]
 
 #: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
 COVER = Fraction(1, 2)
 #: The part of delta that the cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
 COVER_DELTA = Fraction(1, 2)
+#: What growth may be.
+GROWTH = real(lambda value: 0.05 <= value <= 0.95, "[0.05, 0.95]", "0.5 doubles every 1.7 radii.")
 #: More radii than this would not change a byte: stages are counted in one.
 MOST_RADII = 200
+
+
+def cover_steps(k: int, growth: float, n: int) -> tuple[int, ...]:
+    """Return how many balls each radius takes, from public facts alone: costs grow from one n-th of the largest."""
+    count = min(MOST_RADII, math.ceil(math.log(max(n, 2)) / math.log1p(growth)) + 1)
+    return (max(1, math.ceil(2 * k * math.log(1 / growth))),) * count
+
+
+def growing_balls(space: FiniteMetric, k: int, power: int, growth: float, n: int) -> Balls:
+    """Return balls around all candidates with radii up to the diameter, such that costs grow 1 + growth times each."""
+    steps = cover_steps(k, growth, n)
+    radii = space.diameter * np.exp(-math.log1p(growth) / power * np.arange(len(steps))[::-1])
+    return Balls(space, radii, steps)
+
+
+def cover_plan(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
+    """Return the charges of parts, of which ``cover`` makes an approximate promise of its own; the others share what is left."""
+    cover = next(part for part in parts if part.name == "cover")
+    own = budget.delta * COVER_DELTA
+    rest = Budget(budget.epsilon * (1 - cover.share), budget.delta - own)
+    others = [replace(part, share=part.share / (1 - cover.share)) for part in parts if part is not cover]
+    charges = {charge.name: charge for charge in compose(rest, others)}
+    charges["cover"] = Charge("cover", "cover", Measure.PURE, budget.epsilon * cover.share, own)
+    return tuple(charges[part.name] for part in parts)
 
 
 @dataclass(frozen=True)
@@ -61,22 +86,11 @@ class Coverage(SiteAlgorithm):
     name = "coverage"
 
     def __post_init__(self) -> None:
-        growth: Any = self.growth
-        if isinstance(growth, bool) or not isinstance(growth, Real) or not 0.05 <= float(growth) <= 0.95:
-            raise ParameterError.wrong("growth", "Coverage", "a float in [0.05, 0.95]", growth, "0.5 doubles every 1.7 radii.")
+        check("Coverage", vars(self), {"growth": GROWTH})
 
     def balls(self, problem: SiteProblem) -> Balls:
         """Return the public set system."""
-        radii = self._radii(problem)
-        each = max(1, math.ceil(2 * problem.k * math.log(1 / self.growth)))
-        return Balls(problem.space, radii, (each,) * len(radii))
-
-    def _radii(self, problem: SiteProblem) -> FloatArray:
-        """Return the radii, such that costs grow from one n-th of the largest, 1 + growth times each."""
-        rate = math.log1p(self.growth)
-        count = min(MOST_RADII, math.ceil(math.log(max(problem.space.n_points, 2)) / rate) + 1)
-        radii: FloatArray = problem.space.diameter * np.exp(-rate / problem.power * np.arange(count)[::-1])
-        return radii
+        return growing_balls(problem.space, problem.k, problem.power, self.growth, problem.space.n_points)
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
@@ -89,12 +103,7 @@ class Coverage(SiteAlgorithm):
     def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
         """Return every charge: the cover's is an approximate promise of its own, the others share what is left."""
         check_options(sum(self.balls(problem).steps) * len(problem.space.candidates), "The algorithm 'coverage'")
-        budget = problem.budget
-        cover, *others = self.parts(problem)
-        own = budget.delta * COVER_DELTA
-        rest = Budget(budget.epsilon * (1 - COVER), budget.delta - own)
-        shares = [replace(part, share=part.share / (1 - COVER)) for part in others]
-        return (Charge("cover", "cover", Measure.PURE, budget.epsilon * cover.share, own), *compose(rest, shares))
+        return cover_plan(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -55,9 +55,10 @@ class HST(Algorithm):
     Parameters
     ----------
     alpha : int
-        The tree has ``alpha`` levels per column, and at most MAX_DEPTH = 128 in all: beyond 128 / alpha columns it ends early.
+        The tree has ``alpha`` levels per column, as published; at most MAX_DEPTH = 16384 in all.
     beta : float
-        A cell is split if its noisy count exceeds ``10 * beta * d / epsilon``.
+        A cell is split if its noisy count exceeds ``10 * beta * d / epsilon``, as published: with the whole epsilon, although the
+        tree gets its share alone.
     consistent : bool
         Whether counts are made consistent before the dynamic program reads them.
     rounds : int

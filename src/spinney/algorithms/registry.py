@@ -18,8 +18,12 @@ GROUP = "spinney.algorithms"
 #: Where the algorithms live, by what they solve and by name; each is imported when it is asked for.
 HOMES = {
     "points": {
+        "balcan": "spinney.algorithms.balcan:Balcan",
+        "coverage": "spinney.algorithms.point_coverage:PointCoverage",
         "hst": "spinney.algorithms.hst:HST",
+        "k-variates": "spinney.algorithms.k_variates:KVariates",
         "lloyd": "spinney.algorithms.lloyd:Lloyd",
+        "lsh": "spinney.algorithms.lsh:LSH",
         "moments": "spinney.algorithms.moments:Moments",
         "sample-aggregate": "spinney.algorithms.sample_aggregate:SampleAggregate",
         "stable": "spinney.algorithms.stable:Stable",

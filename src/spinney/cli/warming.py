@@ -27,7 +27,7 @@ def _tables() -> None:
     for kind in (PrivateKMeans, PrivateKMedian):
         kind(3, epsilon=1.0, bounds=(-1, 1)).fit(ROWS).predict(ROWS)
         kind(3, epsilon=0.01, bounds=(-1, 1)).fit(ROWS)  # a budget that supports few centers
-    for algorithm in ("hst", "sample-aggregate"):
+    for algorithm in ("hst", "lsh", "balcan", "sample-aggregate"):
         PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm).fit(ROWS)
 
 

@@ -2,7 +2,7 @@
 
 | aggregate | exact whole numbers |
 |---|---|
-| `Whole`, `Rings`, `TreeCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
+| `Whole`, `Rings`, `TreeCells`, `PlaneCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
 | `Offsets` | sums of clipped vectors, and weights |
 | `Costs` | a sum of costs |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |
@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self
 from spinney.mechanisms.source import IntArray
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Domain
+from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["Backend", "Uncovered"]
 
@@ -34,6 +35,10 @@ class Backend(ABC):
     def within(self, domain: Domain) -> Self:
         """Return a backend over the same rows that clips them to another public domain."""
         raise ValueError("only rows of numbers can be clipped")
+
+    def at(self, space: FiniteMetric) -> Backend:
+        """Return a backend over the same rows that sees each as the nearest of finitely many public points."""
+        raise ValueError("only rows of numbers can be seen at points")
 
 
 class Uncovered(Protocol):

@@ -26,7 +26,7 @@ from spinney.solvers.service import nearest_two
 from spinney.solvers.swaps import TILE, add_changes
 from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric
 
-__all__ = ["FALLBACK", "DemandBackend", "DemandRows", "count_points", "known_points"]
+__all__ = ["FALLBACK", "DemandBackend", "DemandRows", "count_points", "known_points", "largest_count"]
 
 #: Where a row that names no point goes when rows are replaced.
 FALLBACK = 0
@@ -63,6 +63,12 @@ def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask:
     return np.bincount(places if unit.replaces else places[known], minlength=n_points).astype(np.int64)
 
 
+def largest_count(ground: Ground) -> int:
+    """Return at what number of rows the count of a point is cut off, so that sums fit 64 bits."""
+    most = LARGEST_COUNT if ground.space is None else LARGEST_SUM // SITE_STEPS
+    return most // ground.n_points
+
+
 class DemandBackend(Backend):
     """Private demand at public points.
 
@@ -86,8 +92,7 @@ class DemandBackend(Backend):
             values = np.where(known, nonprivate_rows, np.nan).astype(np.float64)  # rows that name no point are alike
             mask = kept_rows(groups, lambda: [values[:, None]], unit, key())
         counts = count_points(nonprivate_rows, ground.n_points, unit, mask)
-        most = LARGEST_COUNT if ground.space is None else LARGEST_SUM // SITE_STEPS
-        self._counts = np.minimum(counts, most // ground.n_points)  # one row still moves one count by at most one
+        self._counts = np.minimum(counts, largest_count(ground))  # one row still moves one count by at most one
         self._points = np.flatnonzero(self._counts)
         self._tables: dict[int, NDArray[np.int32]] = {}
 

@@ -33,7 +33,7 @@ from spinney.questions.levels import LevelAnswer, Levels
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import SumAnswer, Sums
 from spinney.spaces.box import Domain
-from spinney.spaces.metric import IntArray
+from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.quadtree import Quadtree
 
 __all__ = ["Curator"]
@@ -131,3 +131,10 @@ class Curator:
     def within(self, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
         return Curator(self._rows.within(domain), self.unit, self.ledger, self._source)
+
+    def at(self, space: FiniteMetric) -> Curator:
+        """Return a curator over the same rows, ledger and noise that sees each row as the nearest of public points.
+
+        Questions about points can then be asked of rows of numbers. Nothing is read before the first of them is charged.
+        """
+        return Curator(self._rows.at(space), self.unit, self.ledger, self._source)

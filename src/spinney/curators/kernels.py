@@ -15,6 +15,7 @@ from spinney.compilation import compiled
 from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
 from spinney.mechanisms.source import IntArray
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS, RADIUS_STEPS
 from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.spaces.box import FloatArray
@@ -26,12 +27,14 @@ __all__ = [
     "count_between",
     "count_cells",
     "count_columns",
+    "count_planes",
     "count_rings",
     "count_rows",
     "find_nearest",
     "path_codes",
     "sum_costs",
     "sum_offsets",
+    "sum_planes",
 ]
 
 Rows = NDArray[Any]
@@ -145,6 +148,38 @@ def find_nearest(rows: Rows, mask: Mask, door: Door, scaled: ScaledCenters) -> L
 
 
 @compiled
+def _walk(slab, normals, planes, offsets, first_child, ranks, labels):  # type: ignore[no-untyped-def]
+    """Write the cell that each row's walk down a tree of planes ends in."""
+    for b in range(slab.shape[0]):
+        for i in range(min(BLOCK, labels.size - b * BLOCK)):
+            node = 0
+            while first_child[node] >= 0:
+                plane, score = planes[node], 0.0
+                for t in range(slab.shape[1]):
+                    score += normals[plane, t] * slab[b, t, i]
+                node = first_child[node] + np.int64(score >= offsets[node])
+            labels[b * BLOCK + i] = ranks[node]
+
+
+def _find_leaves(rows: Rows, mask: Mask, door: Door, cells: PlaneCells) -> Labels:
+    """Return the cell of each row, or -1 for a row that does not count."""
+    found, ranks = np.empty(len(rows), dtype=np.int32), np.cumsum(cells.first_child < 0) - 1
+    for entered in enter(rows, mask, door, PLACES):
+        labels = np.empty(entered.size, dtype=np.int32)
+        _walk(entered.slab, cells.normals, cells.planes, cells.offsets, cells.first_child, ranks, labels)
+        labels[~entered.alive] = -1
+        found[entered.here] = labels
+    return found
+
+
+def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells) -> IntArray:
+    """Count rows in the leaves of a tree of planes."""
+    counts = np.zeros(len(cells), dtype=np.int64)
+    _add_ones(_find_leaves(rows, mask, door, cells).astype(np.int64), counts)
+    return counts
+
+
+@compiled
 def _add_rings(slab, labels, centers, squared_edges, counts):  # type: ignore[no-untyped-def]
     for b in range(slab.shape[0]):
         for i in range(min(BLOCK, labels.size - b * BLOCK)):
@@ -253,6 +288,20 @@ def sum_offsets(
         own = labels[entered.here]
         _add_offsets(entered.slab, own, anchors, radii, units, code, scratch, vectors, weights)
     return vectors.astype(np.int64), weights.astype(np.int64)
+
+
+def sum_planes(
+    rows: Rows,
+    mask: Mask,
+    door: Door,
+    cells: PlaneCells,
+    anchors: FloatArray,
+    radii: FloatArray,
+    widths: FloatArray,
+    kernel: str,
+) -> tuple[IntArray, IntArray]:
+    """As `sum_offsets`, over the leaves of a tree of planes."""
+    return sum_offsets(rows, mask, door, _find_leaves(rows, mask, door, cells), anchors, radii, widths, kernel)
 
 
 def sum_costs(

@@ -14,18 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
-from spinney.curators.kernels import count_cells, count_columns, count_rings, count_rows, sum_costs, sum_offsets
+from spinney.curators.kernels import (
+    count_cells,
+    count_columns,
+    count_planes,
+    count_rings,
+    count_rows,
+    sum_costs,
+    sum_offsets,
+    sum_planes,
+)
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import ColumnBins, Rings, TreeCells, Whole
+from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, TreeCells, Whole
 from spinney.questions.sums import Offsets
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import door
+from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import WORD
 
 __all__ = ["NumberBackend"]
@@ -74,18 +84,28 @@ class NumberBackend(Backend):
         inner._forget()
         return inner
 
+    def at(self, space: FiniteMetric) -> Backend:
+        """Return a backend over the same rows that sees each as the nearest of a space's points."""
+        from spinney.curators.snapped import SnappedBackend  # which reads this one
+
+        return SnappedBackend(self, space)
+
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
         """Return exact counts, sums of offsets, or costs."""
         if isinstance(aggregate, TreeCells):
             return self._cell_counts(aggregate, levels_below)
         if isinstance(aggregate, Rings):
             return self._ring_counts(aggregate)
+        if isinstance(aggregate, PlaneCells):
+            return self._map(count_planes, aggregate)[0]
         if isinstance(aggregate, ColumnBins):
             return self._map(count_columns)[0]
         if isinstance(aggregate, Whole):
             return self._map(count_rows)[0]
         if isinstance(aggregate, Offsets):
             arguments = aggregate.anchors, aggregate.radii, aggregate.widths, aggregate.kernel
+            if isinstance(aggregate.centers, PlaneCells):
+                return self._map(sum_planes, aggregate.centers, *arguments)
             return self._map_nearest(aggregate.centers, sum_offsets, *arguments)
         if isinstance(aggregate, Costs):
             first, second = aggregate.first, aggregate.second

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spinney.questions.cover import Balls, Cover, Covering, Family
     from spinney.questions.grow import Grow, Splitting
     from spinney.questions.levels import LevelCounting, Levels
-    from spinney.questions.partitions import ColumnBins, Labels, Rings, TreeCells, Whole
+    from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, TreeCells, Whole
     from spinney.questions.sums import Summing, Sums
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Labels",
     "LevelCounting",
     "Levels",
+    "PlaneCells",
     "Rings",
     "Sets",
     "Splitting",
@@ -65,6 +66,7 @@ __getattr__, __dir__ = lazily(
         "Labels": "spinney.questions.partitions",
         "LevelCounting": "spinney.questions.levels",
         "Levels": "spinney.questions.levels",
+        "PlaneCells": "spinney.questions.partitions",
         "Rings": "spinney.questions.partitions",
         "Sets": "spinney.questions.choose",
         "Splitting": "spinney.questions.grow",

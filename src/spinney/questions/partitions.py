@@ -9,10 +9,22 @@ from numpy.typing import NDArray
 
 from spinney.questions.arrays import LONGEST, finite_points, frozen, frozen_places, require
 from spinney.questions.ground import Ground
+from spinney.questions.planes import PlaneCells
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import WORD, Splits, TreeCells
 
-__all__ = ["MOST_CELLS", "MOST_START", "ColumnBins", "Labels", "Partition", "Rings", "TreeCells", "Whole", "check_partition"]
+__all__ = [
+    "MOST_CELLS",
+    "MOST_START",
+    "ColumnBins",
+    "Labels",
+    "Partition",
+    "PlaneCells",
+    "Rings",
+    "TreeCells",
+    "Whole",
+    "check_partition",
+]
 
 #: A tree starts with all cells of a level: at most this one, so that they fit into memory.
 MOST_START = 24
@@ -53,12 +65,13 @@ class Labels:
         object.__setattr__(self, "labels", frozen_places(self.labels))
 
 
-Partition = Whole | Rings | TreeCells | ColumnBins | Labels
+Partition = Whole | Rings | TreeCells | PlaneCells | ColumnBins | Labels
 
 
 def check_partition(partition: Partition, ground: Ground) -> None:
     """Raise a ValueError unless cells are disjoint (in each column, for bins of columns) and fit the ground."""
-    require(type(partition) in (Whole, Rings, TreeCells, ColumnBins, Labels), "rows are counted over partitions of the list")
+    listed = type(partition) in (Whole, Rings, TreeCells, PlaneCells, ColumnBins, Labels)
+    require(listed, "rows are counted over partitions of the list")
     if isinstance(partition, Labels):
         labels = partition.labels
         most = max(MOST_CELLS, ground.n_points)
@@ -75,6 +88,8 @@ def check_partition(partition: Partition, ground: Ground) -> None:
         require(is_sorted, "edges of rings must be finite and growing")
     elif isinstance(partition, TreeCells):
         _check_cells(partition, ground)
+    elif isinstance(partition, PlaneCells):
+        partition.check(ground)
 
 
 def _check_cells(cells: TreeCells, ground: Ground) -> None:

@@ -1,4 +1,4 @@
-"""The question `sums`: noisy sums of clipped offsets, and noisy weights, over the Voronoi cells of public centers.
+"""The question `sums`: noisy sums of clipped offsets, and noisy weights, over the Voronoi cells of public centers or other cells.
 
 Proof: ``proofs/questions.md``.
 """
@@ -18,6 +18,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
 from spinney.questions.ground import Ground
+from spinney.questions.planes import PlaneCells
 from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import Answer, additive_record
 from spinney.spaces.box import FloatArray
@@ -131,7 +132,7 @@ class Summing(Kind):
 class Offsets:
     """The aggregate: exact sums of clipped offsets in steps, and of weights."""
 
-    centers: FloatArray
+    centers: FloatArray | PlaneCells
     kernel: str
     radii: FloatArray
     anchors: FloatArray
@@ -144,7 +145,8 @@ class Sums(Question):
 
     Parameters
     ----------
-    centers : array of shape (k, d)
+    centers : array of shape (k, d), or PlaneCells
+        Of the Voronoi cells; or the cells themselves, which have no centers and need anchors.
     kernel : {"mean", "core", "median", "second-moment", "box"}
         ``mean``: the offset clipped to the cell's radius, with weight 1. ``core``: the offset of a row within the radius of the
         anchor, with weight 1; a row farther off adds nothing. ``median``: the offset over the larger of its length
@@ -160,7 +162,7 @@ class Sums(Question):
         those of the nearest centers as ever.
     """
 
-    centers: FloatArray
+    centers: FloatArray | PlaneCells
     kernel: str
     radii: FloatArray
     anchors: FloatArray | None = None
@@ -168,35 +170,48 @@ class Sums(Question):
 
     def __post_init__(self) -> None:
         for name in ("centers", "radii", "anchors", "widths"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen(getattr(self, name)))
+            given = getattr(self, name)
+            if given is not None and type(given) is not PlaneCells:
+                object.__setattr__(self, name, frozen(given))
+
+    @property
+    def _from(self) -> FloatArray:
+        """The points that offsets are taken from."""
+        if self.anchors is not None:
+            return self.anchors
+        assert not isinstance(self.centers, PlaneCells)
+        return self.centers
 
     def kind(self, ground: Ground) -> Summing:
         """One row adds one clipped vector and one weight to one cell."""
-        return Summing(self.kernel, self.centers.shape[1])
+        return Summing(self.kernel, ground.n_features)
 
     def check(self, ground: Ground) -> None:
         """Clipping relies on finite centers and radii; kernels rely on shapes."""
         require(ground.domain is not None, "only rows of numbers can be summed")
         require(type(self.kernel) is str and self.kernel in KERNELS, f"the kernel must be one of {', '.join(KERNELS)}")
-        finite_points(self.centers, ground.n_features, "centers")
+        require(type(self.centers) in (np.ndarray, PlaneCells), "sums are over Voronoi cells, or over cells of planes")
+        if isinstance(self.centers, PlaneCells):
+            require(self.anchors is not None, "cells without centers need anchors")
+            self.centers.check(ground)
+        else:
+            finite_points(self.centers, ground.n_features, "centers")
         if self.anchors is not None:
             finite_points(self.anchors, ground.n_features, "anchors")
-            require(self.anchors.shape == self.centers.shape, "there must be one anchor per center")
-        require(self.radii.shape == self.centers.shape[:1], "there must be one radius per center")
+            require(len(self.anchors) == len(self.centers), "there must be one anchor per center")
+        require(self.radii.shape == (len(self.centers),), "there must be one radius per center")
         lawful = ((self.radii > SHORTEST) & (self.radii < LONGEST)).all()  # squares neither vanish nor overflow
         require(lawful, "radii must be positive and finite")
         if self.widths is not None:
-            require(self.widths.shape == self.centers.shape[1:], "there must be one width per column")
+            require(self.widths.shape == (ground.n_features,), "there must be one width per column")
             require(((self.widths > SHORTEST) & (self.widths < LONGEST)).all(), "widths must be positive and finite")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:
         """Sum, and add noise to every coordinate and weight."""
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
-        anchors = self.centers if self.anchors is None else self.anchors
-        widths = np.ones(self.centers.shape[1]) if self.widths is None else self.widths
-        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, anchors, widths))
+        widths = np.ones(ground.n_features) if self.widths is None else self.widths
+        vectors, weights = rows.exact(Offsets(self.centers, self.kernel, self.radii, self._from, widths))
         return SumAnswer(
             np.asarray(privatize(vectors, noise.vectors, source, kind.moves(unit), "vectors") / RADIUS_STEPS),
             np.asarray(privatize(weights, noise.weights, source, kind.weight_moves(unit), "weights") / noise.weight_steps),

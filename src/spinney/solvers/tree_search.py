@@ -20,6 +20,9 @@ __all__ = ["find_leaves", "search_medoids", "search_subtrees"]
 def search_subtrees(tree: MetricHST, counts: FloatArray, k: int, power: int = 1) -> IntArray:
     """Return the roots of up to k disjoint subtrees with the highest scores N(v) 2^(power h).
 
+    For squared distances that is N(v) 2^(2h): Appendix C of Fan, Li and Li prints 2^h for them too, but a cell of height h then
+    costs its squared diameter, in proportion to 2^(2h).
+
     Nodes are taken by falling score. A node takes the place of the chosen node above it, and no node above a chosen one is
     taken: what the published rounds of adding and pruning come to, in one pass. Fewer than k nodes come back if the tree has
     fewer leaves; ties go to the node that comes first.

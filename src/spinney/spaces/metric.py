@@ -40,6 +40,8 @@ Measure = Literal["euclidean", "manhattan"]
 
 #: Diameters are rounded up by this share, far more than the error of a sum.
 MARGIN = 1e-9
+#: A diameter takes searches from so many points: as many as search about SEARCHED_POINTS together, between these limits.
+LEAST_SEARCHES, MOST_SEARCHES, SEARCHED_POINTS = 8, 128, 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +61,8 @@ class FiniteMetric:
     names : tuple of str or None
         What the points are called, if they have names: one different text each.
     diameter : float
-        A public upper bound on every distance: exact for a matrix, else at most twice the largest distance.
+        A public upper bound on every distance: exact for a matrix, else mostly within a few percent of the largest distance,
+        and never more than twice it.
     """
 
     source: Matrix | Coordinates | Network
@@ -224,15 +227,24 @@ class FiniteMetric:
 
     @cached_property
     def diameter(self) -> float:
-        """A public upper bound on every distance: exact for a matrix, else at most twice the largest distance."""
+        """A public upper bound on every distance: exact for a matrix, else mostly within a few percent of the largest one.
+
+        The farthest distance from a point u is at most d(u, s) plus that from s, for every s: the largest of the least such
+        bounds holds for all pairs. The points s are taken in turn from the edge, where bounds are largest, and from the middle,
+        where the distances known so far say that points are near to all (Takes and Kosters 2011).
+        """
         if isinstance(self.source, Matrix):
             return float(self.source.values.max())
-        first = self.distances([0])[0]
-        far = self.distances([int(first.argmax())])[0]
-        farther = self.distances([int(far.argmax())])[0]
-        middle = self.distances([int(np.maximum(far, farther).argmin())])[0]
-        reach = min(float(row.max()) for row in (first, far, farther, middle))
-        return 2 * reach * (1 + MARGIN)
+        upper, lower, largest = np.full(self.n_points, np.inf), np.zeros(self.n_points), 0.0
+        for turn in range(max(LEAST_SEARCHES, min(MOST_SEARCHES, SEARCHED_POINTS // self.n_points))):
+            place = int(np.where(upper > lower, lower, np.inf).argmin() if turn % 2 else upper.argmax())
+            row = self.distances([place])[0]
+            reach = float(row.max())
+            upper, lower = np.minimum(upper, row + reach), np.maximum(lower, np.maximum(row, reach - row))
+            upper[place], largest = reach, max(largest, reach)
+            if upper.max() <= largest:
+                break
+        return float(upper.max()) * (1 + MARGIN)
 
     def is_metric(self) -> bool:
         """Return whether the triangle inequality holds up to rounding; for a matrix, in n^3 steps."""

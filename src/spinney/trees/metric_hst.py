@@ -5,11 +5,15 @@ order that lies within r_l = beta diameter / 2^(l + 1) of it, with one random be
 cell is what belongs to one point within one cell of the depth above. So a cell of depth l has diameter at most 2 r_l. The
 distance of two points in the tree is 2 r_l of the deepest cell that holds both, at least their distance in the metric, and in
 expectation O(log n) times it. The tree depends on the public points and on public randomness alone.
+
+`MetricHST.printed` is Algorithm 3 of Fan, Li and Li as it is printed: a new random order for each cell, centers inside the cell,
+r_l = diameter / 2^l. Its cells are twice as wide, and no bound on its distances is proved. The library's algorithms use `build`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,6 +79,33 @@ class MetricHST:
             closest = lists.distances[lists.distances > 0].min(initial=np.inf)
             radii = radii[: 1 + int(np.count_nonzero(radii >= closest))]
         return _carve(lists, ranked, radii)
+
+    @classmethod
+    def printed(cls, space: FiniteMetric, rng: np.random.Generator, levels: int | None = None) -> MetricHST:
+        """Carve a tree as Algorithm 3 of Fan, Li and Li is printed; parameters as for `build`."""
+        count = (MAX_LEVELS if levels is None else levels) + 1
+        radii: FloatArray = np.asarray(space.diameter * 0.5 ** np.arange(count), dtype=np.float64)
+        radii[0] = space.diameter / 2
+        parent, named, sizes = [-1], [int(rng.integers(space.n_points))], [space.n_points]
+        order, starts, depths, cells = np.arange(space.n_points), [0], [0], [(0, 0, space.n_points)]
+        for depth in range(1, len(radii)):
+            below = []
+            for node, start, stop in cells:
+                parts = _balls(space, rng.permutation(order[start:stop]), float(radii[depth]), levels is None)
+                order[start:stop] = np.concatenate([np.empty(0, np.int64), *parts]) if parts else order[start:stop]
+                for part in parts:
+                    below.append((len(parent), start, start + len(part)))
+                    parent.append(node)
+                    named.append(int(part[0]))
+                    sizes.append(len(part))
+                    starts.append(start)
+                    depths.append(depth)
+                    start += len(part)
+            cells = [cell for cell in below if cell[2] - cell[1] > 1]
+            if not cells:
+                radii = radii[: depth + 1] if levels is None else radii
+                break
+        return _linked(parent, depths, starts, sizes, named, order, radii)
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -151,11 +182,32 @@ def _carve(lists: LeastElements, ranked: IntArray, radii: FloatArray) -> MetricH
         total += len(heads)
         more = np.repeat(size > 1, size)
         live, owner = live[more], owner[more]
-    parents, start = np.concatenate(parent), np.concatenate(starts)
-    n_children = np.bincount(parents[1:], minlength=total)
-    first_child = np.full(total, -1)
-    first_child[parents[:0:-1]] = np.arange(total - 1, 0, -1)
+    nodes = [np.concatenate(part) for part in (parent, depths, starts, sizes, named)]
+    return _linked(nodes[0], nodes[1], nodes[2], nodes[3], nodes[4], order, radii)
+
+
+def _balls(space: FiniteMetric, points: IntArray, radius: float, till_alike: bool) -> list[IntArray]:
+    """Cut points, in this order, into balls around the first that is left, each with its center first.
+
+    If they are to be cut until they are alike, points that are all at distance 0 stay together, and are not cut again: no ball.
+    """
+    balls: list[IntArray] = []
+    while points.size:
+        gaps = space.distances_between(points[:1], points)[0]
+        if till_alike and not balls and gaps.max() == 0:
+            return []
+        inside = gaps <= radius
+        balls.append(points[inside])
+        points = points[~inside]
+    return balls
+
+
+def _linked(parent: Any, depth: Any, start: Any, sizes: Any, named: Any, order: IntArray, radii: FloatArray) -> MetricHST:
+    """Return the tree of nodes that stand level by level, the children of a node one after another."""
+    parents, starts = np.asarray(parent), np.asarray(start)
+    n_children = np.bincount(parents[1:], minlength=parents.size)
+    first_child = np.full(parents.size, -1)
+    first_child[parents[:0:-1]] = np.arange(parents.size - 1, 0, -1)
     return MetricHST(
-        parents, first_child, n_children, np.concatenate(depths), start, start + np.concatenate(sizes),
-        np.concatenate(named), order, radii,
-    )  # fmt: skip
+        parents, first_child, n_children, np.asarray(depth), starts, starts + np.asarray(sizes), np.asarray(named), order, radii
+    )

@@ -23,8 +23,8 @@ __all__ = ["BIN_BITS", "MAX_DEPTH", "WORD", "Quadtree", "Route", "Splits", "Tree
 
 #: Levels per code word.
 WORD = 64
-#: The deepest level; two words.
-MAX_DEPTH = 128
+#: The deepest level of a tree, and of one that halves columns, of which no cell with rows is ever cut so often; two words.
+MAX_DEPTH, MOST_HALVINGS = 2**14, 128
 #: Densities are given over 2**BIN_BITS equal bins of each column.
 BIN_BITS = 7
 #: Densities are taken to be even in this share, so that no bin is empty for certain.
@@ -80,7 +80,7 @@ class Splits:
         spreads = [_spreads(*column) for column in zip(densities, domain.upper - domain.lower, strict=True)]
         used = np.zeros(domain.n_features, dtype=np.int64)
         axes, shifts = [], []
-        for _ in range(min(MAX_DEPTH, GRID_BITS * domain.n_features)):
+        for _ in range(min(MOST_HALVINGS, GRID_BITS * domain.n_features)):
             widths = [spread[bits] if bits < GRID_BITS else -1.0 for spread, bits in zip(spreads, used, strict=True)]
             axis = int(np.argmax(widths))
             used[axis] += 1

@@ -172,7 +172,7 @@ def test_centers_of_separate_clusters_are_found(consistent, delta):
 def test_the_tree_pays_for_all_its_levels(n_features):
     problem = PointProblem(k=3, power=1, domain=Box(-1, 1).domain(n_features), budget=Budget.of(1.0), unit=Unit())
     algorithm = HST(alpha=12)
-    levels = min(12 * n_features, 128) + 1
+    levels = 12 * n_features + 1  # the published depth, 540 and more with many columns
     tree = Plan(algorithm, problem).charges[0]
     assert (tree.name, tree.question) == ("tree", "levels")
     assert Plan(algorithm, problem).noise(tree).std == pytest.approx(math.sqrt(2) * levels / float(tree.amount), rel=1e-3)
@@ -180,6 +180,12 @@ def test_the_tree_pays_for_all_its_levels(n_features):
     charge = Plan(algorithm, rich).charges[0]
     if charge.measure is Measure.ZCDP:
         assert Plan(algorithm, rich).noise(charge).std == pytest.approx(math.sqrt(levels / (2 * float(charge.amount))))
+
+
+def test_a_cell_is_split_above_the_published_threshold_of_the_whole_epsilon():
+    problem = PointProblem(k=3, power=1, domain=Box(-1, 1).domain(7), budget=Budget.of(0.5), unit=Unit())
+    assert HST(beta=2.0).threshold(problem) == 10 * 2.0 * 7 / 0.5
+    assert HST(beta=2.0, rounds=0).threshold(problem) == HST(beta=2.0, rounds=9).threshold(problem)
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 4, 60])

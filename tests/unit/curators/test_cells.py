@@ -136,7 +136,7 @@ def slow_random_path(steps, splits):
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
-@pytest.mark.parametrize("depth", [10, 64, 100, 128])
+@pytest.mark.parametrize("depth", [10, 64, 100, 128, 280, 540])  # the last two are published depths
 def test_random_splits_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, domain, depth):
     splits = Splits.random(domain, depth, np.random.default_rng(depth))
     rows = grid_rows(domain, 70, 5)

@@ -28,7 +28,7 @@ from spinney.questions.cover import MOST_STAGES, MOST_STEPS, Balls, Cover, Famil
 from spinney.questions.ground import Ground
 from spinney.questions.grow import MOST_THRESHOLD, Grow
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, Rings, Whole
+from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, PlaneCells, Rings, Whole
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Domain
 from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
@@ -129,6 +129,15 @@ class OwnCounts(Counts):
     pass
 
 
+class OwnPlanes(PlaneCells):
+    pass
+
+
+def planes(normals=((1.0, 0.0, 0.0),), own=(0, 0, 0), offsets=(0.5, 0.0, 0.0), links=(1, -1, -1), kind=PlaneCells):
+    """Two half-spaces, or what is wrong about them."""
+    return Counts(kind(np.array(normals), np.array(own), np.array(offsets), np.array(links)))
+
+
 def family(members=None, steps=(1,), kind=Family):
     return Cover(kind(csr_array(np.eye(4, 3)) if members is None else members, steps))
 
@@ -195,6 +204,25 @@ NUMBERS = {
     "an edge whose square is infinite": (lambda: Counts(Rings(CENTERS, [0.1, 1e160])), "edges"),
     "an infinite edge": (lambda: Counts(Rings(CENTERS, [0.1, np.inf])), "edges"),
     "edges in a square": (lambda: Counts(Rings(CENTERS, np.ones((1, 1)))), "edges"),
+    "planes without normals": (lambda: planes(normals=np.empty((0, 3))), "normals"),
+    "planes of another number of columns": (lambda: planes(normals=[[1.0, 0.0]]), "normals"),
+    "a normal without a number": (lambda: planes(normals=[[1.0, np.nan, 0.0]]), "normals"),
+    "an infinite normal": (lambda: planes(normals=[[1.0, np.inf, 0.0]]), "normals"),
+    "an offset without a number": (lambda: planes(offsets=(np.nan, 0.0, 0.0)), "offsets"),
+    "fewer planes than nodes": (lambda: planes(own=(0, 0)), "as nodes"),
+    "fewer offsets than nodes": (lambda: planes(offsets=(0.5, 0.0)), "as nodes"),
+    "no node": (lambda: planes(own=np.empty(0, np.int64), offsets=(), links=np.empty(0, np.int64)), "as nodes"),
+    "a plane that is not there": (lambda: planes(own=(1, 0, 0)), "children behind them"),
+    "a plane before the first": (lambda: planes(own=(-1, 0, 0)), "children behind them"),
+    "a walk in a circle": (lambda: planes(links=(0, -1, -1)), "children behind them"),
+    "a walk back": (lambda: planes(own=(0,) * 5, offsets=(0.5,) * 5, links=(1, 0, -1, -1, -1)), "children behind them"),
+    "a second child that is not there": (lambda: planes(links=(2, -1, -1)), "children behind them"),
+    "a child below -1": (lambda: planes(links=(-2, -1, -1)), "children behind them"),
+    "own planes": (lambda: planes(kind=OwnPlanes), "partitions of the list"),
+    "sums over planes without anchors": (lambda: Sums(planes().partition, "mean", RADII), "anchors"),
+    "sums over planes with a lone anchor": (lambda: Sums(planes().partition, "mean", RADII, CENTERS[:1]), "anchor"),
+    "sums over planes with a lone radius": (lambda: Sums(planes().partition, "mean", RADII[:1], CENTERS), "radius"),
+    "sums over wrong planes": (lambda: Sums(planes(links=(0, -1, -1)).partition, "mean", RADII, CENTERS), "children behind them"),
     "own rings": (lambda: Counts(OwnRings(CENTERS)), "partitions of the list"),
     "no partition": (lambda: Counts(None), "partitions of the list"),
     "a list of partitions": (lambda: Counts([Whole(), Whole()]), "partitions of the list"),

@@ -60,7 +60,26 @@ def test_blocks_cover_all_rows(space_and_matrix):
 
 def test_the_diameter_bounds_every_distance(space_and_matrix):
     space, matrix = space_and_matrix
-    assert space.distances(np.arange(space.n_points)).max() <= space.diameter <= 2.001 * matrix.max()
+    assert space.distances(np.arange(space.n_points)).max() <= space.diameter <= 1.05 * matrix.max()
+
+
+@given(
+    seed=st.integers(0, 2**32), n=st.integers(1, 300), d=st.integers(1, 5), kind=st.sampled_from(["even", "tail", "tree", "ring"])
+)
+@settings(deadline=None, max_examples=40, derandomize=True)
+def test_the_diameter_is_near_the_largest_distance(seed, n, d, kind):
+    rng = np.random.default_rng(seed)
+    if kind in ("even", "tail"):
+        points = rng.random((n, d)) if kind == "even" else rng.standard_cauchy((n, d)) * 1e-3
+        space = FiniteMetric.from_points(points)
+    else:
+        ends = np.arange(1, n) if kind == "ring" else np.array([rng.integers(0, i) for i in range(1, n)], dtype=np.int64)
+        pairs = np.column_stack([np.arange(1, n), ends - 1 if kind == "ring" else ends])
+        closing = [[0, n - 1]] if kind == "ring" and n > 2 else np.empty((0, 2))
+        edges = np.concatenate([pairs, closing]) if n > 1 else np.array([[0.0, 0.0]])
+        space = FiniteMetric.from_graph(np.column_stack([edges, rng.uniform(0.1, 1, len(edges))]))
+    largest = space.distances(np.arange(space.n_points)).max()
+    assert largest <= space.diameter <= 1.25 * largest
 
 
 def test_threads_do_not_change_distances(monkeypatch, space_and_matrix):

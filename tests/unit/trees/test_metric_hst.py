@@ -54,9 +54,13 @@ def test_lists_hold_the_first_point_within_every_radius(space):
     assert len(lists.points) < n * (2 + 2 * np.log(n))
 
 
+BUILDERS = pytest.mark.parametrize("build", [MetricHST.build, MetricHST.printed], ids=["build", "printed"])
+
+
+@BUILDERS
 @pytest.mark.parametrize("levels", [0, 1, 3, 6, None])
-def test_every_depth_is_a_nested_partition_into_small_cells(space, levels):
-    tree = MetricHST.build(space, np.random.default_rng(7), levels)
+def test_every_depth_is_a_nested_partition_into_small_cells(space, levels, build):
+    tree = build(space, np.random.default_rng(7), levels)
     matrix = space.distances(np.arange(space.n_points))
     above = np.zeros(space.n_points, dtype=int)
     for depth in range(tree.levels + 1):
@@ -74,8 +78,24 @@ def test_every_depth_is_a_nested_partition_into_small_cells(space, levels):
         above = label
 
 
-def test_the_links_agree(space):
-    tree = MetricHST.build(space, np.random.default_rng(1), 6)
+def test_the_printed_tree_carves_each_cell_around_its_own_points(space):
+    # Algorithm 3 as printed: radius D / 2^l, and of the centers of one cell each is beyond the radius of those before it.
+    tree = MetricHST.printed(space, np.random.default_rng(3), 5)
+    matrix = space.distances(np.arange(space.n_points))
+    np.testing.assert_allclose(tree.radii[1:], space.diameter / 2.0 ** np.arange(1, 6))
+    for node in range(1, len(tree)):
+        radius, center = tree.radii[tree.depth[node]], tree.representative[node]
+        assert matrix[center, tree.points(node)].max() <= radius * (1 + 1e-12)
+        before = range(int(tree.first_child[tree.parent[node]]), node)
+        for other in before:
+            assert matrix[tree.representative[other], tree.points(node)].min() > radius * (1 - 1e-12)
+    orders = {tuple(MetricHST.printed(space, np.random.default_rng(seed), 5).representative.tolist()) for seed in range(4)}
+    assert len(orders) > 1
+
+
+@BUILDERS
+def test_the_links_agree(space, build):
+    tree = build(space, np.random.default_rng(1), 6)
     assert tree.parent[0] == -1
     assert np.flatnonzero(tree.parent < 0).tolist() == [0]
     for node in range(len(tree)):
