@@ -195,7 +195,10 @@ def test_a_fit_reports_what_it_spent_and_never_more_than_asked(estimator, case, 
     stated = max(Fraction(release.epsilon), exact(release.epsilon))  # the float, or the decimal that it prints as
     assert spent <= stated <= spent * (1 + Fraction(1, 2**50))
     assert release.promised_epsilon == 0.7
-    unspent = set(model.plan(n_features=case.n_features).charges) - set(release.charges)
-    assert set(release.charges) <= set(model.plan(n_features=case.n_features).charges)
+    unspent = {charge.name: charge for charge in model.plan(n_features=case.n_features).charges}
+    for charge in release.charges:
+        parts = [unspent.pop(name) for name in charge.name.split(" + ")]  # each once, alone or put together
+        assert charge.amount == sum(part.amount for part in parts)
+        assert {part.measure for part in parts} == {charge.measure}
     if not unspent and delta == 0:
         assert spent == exact(0.7)

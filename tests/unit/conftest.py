@@ -15,12 +15,13 @@ from spinney.questions.ground import Ground
 
 @pytest.fixture
 def open_curator():
-    """Return a function that opens a curator over rows with noise switched off, and one charge per question."""
+    """Return a function that opens a curator over rows, and one charge per question; noise is off unless an epsilon is given."""
 
-    def make(rows, domain, *questions, unit=None, groups=None):
-        charges = [Charge(f"{i} {question}", question, Measure.PURE, math.inf) for i, question in enumerate(questions)]
-        ledger = FitLedger(Budget.of(math.inf), tuple(charges))
-        unit, source = unit or Unit(), SeededSource(0)
+    def make(rows, domain, *questions, unit=None, groups=None, epsilon=math.inf, seed=0):
+        amount = Budget.of(epsilon).epsilon / len(questions)
+        charges = [Charge(f"{i} {question}", question, Measure.PURE, amount) for i, question in enumerate(questions)]
+        ledger = FitLedger(Budget.of(epsilon), tuple(charges))
+        unit, source = unit or Unit(), SeededSource(seed)
         backend = MemoryBackend(np.asarray(rows), Ground(domain), unit, source.key, groups)
         return Curator(backend, unit, ledger, source), *charges
 

@@ -5,15 +5,18 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 1. ``mean``      the noisy mean of all rows, and their noisy number.
 2. ``distance``  a noisy histogram of distances to the mean: the typical distance sets the clipping radii below.
 3. ``spread``    the noisy second moment of each column around the mean.
-4. ``leaves``    noisy counts of a shallow tree that halves the columns of largest spread around the mean.
-5. The leaves are clustered into twice as many centers as asked for: free post-processing.
-6. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
-7. ``step 2``, ``radii``, ``step 3``: two more steps, the last with a clipping radius for each cluster.
-8. ``sizes``     noisy sizes of the released clusters.
+4. ``cells``     noisy counts of the cells of a shallow tree that halves the columns of largest spread around the mean.
+5. ``leaves``    noisy counts of smaller cells, where those of 4 stand out of their noise: so rows that lie close together show.
+6. The leaves are clustered into half as many centers again as asked for: free post-processing.
+7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
+8. ``step 2`` and ``step 3``: two more steps.
+9. ``sizes``     noisy sizes of the released clusters.
 
-The last step moves as many centers as its budget supports; the others come from the leaves. If it supports too few, what is left
-of the budget after ``mean`` and ``distance`` goes to the mean, in one question: so small budgets end near what the mean alone
-would cost, not in noise.
+Before a step ``radii 1``, ``radii 2`` and ``radii 3`` ask for distances, for the clipping radius of each cluster. There are as
+many steps as the noisy number of rows is worth: a step whose noise would hide which rows belong together leaves its budget, and
+that of its radii, to the next one, in one question. The last step moves as many centers as its budget supports; the others come
+from the leaves. If it supports too few, what is left of the budget after ``mean`` and ``distance`` goes to the mean, in one
+question: so small budgets end near what the mean alone would cost, not in noise.
 
 Proof: ``proofs/moments.md``.
 """
@@ -21,15 +24,17 @@ Proof: ``proofs/moments.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spinney.algorithms.columns import inner_box
+from spinney.algorithms.leaves import staged_leaves
 from spinney.algorithms.margins import unmoved
-from spinney.algorithms.polish import ask_rings, completed, foreseen, shrunk, step_widths, supported, take_step
+from spinney.algorithms.polish import ask_rings, completed, noise_length, shrunk, step_widths, supported, take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge, Measure
@@ -47,37 +52,46 @@ __all__ = ["Moments"]
 SHARES = {
     "mean": 5,
     "distance": 1,
-    "spread": 4,
-    "leaves": 10,
-    "step 1": 15,
-    "step 2": 15,
-    "radii": 3,
-    "step 3": 44,
-    "sizes": 3,
-}
-#: With so many columns and pure noise, which grows with them, the last step needs most.
-PURE_COLUMNS = 100
-PURE_SHARES = {
-    "mean": 12,
-    "distance": 2,
     "spread": 3,
+    "cells": 6,
     "leaves": 6,
-    "step 1": 5,
-    "step 2": 6,
-    "radii": 2,
-    "step 3": 61,
+    "radii 1": 1,
+    "step 1": 18,
+    "radii 2": 1,
+    "step 2": 12,
+    "radii 3": 2,
+    "step 3": 42,
     "sizes": 3,
 }
 #: Squared coordinates are clipped to a vector of this length times the typical squared distance over the root of d.
 SPREAD_RADIUS = 2.5
 #: The tree's box reaches so many standard deviations from the mean: halving a column then puts points where halves have theirs.
 SPAN = 1.6
-#: Leaves are expected to hold so many standard deviations of their noise, and count if they hold at least one.
-LEAF_STDS = 2
-#: The tree has at most so many levels.
-MAX_LEVELS = 12
 #: Centers of the first step, per cluster.
-OVER = 2
+OVER = 1.5
+
+
+class StepCharges(NamedTuple):
+    """Names of the charges that pay for the radii of a step, if they are asked for, and for the step."""
+
+    radii: tuple[str, ...]
+    sums: tuple[str, ...]
+
+
+RADII = ("radii 1", "radii 2", "radii 3")
+#: Which steps to take, the more the less noise there is.
+SCHEDULES = (
+    (StepCharges(RADII[:1], ("step 1",)), StepCharges(RADII[1:2], ("step 2",)), StepCharges(RADII[2:], ("step 3",))),
+    (StepCharges((), ("step 1",)), StepCharges((), ("step 2",)), StepCharges(RADII, ("step 3",))),
+    (StepCharges((), ("step 1", "step 2")), StepCharges(RADII, ("step 3",))),
+    (StepCharges(RADII, ("step 1", "step 2", "step 3")),),
+)
+#: Up to which noise in one column of a center of the first step, in clipping radii, each of them is right: noise along all other
+#: directions hardly changes which center is nearest, so not the length of noise counts. Pure noise falls faster than Gaussian
+#: noise when charges are put together.
+LIMITS = {Measure.ZCDP: (0.03, 0.2, 0.3, math.inf), Measure.PURE: (0.03, 0.12, 0.25, math.inf)}
+#: Before the last step centers have far to go, and radii are so many times those that suit their rows.
+EARLY_RADII = 1.5
 #: Offsets are clipped to this share of the typical distance.
 STEP_RADIUS = 0.8
 #: Steps are worth their noise if the last one moves so many centers: more if noise is pure, for then the steps before it, with
@@ -158,44 +172,44 @@ class Moments(Algorithm):
         steps = dict.fromkeys(("step 1", "step 2", "step 3"), problem.kernel)
         kernels = {"mean": mean_kernel(problem.domain), "spread": "second-moment"} | steps
         kinds = {name: Summing(kernel, problem.n_features) for name, kernel in kernels.items()}
-        is_pure = problem.budget.delta == 0 and problem.n_features >= PURE_COLUMNS
-        shares = PURE_SHARES if is_pure else SHARES
-        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
+        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers the last step would move, or 1 if the mean would get the budget."""
-        last = foreseen(problem, n_guess, charges["step 3"])
-        return 1 if last < _fewest(problem, charges) else last
+        if supported(problem, n_guess, charges["step 3"]) < _fewest(problem, charges):
+            return 1
+        return supported(problem, n_guess, _together(charges, schedule(problem, charges, n_guess)[-1].sums))
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         total = ask_total(curator, domain, charges["mean"])
-        last = supported(curator, problem, total.n, charges["step 3"], k)
-        if last < _fewest(problem, charges):
+        if supported(problem, total.n, charges["step 3"]) < _fewest(problem, charges):
             return self._around_the_mean(curator, problem, charges, rng, total)
         shape = measure(curator, problem, charges, total)
-        fillers = shape.fillers(OVER * k, domain, rng)
-
-        leaves = shallow_leaves(curator, shape, domain, charges["leaves"])
-        points, weights = summary = leaves
+        fillers = shape.fillers(_many(problem), domain, rng)
+        leaves = shallow_leaves(curator, shape, domain, charges)
         widths = step_widths(problem, shape.spread)
-        radius = STEP_RADIUS * shape.distance
-        for name, count in {"step 1": OVER * k, "step 2": k, "step 3": last}.items():
+        steps = schedule(problem, charges, shape.n, widths)
+        paid = [_pooled(curator, charges, step.sums, "sums") for step in steps]
+        last = supported(problem, shape.n, paid[-1], widths)
+        points, weights = summary = leaves
+        for step, charge, count in zip(steps, paid, (*(_many(problem), k)[: len(paid) - 1], last), strict=True):
             is_solved = len(points) == count
             centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
-            radii = np.full(count, radius)
-            if name == "step 3":
-                rings = ask_rings(curator, problem, centers, charges["radii"])
-                radii = np.minimum(rings.step_radii(curator, problem, charges[name], widths), radius)
-            step = take_step(curator, problem, centers, radii, charges[name], widths=widths)
-            points, weights = step.centers, step.weights
+            radii = np.full(count, STEP_RADIUS * shape.distance)
+            if step.radii:
+                rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"))
+                scale = 1.0 if step is steps[-1] else EARLY_RADII
+                radii = np.minimum(scale * rings.step_radii(problem, charge, widths), radii)
+            moved = take_step(curator, problem, centers, radii, charge, widths=widths)
+            points, weights = moved.centers, moved.weights
             summary = (points, weights) if count > k else summary
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
         centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise
-        return Result(centers, *found, *summary, supported=last, margins=unmoved(step.margins, k))
+        return Result(centers, *found, *summary, supported=last, margins=unmoved(moved.margins, k))
 
     def _around_the_mean(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator, total: Total
@@ -203,8 +217,8 @@ class Moments(Algorithm):
         """Spend what is left on the mean: where one center is all that the budget supports, others come from around it."""
         domain, mean = problem.domain, total.mean(problem.domain)
         distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
-        names = ("spread", "leaves", "step 1", "step 2", "radii", "step 3")
-        rest = curator.pool([charges[name] for name in names if charges[name].measure is charges["step 3"].measure], "sums")
+        names = ("spread", "cells", "leaves", *RADII, "step 1", "step 2", "step 3")
+        rest = _pooled(curator, charges, [name for name in names if charges[name].measure is charges["step 3"].measure], "sums")
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if rest.measure is Measure.ZCDP:
             step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
@@ -223,6 +237,31 @@ class Moments(Algorithm):
 def _fewest(problem: PointProblem, charges: Charges) -> int:
     """Return how many centers the last step must move to be worth its noise."""
     return min(FEWEST[charges["step 3"].measure], problem.k)
+
+
+def _many(problem: PointProblem) -> int:
+    """Return how many centers the first of several steps moves."""
+    return math.ceil(OVER * problem.k)
+
+
+def _pooled(curator: Curator, charges: Charges, names: Sequence[str], question: str) -> Charge:
+    """Return one charge in the place of those of these names."""
+    return curator.pool([charges[name] for name in names], question)
+
+
+def _together(charges: Charges, names: Sequence[str]) -> Charge:
+    """Return what the charges of these names would pay for together, to look at its noise; nothing is asked or spent."""
+    amount = sum((charges[name].amount for name in names), start=Fraction(0))
+    return Charge(" + ".join(names), "sums", charges[names[0]].measure, amount)
+
+
+def schedule(problem: PointProblem, charges: Charges, n: float, widths: FloatArray | None = None) -> tuple[StepCharges, ...]:
+    """Return the steps that are worth their noise for so many rows: a noisy number, or a guess."""
+    for most, steps in zip(LIMITS[charges["step 1"].measure], SCHEDULES, strict=True):
+        noise = noise_length(problem, _together(charges, steps[0].sums), widths) / math.sqrt(problem.n_features)
+        if noise * _many(problem) <= most * n:
+            break
+    return steps
 
 
 def mean_kernel(domain: Domain) -> str:
@@ -258,17 +297,17 @@ def measure(curator: Curator, problem: PointProblem, charges: Charges, total: To
     return Shape(n, mean[0], distance, spread)
 
 
-def shallow_leaves(curator: Curator, shape: Shape, domain: Domain, charge: Charge) -> tuple[FloatArray, FloatArray]:
+def shallow_leaves(curator: Curator, shape: Shape, domain: Domain, charges: Charges) -> tuple[FloatArray, FloatArray]:
     """Count the rows in the leaves of a shallow tree around the mean; return leaves that are not empty as weighted points."""
     inner = shape.box(domain)
     splits = Splits.of(inner)
-    std = curator.preview(Counting(), charge).std
-    levels = int(math.log2(max(shape.n / (LEAF_STDS * max(std, 1.0)), 1.0)))
-    levels = min(levels, MAX_LEVELS, splits.depth)
-    leaves = TreeCells.grid(splits, levels)
-    weights = curator.within(inner).ask(Counts(leaves), charge).private_counts.astype(np.float64)
-    points = leaves.representatives()
-    unseen = np.setdiff1d(np.arange(inner.n_features), splits.route.axes[:levels])
-    points[:, unseen] = shape.mean[unseen]
-    full = weights > std
-    return points[full], weights[full]
+    found = staged_leaves(curator.within(inner), splits, shape.n, charges["cells"], charges["leaves"])
+    return np.vstack([_points(leaf.cells, shape.mean) for leaf in found]), np.concatenate([leaf.weights for leaf in found])
+
+
+def _points(cells: TreeCells, mean: FloatArray) -> FloatArray:
+    """Return the middles of cells of one level, in columns that are not cut the mean."""
+    points = cells.representatives()
+    unseen = np.setdiff1d(np.arange(mean.size), cells.splits.route.axes[: int(cells.depths.max(initial=0))])
+    points[:, unseen] = mean[unseen]
+    return points

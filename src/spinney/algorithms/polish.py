@@ -28,7 +28,7 @@ __all__ = [
     "RingHistogram",
     "ask_rings",
     "completed",
-    "foreseen",
+    "noise_length",
     "polish",
     "shrunk",
     "step_widths",
@@ -63,9 +63,9 @@ class RingHistogram:
         self.counts = counts
         self.totals = np.maximum(counts.sum(axis=1), 1.0)
 
-    def step_radii(self, curator: Curator, problem: PointProblem, charge: Charge, widths: FloatArray | None = None) -> FloatArray:
+    def step_radii(self, problem: PointProblem, charge: Charge, widths: FloatArray | None = None) -> FloatArray:
         """Return the clipping radii for a step that this charge pays for."""
-        return self.median_radii() if problem.power == 1 else self.mean_radii(_noise_length(curator, problem, charge, widths))
+        return self.median_radii() if problem.power == 1 else self.mean_radii(noise_length(problem, charge, widths))
 
     def typical_distance(self) -> float:
         """Return the root mean square distance of all rows from their centers; that of the domain if nothing stands out."""
@@ -135,11 +135,11 @@ def step_widths(problem: PointProblem, spreads: FloatArray) -> FloatArray | None
     return widths
 
 
-def _noise_length(curator: Curator, problem: PointProblem, charge: Charge, widths: FloatArray | None) -> float:
-    """Return the length of the noise in a sum, in radii."""
+def noise_length(problem: PointProblem, charge: Charge, widths: FloatArray | None = None) -> float:
+    """Return the length of the noise in a sum that this charge pays for, in radii, from public facts alone."""
     d = problem.n_features
     length = math.sqrt(d if widths is None else float((widths**2).sum()))
-    return length * float(curator.preview(Summing(problem.kernel, d), charge).vector_std)
+    return length * float(Summing(problem.kernel, d).noise(charge, problem.unit).vector_std)
 
 
 @dataclass(frozen=True)
@@ -185,26 +185,24 @@ def polish(
     widths: FloatArray | None = None,
 ) -> Moved:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
-    radii = rings.step_radii(curator, problem, charge, widths)
+    radii = rings.step_radii(problem, charge, widths)
     return take_step(curator, problem, centers, radii, charge, widths=widths)
 
 
-def supported(
-    curator: Curator, problem: PointProblem, n: float, charge: Charge, most: int, widths: FloatArray | None = None
-) -> int:
-    """Return how many clusters of equal size a step that this charge pays for can move: at least one, and at most `most`."""
-    return _supported(_noise_length(curator, problem, charge, widths), n, most)
+def supported(problem: PointProblem, n: float, charge: Charge, widths: FloatArray | None = None) -> int:
+    """Return how many clusters of equal size a step that this charge pays for can move: at least one, and at most k.
 
-
-def foreseen(problem: PointProblem, n_guess: float, charge: Charge) -> int:
-    """Return what `supported` would, from public facts alone, if columns spread alike."""
-    d = problem.n_features
-    std = Summing(problem.kernel, d).noise(charge, problem.unit).vector_std
-    return _supported(math.sqrt(d) * std, n_guess, problem.k)
-
-
-def _supported(length: float, n: float, most: int) -> int:
-    return int(np.clip(SUPPORT * n / length, 1, most)) if length > 0 else most
+    Parameters
+    ----------
+    problem : PointProblem
+    n : float
+        Rows: a noisy number, or a guess.
+    charge : Charge
+    widths : array of shape (d,), optional
+        Units of the columns; columns spread alike without them.
+    """
+    length = noise_length(problem, charge, widths)
+    return int(np.clip(SUPPORT * n / length, 1, problem.k)) if length > 0 else problem.k
 
 
 def completed(centers: FloatArray, candidates: FloatArray, points: FloatArray, weights: FloatArray, power: int) -> FloatArray:

@@ -38,8 +38,8 @@ HOMES = {
     "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
-#: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, whose steps cost more.
-MANY_COLUMNS, MANY_COLUMNS_PURE = 40, 100
+#: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, for which it takes fewer steps.
+MANY_COLUMNS, MANY_COLUMNS_PURE = 30, 25
 
 
 def solves_of(algorithm: Any) -> str | None:

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.columns import smooth_densities
+from spinney.algorithms.leaves import are_full
 from spinney.algorithms.polish import take_step
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.stable import NEAR, radii
-from spinney.algorithms.tree import are_full
 from spinney.constraints import Constraint, check, is_integer, one_of
 from spinney.curators.gate import Curator
 from spinney.privacy.composition import Part

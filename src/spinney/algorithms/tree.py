@@ -29,11 +29,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.algorithms.columns import smooth_densities, spreads
+from spinney.algorithms.leaves import are_full
 from spinney.algorithms.margins import unmoved
-from spinney.algorithms.polish import ask_rings, completed, foreseen, polish, step_widths, supported
+from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
@@ -78,9 +78,6 @@ FINE_LEAF, COARSE_LEAF, COARSE_ROWS = 1 / 8000, 1 / 500, 500
 MOST_ROWS = 1e12
 #: Above so many clusters leaves get smaller in proportion.
 MANY_CLUSTERS = 20
-#: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
-#: deviations for m leaves: the decisions to split have said already that rows are near.
-SURE_LEVELS, SURE = 3, 0.3
 
 
 class Tree(Algorithm):
@@ -103,7 +100,7 @@ class Tree(Algorithm):
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers the last step would move."""
         last = charges.get("polish 2", charges.get("polish"))
-        return None if last is None else foreseen(problem, n_guess, last)
+        return None if last is None else supported(problem, n_guess, last)
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
@@ -145,26 +142,6 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     widths = step_widths(problem, spreads(densities, problem.domain))
     points = leaves.representatives()
     return Summary(points[full], weights[full], n, widths, NoisyCells(points, weights, *leaves.boxes(), full, std))
-
-
-def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which leaves are not taken as empty: the largest ones, as many as hold together what all of them do.
-
-    Noise that is left out below zero would otherwise add rows, so the noisy sum of all leaves says where to cut.
-
-    Parameters
-    ----------
-    signals : array of float
-        Noisy counts, in standard deviations.
-    levels : array of int
-        Below the start of the tree.
-    """
-    ahead = SURE * math.log(max(signals.size, 2)) * np.minimum(levels, SURE_LEVELS) / SURE_LEVELS
-    order = np.argsort(-np.where(signals > 0, signals + ahead, -np.inf), kind="stable")
-    below = np.searchsorted(np.cumsum(np.maximum(signals[order], 0.0)), signals.sum())  # so many do not hold it yet
-    full = np.zeros(signals.size, dtype=np.bool_)
-    full[order[: int(below) + 1]] = True
-    return full & (signals > 0)
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.
@@ -210,7 +187,7 @@ def _moved(
     """Cluster weighted points, polish as many centers as a pair of charges supports, and complete them for the summary."""
     k = problem.k
     whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
-    few = supported(curator, problem, summary.n, charges[1], k, summary.widths)
+    few = supported(problem, summary.n, charges[1], summary.widths)
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
     rings = ask_rings(curator, problem, centers, charges[0])
     step = polish(curator, problem, centers, rings, charges[1], summary.widths)

@@ -14,7 +14,7 @@ import numpy as np
 
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
+from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
 from spinney.questions.ground import Ground
@@ -27,7 +27,7 @@ __all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summ
 
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20
-#: The share of a charge that pays for the weights.
+#: The largest share of a charge that pays for the weights.
 WEIGHT_SHARE = Fraction(1, 5)
 #: What is summed.
 KERNELS = ("mean", "core", "median", "second-moment", "box")
@@ -93,6 +93,19 @@ class Summing(Kind):
         """How many steps the weight of one row has."""
         return RADIUS_STEPS if self.kernel == "median" else 1
 
+    def weight_share(self, measure: Measure) -> Fraction:
+        """Return the share of a charge that pays for the weights: with more columns, whose noise adds up, less.
+
+        A step is a sum over its weight. Noise in a sum of d columns has a squared length of d / s for a share s of Gaussian
+        noise and of (d / s)^2 for pure noise; noise in the weight of 1 / (1 - s) and of its square, for a step as long as the
+        radius. Together they are least where s / (1 - s) is the power of d below. The weight of a box is the number of all rows,
+        by which algorithms decide what follows, and keeps its share.
+        """
+        if self.kernel == "box":
+            return WEIGHT_SHARE
+        vectors = round(self.n_features ** (2 / 3 if measure is Measure.PURE else 1 / 2))
+        return min(WEIGHT_SHARE, Fraction(1, 1 + vectors))
+
     def moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the vectors alone: furthest if a replacement stays in one cell."""
         row, times = self.row, unit.moved_rows
@@ -111,7 +124,8 @@ class Summing(Kind):
     def _answers(self, charge: Charge, unit: Unit) -> tuple[Answer, Answer]:
         """Return vectors and weights with their sensitivities, prices and noise."""
         vector, weight_steps = self.row, self.weight_steps
-        price = unit.step_price(charge, WEIGHT_SHARE, weights_are_counts=self.kernel != "median")
+        share = self.weight_share(charge.measure)
+        price = unit.step_price(charge, share, weights_are_counts=self.kernel != "median")
         weight = Sensitivity(weight_steps, weight_steps**2)
         return (
             Answer("vectors", RADIUS_STEPS, vector, price.vectors, calibrate(vector, price.vectors)),

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
-from spinney.algorithms.moments import FILLER_SPREAD, MAX_LEVELS, SHARES, SPAN, Shape, ask_total, measure, shallow_leaves
+from spinney.algorithms.leaves import MOST_CELLS
+from spinney.algorithms.moments import (
+    FILLER_SPREAD,
+    OVER,
+    SCHEDULES,
+    SHARES,
+    SPAN,
+    Shape,
+    ask_total,
+    measure,
+    schedule,
+    shallow_leaves,
+)
 from spinney.algorithms.registry import find
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
@@ -34,7 +46,7 @@ def test_without_noise_blobs_in_many_columns_are_found(estimator, space):
     release = make(estimator, bounds=space).fit(rows).release_
     assert_found(release.centers, middles, 0.1)
     np.testing.assert_array_equal(release.sizes, [500] * 4)
-    assert len(release.summary_points) == len(release.summary_weights) == 8
+    assert len(release.summary_points) == len(release.summary_weights) == 4 * OVER
     assert release.noise == "none: not private"
 
 
@@ -130,9 +142,9 @@ def test_the_shallow_tree_looks_at_the_columns_of_largest_spread(opened):
     rows = rng.normal(0, [0.02, 0.5, 0.02, 0.4], (1000, 4))
     curator, problem, charge = opened(rows)
     shape = measured(curator, problem, charge)
-    points, weights = shallow_leaves(curator, shape, problem.domain, charge["leaves"])
+    points, weights = shallow_leaves(curator, shape, problem.domain, charge)
     assert weights.sum() == 1000
-    assert len(points) <= 2**MAX_LEVELS
+    assert len(points) <= MOST_CELLS
     reach = SPAN * shape.spread
     assert (np.abs(points - shape.mean) <= reach).all()
     assert len(np.unique(points[:, 1])) >= 4 * len(np.unique(points[:, 0]))
@@ -171,11 +183,34 @@ def test_a_small_budget_goes_to_the_mean_in_one_question(delta, tmp_path):
     release = make(k=6, epsilon=0.05, delta=delta).fit(rows).release_
     names = [charge.name for charge in release.charges]
     assert names[:2] + names[3:] == ["mean", "distance", "sizes"]
-    assert names[2].startswith("spread + leaves + step 1")
+    assert names[2].startswith("spread + cells + leaves + radii 1")
     path = tmp_path / "release.json"
     path.write_text(release.to_json(), encoding="utf-8")
     assert verify(path).holds
     plan = make(k=6, epsilon=0.05, delta=delta).plan(100)
+    assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in plan.charges)
+
+
+@BOTH
+@pytest.mark.parametrize(("delta", "adjacency"), [(0.0, "add-remove"), (1e-6, "add-remove"), (1e-6, "replace")])
+def test_the_more_rows_the_more_steps_and_each_charge_pays_once(estimator, delta, adjacency):
+    plan = make(estimator, epsilon=0.5, delta=delta, adjacency=adjacency).plan(50)
+    charges = {charge.name: charge for charge in plan.charges}
+    steps = [schedule(plan.problem, charges, n) for n in np.geomspace(1, 1e9, 50)]
+    assert [len(taken) for taken in steps] == sorted(len(taken) for taken in steps)
+    assert {len(taken) for taken in steps} == {1, 2, 3}
+    for taken in SCHEDULES:
+        assert sorted(name for step in taken for name in step.sums) == ["step 1", "step 2", "step 3"]
+        assert sorted(name for step in taken for name in step.radii) == ["radii 1", "radii 2", "radii 3"]
+
+
+@pytest.mark.parametrize(("n", "steps"), [(2_500, 1), (5_700, 2), (20_000, 3)])
+def test_steps_that_noise_would_hide_leave_their_budget_to_the_next(n, steps):
+    _, rows = blobs(30, n=n)
+    model = make(k=40, epsilon=0.1, delta=1e-6, noise_seed=0)
+    release = model.fit(rows).release_
+    assert sum(charge.question == "sums" for charge in release.charges) == 2 + steps
+    plan = model.plan(30)
     assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in plan.charges)
 
 

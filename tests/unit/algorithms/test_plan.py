@@ -98,8 +98,11 @@ def test_a_fit_spends_planned_charges_in_order(algorithm):
     model = make(algorithm=algorithm, noise_seed=0)
     planned = model.plan(2).charges
     spent = model.fit(rows).release_.charges
-    assert set(spent) <= set(planned)
-    assert [c for c in planned if c in spent] == list(spent)
+    names = [name for charge in spent for name in charge.name.split(" + ")]  # some may be put together
+    paid = [charge for charge in planned if charge.name in names]
+    assert sorted(names) == sorted(charge.name for charge in paid)
+    assert sum(charge.amount for charge in spent) == sum(charge.amount for charge in paid)
+    assert [c for c in planned if c in spent] == [c for c in spent if c in planned]
     assert model.release_.epsilon == pytest.approx(float(sum(c.amount for c in spent)))
     assert model.release_.promised_epsilon == 0.7
 
@@ -137,7 +140,7 @@ def test_the_registry_knows_its_algorithms_by_name():
 
 @pytest.mark.parametrize(
     ("delta", "n_features", "name"),
-    [(0.0, 1, "tree"), (0.0, 40, "tree"), (0.0, 99, "tree"), (0.0, 100, "moments"), (1e-6, 39, "tree"), (1e-6, 40, "moments")],
+    [(0.0, 1, "tree"), (0.0, 24, "tree"), (0.0, 25, "moments"), (1e-6, 25, "tree"), (1e-6, 29, "tree"), (1e-6, 30, "moments")],
 )
 @pytest.mark.parametrize("tighten", [False, True])
 def test_auto_means_moments_from_so_many_columns_on(delta, n_features, name, tighten):
@@ -165,7 +168,7 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adj
 
     monkeypatch.setattr(Curator, "ask", spy)
     model = make(algorithm=algorithm, tighten=tighten, adjacency=adjacency, delta=delta, noise_seed=0)
-    model.fit([[0.1 * i % 1, 0.07 * i % 1, 0.3, 0.4, 0.5] for i in range(5_000)])  # no charges are put together
+    model.fit([[0.1 * i % 1, 0.07 * i % 1, 0.3, 0.4, 0.5] for i in range(40_000)])  # no charges are put together
     plan = model.plan(5)
     lines = str(plan).splitlines()
     assert {charge.question for charge in added} >= {"counts", "sums"}

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney.algorithms.leaves import are_full
 from spinney.algorithms.polish import RingHistogram, completed, step_widths
-from spinney.algorithms.tree import are_full
 from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.questions.sums import Sums

@@ -1,0 +1,119 @@
+"""Leaves of a tree as weighted points: which of them hold rows, and leaves that are counted in two stages.
+
+All cells of one level are counted, and those that hold rows are cut further and counted again: rows that lie close together are
+followed into small cells, and hardly any budget goes to empty ones. Everything here but the two questions is post-processing of
+noisy answers and public noise levels.
+
+Proof: ``proofs/moments.md``, for `are_full` ``proofs/tree.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.curators.gate import Curator
+from spinney.privacy.charges import Charge
+from spinney.questions.counts import Counting, Counts
+from spinney.spaces.box import FloatArray
+from spinney.trees.quadtree import Splits, TreeCells
+
+__all__ = ["Leaf", "are_full", "staged_leaves"]
+
+#: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
+#: deviations for m leaves: the decisions to split have said already that rows are near.
+SURE_LEVELS, SURE = 3, 0.3
+#: Cells of the first stage are expected to hold so many standard deviations of their noise, if rows were spread evenly ...
+CELL_STDS = 0.5
+#: ... and are those of at most this level.
+MAX_LEVELS = 12
+#: A cell is cut further, by at most so many levels, if it holds so many standard deviations of its noise.
+DEEPER, SPLIT_STDS = 5, 4
+#: The second stage counts at most about so many cells: solvers have to cluster them.
+MOST_CELLS = 2**12
+
+
+def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which leaves are not taken as empty: the largest ones, as many as hold together what all of them do.
+
+    Noise that is left out below zero would otherwise add rows, so the noisy sum of all leaves says where to cut.
+
+    Parameters
+    ----------
+    signals : array of float
+        Noisy counts, in standard deviations.
+    levels : array of int
+        Below the start of the tree.
+    """
+    ahead = SURE * math.log(max(signals.size, 2)) * np.minimum(levels, SURE_LEVELS) / SURE_LEVELS
+    order = np.argsort(-np.where(signals > 0, signals + ahead, -np.inf), kind="stable")
+    below = np.searchsorted(np.cumsum(np.maximum(signals[order], 0.0)), signals.sum())  # so many do not hold it yet
+    full = np.zeros(signals.size, dtype=np.bool_)
+    full[order[: int(below) + 1]] = True
+    return full & (signals > 0)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Cells that hold rows, all of one level, and their noisy numbers of rows."""
+
+    cells: TreeCells
+    weights: FloatArray
+
+
+def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, second: Charge) -> tuple[Leaf, ...]:
+    """Count all cells of a level, then those below the ones that stand out; return the cells that hold rows.
+
+    Parameters
+    ----------
+    curator : Curator
+        Over the box of the splits.
+    splits : Splits
+    n : float
+        The noisy number of rows.
+    first, second : Charge
+        Of the two stages; the second stays unspent if no cell stands out.
+    """
+    std = curator.preview(Counting(), first).std
+    levels = int(math.log2(max(n / (CELL_STDS * max(std, 1.0)), 1.0)))
+    cells = TreeCells.grid(splits, min(levels, MAX_LEVELS, splits.depth))
+    weights, full = _count(curator, cells, first)
+    cut = full & (weights > SPLIT_STDS * std)
+    deeper = min(DEEPER, splits.depth - int(cells.depths[0]), int(math.log2(MOST_CELLS / max(int(cut.sum()), 1))))
+    if deeper == 0 or not cut.any():
+        return (_some(cells, weights, full),)
+    parents, children = _some(cells, weights, cut), cells.take(np.flatnonzero(cut))
+    for _ in range(deeper):
+        children = children.children(np.ones(len(children), dtype=np.bool_))
+    found, full_children = _count(curator, children, second, parents.weights, std)
+    # What the children that are full do not hold of their parent stays at it: a small cluster may lie in several of them.
+    rest = parents.weights - np.where(full_children, found, 0.0).reshape(len(parents.weights), -1).sum(axis=1)
+    kept = rest > curator.preview(Counting(), second).std
+    return (
+        _some(cells, weights, full & ~cut),
+        _some(children, found, full_children),
+        _some(parents.cells, rest, kept),
+    )
+
+
+def _some(cells: TreeCells, weights: FloatArray, chosen: NDArray[np.bool_]) -> Leaf:
+    return Leaf(cells.take(np.flatnonzero(chosen)), weights[chosen])
+
+
+def _count(
+    curator: Curator, cells: TreeCells, charge: Charge, parents: FloatArray | None = None, parent_std: float = 0.0
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Ask for the numbers of rows in cells, made consistent with those of their parents, and say which cells are full."""
+    answer = curator.ask(Counts(cells), charge)
+    std, weights = answer.noise.std, answer.private_counts.astype(np.float64)
+    if parents is not None:  # the parent's count and the sum of its children's say the same, each with its own noise
+        families = weights.reshape(len(parents), -1)
+        together = families.shape[1] * std**2
+        missing = (parents - families.sum(axis=1)) * together / max(together + parent_std**2, 1e-300)
+        weights = (families + missing[:, None] / families.shape[1]).reshape(-1)
+    # The noise of the sum grows with the cells: it must not take away those that stand out of the noise of all of them.
+    stands_out = weights > answer.noise.quantile(1 - 1 / len(weights)) if len(weights) > 1 else weights > std
+    return weights, stands_out | are_full(weights / max(std, 1e-9), np.zeros(len(weights), dtype=np.int64))

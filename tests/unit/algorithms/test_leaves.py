@@ -1,0 +1,43 @@
+import math
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spinney import Box
+from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, staged_leaves
+from spinney.trees.quadtree import Splits
+
+DOMAIN = Box(-1, 1).domain(6)
+
+
+def leaves_of(open_curator, rows, epsilon=math.inf, n=None, seed=0):
+    curator, first, second = open_curator(rows, DOMAIN, "counts", "counts", epsilon=epsilon, seed=seed)
+    return staged_leaves(curator, Splits.of(DOMAIN), float(len(rows) if n is None else n), first, second)
+
+
+def test_without_noise_leaves_hold_all_rows_and_follow_the_close_ones(open_curator):
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.uniform(-1, 1, (3000, 6)), rng.normal(0.3, 0.01, (3000, 6))])
+    found = leaves_of(open_curator, rows)
+    assert sum(leaf.weights.sum() for leaf in found) == len(rows)
+    assert sum(len(leaf.weights) for leaf in found) <= MOST_CELLS
+    assert max(int(leaf.cells.depths.max(initial=0)) for leaf in found) <= MAX_LEVELS + DEEPER
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(n=st.integers(0, 300), claimed=st.floats(1, 1e12), seed=st.integers(0, 100), epsilon=st.sampled_from([0.01, 1.0, 100.0]))
+def test_any_noise_gives_positive_weights_in_bounded_number(open_curator, n, claimed, seed, epsilon):
+    rows = np.random.default_rng(seed).normal(0, 0.1, (n, 6))
+    found = leaves_of(open_curator, rows, epsilon, claimed, seed)
+    assert all((leaf.weights > 0).all() and len(leaf.weights) == len(leaf.cells) for leaf in found)
+    assert sum(len(leaf.weights) for leaf in found) <= 2 * 2**MAX_LEVELS
+
+
+def test_a_cluster_that_stands_out_is_kept_whatever_the_sum_of_all_cells_says(open_curator):
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0.4, 0.01, (40_000, 6)), rng.normal(-0.4, 0.01, (600, 6))])
+    for seed in range(20):
+        found = leaves_of(open_curator, rows, epsilon=0.25, seed=seed)
+        near = [(leaf.cells.middles() < 0).all(axis=1) for leaf in found]
+        assert sum(leaf.weights[which].sum() for leaf, which in zip(found, near, strict=True)) > 300
