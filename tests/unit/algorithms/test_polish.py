@@ -23,7 +23,7 @@ def test_full_leaves_hold_what_all_leaves_do(leaves):
     total = signals.sum()
     if (signals > 0).any():
         assert signals[full].sum() >= total - 1e-9
-        if full.sum() > 1:  # and not one more than needed
+        if full.sum() > 1 and signals[full].min() > 1e-9:  # and not one more than needed, beyond what is lost in rounding
             assert signals[full].sum() - signals[full].min() < total or np.unique(np.minimum(levels[full], 3)).size > 1
     if (signals > 0).all():
         assert full.all() or signals[~full].sum() <= 1e-9 * total
