@@ -107,7 +107,7 @@ class Curator:
         logger.info("asking %s: %s", name, charge.name)
         try:
             with sealed():
-                self.ledger.keep(question.record(self.ground, charge, self.unit))
+                self.ledger.keep(question.kind(self.ground).record(charge, self.unit))
                 source = self._source
                 if type(source) is not Watched:
                     return question.answer(self._rows, self.ground, charge, self.unit, source)

@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.schema import Schema
@@ -42,6 +40,8 @@ class Rows(ABC):
         Whether rows have groups.
     model : str
         Who held the rows and who added the noise.
+    gate : callable
+        Makes the place where questions about these rows are asked, from a backend, the unit, a ledger and a source of noise.
     """
 
     place: ClassVar[str] = "memory"
@@ -49,6 +49,7 @@ class Rows(ABC):
     columns: tuple[str, ...] | None = None
     has_groups: bool = False
     model: str = HERE
+    gate: ClassVar[Callable[..., Any]] = Curator
 
     @abstractmethod
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> AbstractContextManager[Backend]:
@@ -67,7 +68,3 @@ class Rows(ABC):
     def encoded(self, schema: Schema) -> Rows:
         """Return the same rows in scaled numbers, as a public schema says."""
         raise ParameterError("These rows take no units.\nHint: leave scale out, or divide rows and bounds by public constants.")
-
-    def gate(self, backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:
-        """Return where questions about these rows are asked."""
-        return Curator(backend, unit, ledger, source)

@@ -188,7 +188,8 @@ class LocalRows(Rows):
         """Return a context in which the users can be asked."""
         yield Users(self.nonprivate_rows, ground, key())
 
-    def gate(self, backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:
+    @staticmethod
+    def gate(backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:
         """Return the desk where these users are asked."""
         from spinney.local.desk import Desk  # which asks users
 

@@ -118,10 +118,7 @@ class Blocking(Kind):
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return what the question about centers stores, inside."""
-        return self.recorded(charge, self.about.record(self.price(charge), self.unit(unit)))
-
-    def recorded(self, charge: Charge, about: dict[str, Any]) -> dict[str, Any]:
-        """Return a record around that of the question about centers."""
+        about = self.about.record(self.price(charge), self.unit(unit))
         facts = {"points": self.k, "sampling": self.sampling, "amount": exact_text(self.price(charge).amount), "about": about}
         return record_of(charge, about["mechanism"], about["norm"], **facts)
 
@@ -175,11 +172,6 @@ class Blocks(Question):
         require(type(self.power) is int and self.power in (1, 2), "the power must be 1 or 2")
         require(type(self.sampling) is str and self.sampling in SAMPLINGS, f"blocks are drawn {' or '.join(SAMPLINGS)}")
         self.about.check(ground)
-
-    def record(self, ground: Ground, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return what the question about centers stores, inside."""
-        kind = self.kind(ground)
-        return kind.recorded(charge, self.about.record(ground, kind.price(charge), kind.unit(unit)))
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Any:
         """Let the question about centers answer: noise is its own, and in every slot."""

@@ -6,7 +6,7 @@ Proof: ``proofs/splitting.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,15 @@ MOST_THRESHOLD = 2**45
 
 @dataclass(frozen=True)
 class Splitting(Kind):
-    """Split decisions: noise of scale 2.6 / epsilon on every visited cell, by a pure mechanism alone."""
+    """Split decisions: noise of scale 2.6 / epsilon on every visited cell, by a pure mechanism alone.
+
+    Parameters
+    ----------
+    threshold : int, optional
+        In rows; a plan does not know it, for it follows from released answers, and neither noise nor loss depends on it.
+    """
+
+    threshold: int | None = field(default=None, compare=False)
 
     question = "grow"
 
@@ -45,9 +53,9 @@ class Splitting(Kind):
         """No Gaussian noise serves."""
         return 0.0
 
-    def noise(self, charge: Charge, unit: Unit, threshold: int = 0) -> SplitRule:
+    def noise(self, charge: Charge, unit: Unit) -> SplitRule:
         """Return the rule of the decisions."""
-        return split_rule(unit.tree_price(charge), unit.replaces, threshold)
+        return split_rule(unit.tree_price(charge), unit.replaces, self.threshold or 0)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return the constants of the rule, and the most that one row's whole path can lose with them."""
@@ -58,6 +66,7 @@ class Splitting(Kind):
             charge, "split decisions" if rule.scale else "none", "each level of a path",
             row_sensitivity=str(steps), unit_sensitivity=str(moved * steps), price=exact_text(price.amount),
             scale=exact_text(rule.scale), decay=str(rule.decay), worst_loss=exact_text(loss),
+            **({} if self.threshold is None else {"threshold": self.threshold}),
         )  # fmt: skip
 
     def words(self, charge: Charge, unit: Unit) -> str:
@@ -86,7 +95,7 @@ class Grow(Question):
 
     def kind(self, ground: Ground) -> Splitting:
         """One charge pays for all decisions together."""
-        return Splitting()
+        return Splitting(self.threshold)
 
     def check(self, ground: Ground) -> None:
         """The tree must be one of the ground's columns."""
@@ -96,13 +105,9 @@ class Grow(Question):
         is_number = type(self.threshold) is int and 0 <= self.threshold <= MOST_THRESHOLD
         require(is_number, "the threshold must be a number of rows")
 
-    def record(self, ground: Ground, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return what a release stores: the loss does not depend on the threshold, which follows from released answers."""
-        return super().record(ground, charge, unit) | {"threshold": self.threshold}
-
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Quadtree:
         """Decide level by level; every visited cell gets noise."""
-        rule, splits = self.kind(ground).noise(charge, unit, self.threshold), self.splits
+        rule, splits = self.kind(ground).noise(charge, unit), self.splits
 
         def decide(cells: TreeCells, depth: int) -> NDArray[np.bool_]:
             if depth == splits.depth:

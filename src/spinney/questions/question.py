@@ -70,10 +70,6 @@ class Question(ABC):
     def check(self, ground: Ground) -> None:
         """Raise a ValueError unless the public arguments are lawful on this ground."""
 
-    def record(self, ground: Ground, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return what a release stores of this question's noise."""
-        return self.kind(ground).record(charge, unit)
-
     @abstractmethod
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Any:
         """Aggregate exact integers, add noise to every slot, and answer."""
