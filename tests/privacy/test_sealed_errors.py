@@ -177,8 +177,8 @@ def test_a_table_too_large_for_memory_says_nothing(table, ask, monkeypatch):
 
     for name in ("curators.entrance.as_floats", "tables.cells._read_frame", "tables.cells._numbers"):
         monkeypatch.setattr(f"spinney.{name}", full)
-    for name in ("nearest", "total_cost", "finite_points", "assign"):
-        is_sealed = name in ("finite_points", "assign")
+    for name in ("nearest", "total_cost", "finite_points"):
+        is_sealed = name == "finite_points"
         monkeypatch.setattr(f"spinney.estimators.clusterer.{name}", sealed()(full) if is_sealed else full)
     with pytest.raises(CuratorError) as caught:
         getattr(model, ask)(table)

@@ -113,7 +113,7 @@ def test_the_driver_gets_sums_only(frame_of, watched, partitions):
     assert not any(numbers[i : i + 8] in seen for i in range(0, len(numbers), 8))
 
 
-@pytest.mark.parametrize(("algorithm", "most"), [("tree", 10), ("hst", 13), ("moments", 9), ("lloyd", 6), ("stable", 14)])
+@pytest.mark.parametrize(("algorithm", "most"), [("tree", 10), ("hst", 13), ("moments", 12), ("lloyd", 6), ("stable", 14)])
 def test_a_fit_needs_few_jobs_and_leaves_nothing_behind(spark, frame_of, algorithm, most, monkeypatch):
     monkeypatch.setattr(lookahead, "MOST_CELLS", 2**22)
     context = spark.sparkContext

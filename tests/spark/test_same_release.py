@@ -84,7 +84,9 @@ def test_numbers_of_all_types_are_read_alike(spark):
         for row in table.itertuples(index=False)
     ]
     bounds = ([-(2.0**62), -4, -4, -1e14, 0], [2.0**62, 4, 4, 1e14, 1])
-    same(PrivateKMeans(3, **(SETTINGS | {"bounds": bounds})), table, spark.createDataFrame(rows, types).repartition(3))
+    same(
+        PrivateKMeans(3, **(SETTINGS | {"bounds": bounds, "scale": 1})), table, spark.createDataFrame(rows, types).repartition(3)
+    )
 
 
 def test_singles_are_kept_as_singles(spark, frame_of):

@@ -160,8 +160,11 @@ def tables():
 
 
 TABLES = dict(tables())
-#: Passes of each algorithm, at most, whatever the rows are; sixteen is what a fit on a cluster may take.
-MOST_PASSES = {"tree": 16, "hst": 14, "moments": 12, "lloyd": 8, "sample-aggregate": 4, "stable": 19}
+#: Passes of each algorithm, at most, whatever the rows are; sixteen is what a fit by the default on a cluster may take.
+MOST_PASSES = {
+    "tree": 16, "hst": 14, "moments": 12, "lloyd": 8, "sample-aggregate": 4, "stable": 19,
+    "lsh": 23, "balcan": 22, "coverage": 12, "k-variates": 10,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -170,7 +173,7 @@ MOST_PASSES = {"tree": 16, "hst": 14, "moments": 12, "lloyd": 8, "sample-aggrega
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     estimator(20, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
-    assert 4 <= batches.passes <= MOST_PASSES[algorithm]
+    assert 3 <= batches.passes <= MOST_PASSES[algorithm]
 
 
 def test_the_number_of_passes_does_not_grow_with_the_rows():
