@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from spinney.curators.draws import Marks, draw_rows, least_draws, mark_rows, number_copies
 from spinney.exceptions import DataError
 from spinney.privacy.pricing import Unit
+from spinney.tables.cells import listed
 
 __all__ = ["Names", "hash_names", "kept_rows", "name_groups", "row_seeds"]
 
@@ -96,7 +97,7 @@ def _number_groups(groups: Any) -> tuple[list[str], NDArray[np.int64]]:
     if isinstance(groups, np.ndarray) and groups.dtype.kind == "U":
         names = groups.tolist()
     else:
-        names = groups.to_list() if hasattr(groups, "to_list") else list(groups)
+        names = listed(groups) if hasattr(groups, "to_list") else list(groups)
     table: dict[str, int] = {}
     if not set(map(type, names)) <= PLAIN:
         codes = np.array([table.setdefault(_text(name), len(table)) for name in names], dtype=np.int64)

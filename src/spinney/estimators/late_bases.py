@@ -98,25 +98,23 @@ class _Watch(MetaPathFinder):
         watch = next((one for one in sys.meta_path if isinstance(one, cls)), None)
         if watch is None:
             watch = cls()
-            sys.meta_path.insert(0, watch)
+            sys.meta_path = [watch, *sys.meta_path]
         watch._owners.append(owner)
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return how others find scikit-learn, with one more thing to do when it is loaded; of all else nothing."""
         if fullname != HOME:
             return None
-        sys.meta_path.remove(self)
-        try:
-            spec = importlib.util.find_spec(fullname)
-        finally:
-            sys.meta_path.insert(0, self)  # until it is loaded: an import may fail, and be tried again
+        # The list of finders stays as it is: other threads walk along it, and would miss one.
+        others = (finder.find_spec(fullname, path, target) for finder in list(sys.meta_path) if not isinstance(finder, _Watch))
+        spec = next((found for found in others if found is not None), None)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
             def load_and_settle(module: ModuleType) -> None:
                 load(module)
                 if module.__name__ == HOME and self in sys.meta_path:
-                    sys.meta_path.remove(self)
+                    sys.meta_path = [finder for finder in sys.meta_path if finder is not self]
                     for owner in self._owners:
                         _settle(owner)
 

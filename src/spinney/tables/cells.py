@@ -17,6 +17,7 @@ __all__ = [
     "check_groups",
     "chosen_places",
     "is_list_of_names",
+    "listed",
     "no_numbers",
     "number",
     "numeric_array",
@@ -35,6 +36,30 @@ def number(cell: object) -> float:
     except Exception:  # whatever a cell may raise, it is missing
         return np.nan
     return np.nan
+
+
+def listed(column: Any) -> list[Any]:
+    """Return the cells of a series; one that Python cannot hold, such as a time in the year 12000, is missing.
+
+    polars panics there, and writes so to the screen: it is not asked. Its times and nested cells are neither numbers nor names.
+    """
+    dtype: Any = getattr(column, "dtype", None)
+    if hasattr(dtype, "is_temporal") and (dtype.is_temporal() or dtype.is_nested()):
+        return [None] * len(column)
+    try:
+        return list(column.to_list())
+    except MemoryError:
+        raise
+    except Exception:  # each cell alone, below: one must not decide about others
+        cells = getattr(column, "iloc", column)
+    return [_cell_at(cells, place) for place in range(len(column))]
+
+
+def _cell_at(cells: Any, place: int) -> Any:
+    try:
+        return cells[place]
+    except Exception:  # whatever a cell may raise, it is missing
+        return None
 
 
 def _numbers(cells: list[Any]) -> NDArray[np.float64]:
@@ -88,13 +113,13 @@ def _pandas_column(column: Any) -> NDArray[Any]:
         return np.asarray(column.to_numpy())
     if column.dtype.kind in "fiub":  # a nullable or sparse type of numbers
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return _numbers(column.tolist())
+    return _numbers(listed(column))
 
 
 def _polars_column(column: Any) -> NDArray[Any]:
     """Return a polars column as numbers; whether it is read whole or cell by cell depends on its type alone."""
     plain = column.dtype.is_float() or column.dtype.is_integer() or str(column.dtype) == "Boolean"
-    return column.cast(float).to_numpy() if plain else _numbers(column.to_list())
+    return column.cast(float).to_numpy() if plain else _numbers(listed(column))
 
 
 def _read_frame(frame: Any) -> NDArray[Any]:
@@ -207,7 +232,7 @@ def single_column(column: Any) -> list[Any]:
     """Return the cells of one column, whatever they are; an array of dates is refused by its type."""
     table = _one_column(column)
     if hasattr(table, "columns"):
-        return list((table.iloc[:, 0] if hasattr(table, "iloc") else table[:, 0]).to_list())
+        return listed(table.iloc[:, 0] if hasattr(table, "iloc") else table[:, 0])
     if table.dtype.kind not in "UST":
         _refuse_type(table.dtype)
     return list(table[:, 0].tolist())

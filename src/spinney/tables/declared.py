@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ __all__ = ["declared_cell", "name_cell"]
 
 #: What the types of a column must hold, by its kind, in words.
 HOLDS = {"category": "names", "boolean": "truth values", "date": "dates"}
+#: Steps of a day, by the unit of a type of times.
+DAY_STEPS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+#: polars writes days up to so many from the epoch.
+MOST_DAYS = 90_000_000
 
 
 def name_cell(name: str, dtype: Any) -> pl.Expr | None:
@@ -28,7 +33,7 @@ def name_cell(name: str, dtype: Any) -> pl.Expr | None:
     if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
         return as_names(cell.cast(pl.String)).str.replace(WHOLE, "$1")
     if dtype == pl.Date or dtype == pl.Datetime:
-        return cell.cast(pl.Date).cast(pl.String)
+        return _day(cell, dtype).alias(name)
     if dtype.is_float():
         wide = cell.cast(pl.Float64)
         is_whole = (wide == wide.floor()) & (wide.abs() <= LARGEST_WHOLE)
@@ -37,6 +42,18 @@ def name_cell(name: str, dtype: Any) -> pl.Expr | None:
     if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null:
         return cell.cast(pl.String).str.replace(WHOLE, "$1")
     return None
+
+
+def _day(cell: pl.Expr, dtype: Any) -> pl.Expr:
+    """Return days, or the days that times lie in where they are, as texts; those that polars panics at are missing."""
+    import polars as pl
+
+    steps = 1 if dtype == pl.Date else DAY_STEPS[dtype.time_unit]
+    number = cell.to_physical().cast(pl.Int64)
+    most = min(MOST_DAYS * steps, 2**63 - 2 * steps)  # a zone may be a day away
+    lawful = number.is_between(-most, most)
+    day = pl.when(lawful).then(number).otherwise(0).cast(dtype).dt.date()
+    return pl.when(lawful & day.is_between(date.min, date.max)).then(day.cast(pl.String))  # others have no date in Python
 
 
 def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:

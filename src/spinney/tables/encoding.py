@@ -49,13 +49,14 @@ def _name(cell: Any) -> str | None:
         if isinstance(cell, bytes):
             cell = cell.decode("utf-8", "replace")
         if isinstance(cell, str):
+            cell.encode()  # half a letter, which polars refuses, says nothing
             return canonical_name(cell.replace("\r", " ")) or None
         if isinstance(cell, bool | np.bool_):
             return "true" if cell else "false"
         if isinstance(cell, np.datetime64):
             cell = cell.astype("datetime64[D]").item()
         if isinstance(cell, date):
-            return cell.isoformat() if cell == cell else None  # no time at all is not itself
+            return date(cell.year, cell.month, cell.day).isoformat() if cell == cell else None  # no time at all is not itself
         if isinstance(cell, Real | Decimal):
             value = float(cell)
             if not np.isfinite(value):

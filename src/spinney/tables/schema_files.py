@@ -99,7 +99,7 @@ def schema_template(columns: Sequence[str], kind: str = ".json") -> str:
         Names of columns.
     kind : {".json", ".toml"}
     """
-    if kind == ".toml":  # a JSON text is a TOML text
-        return _TOML_HEAD + "".join(f'\n[{json.dumps(name)}]\nbounds = []\nsource = ""\n' for name in columns)
+    if kind == ".toml":  # a JSON text is a TOML text, but for letters written as two halves
+        return _TOML_HEAD + "".join(f'\n[{json.dumps(name, ensure_ascii=False)}]\nbounds = []\nsource = ""\n' for name in columns)
     empty = {"bounds": [None, None], "unit": None, "fill": None, "source": ""}
     return json.dumps(dict.fromkeys(columns, empty), indent=1, ensure_ascii=False) + "\n"

@@ -19,8 +19,8 @@ from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.seal import sealed
 from spinney.spaces.columns import Column
 from spinney.spaces.schema import Schema
-from spinney.tables.cells import chosen_places, no_numbers, numeric_array
-from spinney.tables.declared import declared_cell
+from spinney.tables.cells import chosen_places, listed, no_numbers, numeric_array
+from spinney.tables.declared import declared_cell, name_cell
 from spinney.tables.encoding import cell_names, coded_columns, codes
 from spinney.tables.schema import can_be_read, holds_names, holds_numbers, is_text, shielded, text_cells
 
@@ -192,12 +192,21 @@ def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:
         rows = np.empty((len(frame), len(frame.columns)))
         for place, name in enumerate(frame.columns):
             if name in coded:
-                cells = (frame.iloc[:, place] if is_pandas else frame[:, place]).to_list()
-                rows[:, place] = codes(cell_names(cells), coded[name]).to_numpy()
+                texts = cell_names(listed(frame.iloc[:, place])) if is_pandas else _polars_texts(frame[:, place])
+                rows[:, place] = codes(texts, coded[name]).to_numpy()
             else:
                 one = frame.iloc[:, [place]] if is_pandas else frame[:, [place]]
                 rows[:, place] = np.asarray(numeric_array(one), dtype=np.float64)[:, 0]
     return rows
+
+
+def _polars_texts(column: pl.Series) -> pl.Series:
+    """Return what the cells of a polars column say; its days and times are written as those of files are."""
+    import polars as pl
+
+    if column.dtype not in (pl.Date, pl.Datetime):
+        return cell_names(listed(column))
+    return pl.DataFrame({"cells": column}).select(name_cell("cells", column.dtype)).to_series()
 
 
 def _header(names: Sequence[str]) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """Schema files on the command line: templates from names alone, fits, plans and labels in the user's own units."""
 
 import json
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from spinney import PrivateKMeans, Release
 from spinney.cli.main import main
-from spinney.tables.schema_files import read_schema
+from spinney.tables.schema_files import read_schema, schema_template
 
 SCHEMA = """
 age = [0, 110]
@@ -143,3 +144,9 @@ def test_a_wrong_schema_file_is_one_line_that_says_what_to_type(folder, content,
     assert "Hint: " in result.output
     assert len(result.output.strip().splitlines()) == 1
     assert not (folder / "release.json").exists()
+
+
+def test_a_template_names_columns_in_any_letters():
+    names = ["a b", 'quo"te', "back\\slash", "tab\t", "\U0001f600", "\u7f16"]
+    assert list(tomllib.loads(schema_template(names, ".toml"))) == names
+    assert list(json.loads(schema_template(names))) == names

@@ -1,5 +1,6 @@
 import importlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -32,7 +33,7 @@ def home(tmp_path, monkeypatch):
     (tmp_path / "home_of_bases.py").write_text(HOME)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(late_bases, "HOME", "home_of_bases")
-    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "meta_path", [one for one in sys.meta_path if type(one).__name__ != "_Watch"])
     yield "home_of_bases"
     sys.modules.pop("home_of_bases", None)
 
@@ -97,6 +98,22 @@ def test_looking_for_the_module_loads_nothing(home):
     assert LateBases in first.__mro__
     importlib.import_module(home)
     assert LateBases not in first.__mro__
+
+
+def test_threads_that_walk_along_the_finders_miss_none(home):
+    family()
+    walk = iter(sys.meta_path)
+    passed = [next(walk), next(walk)]
+    importlib.import_module(home)
+    assert len([*passed, *walk]) == 1 + len(sys.meta_path)
+
+
+def test_the_module_is_looked_for_by_many_threads(home):
+    first, *_ = family()
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: importlib.util.find_spec(home), range(200)))
+    assert all(spec is not None for spec in found)
+    assert LateBases in first.__mro__
 
 
 def test_many_classes_wait_at_one_place(home):

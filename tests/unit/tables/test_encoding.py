@@ -8,12 +8,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from spinney.curators.groups import name_groups
 from spinney.exceptions import DataError, ParameterError
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.units import schema_of
+from spinney.tables.cells import numeric_array
+from spinney.tables.declared import DAY_STEPS
 from spinney.tables.encoding import cell_names, codes
 from spinney.tables.files import opened, read_table
 from spinney.tables.sources import read_source
@@ -115,3 +118,46 @@ def test_how_a_cell_is_read_depends_on_that_cell_alone(cells):
         column = column_of("x", given_facts, "here")
         together = codes(cell_names(cells), column).to_list()
         assert together == [codes(cell_names([cell]), column).to_list()[0] for cell in cells]
+
+
+WHOLE_64 = st.integers(-(2**63), 2**63 - 1) | st.sampled_from([-(2**63), 2**63 - 1, 260_000_000_000_000, -70_000_000_000_000])
+TIMES = st.sampled_from([pl.Date, pl.Duration("ms")]) | st.builds(
+    pl.Datetime, st.sampled_from(["ms", "us", "ns"]), st.sampled_from([None, "UTC", "America/New_York", "Pacific/Apia"])
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TIMES, WHOLE_64, st.sampled_from(["region", "day", "smoker"]))
+def test_a_time_that_python_cannot_hold_is_missing_and_nothing_is_said(tmp_path_factory, capfd, kind, number, name):
+    number = number % 2**32 - 2**31 if kind == pl.Date else number
+    column = pl.Series(name, [0, number, None], pl.Int64).cast(pl.Int32 if kind == pl.Date else pl.Int64).cast(kind)
+    plain = {"age": [5.0] * 3, "region": ["north"] * 3, "day": ["2020-01-03"] * 3, "smoker": [True] * 3}
+    frame = pl.DataFrame(plain | {name: column})
+    days = 0 if kind == pl.Duration("ms") else number // (DAY_STEPS[kind.time_unit] if kind == pl.Datetime else 1)
+    # But for two days at the ends of what Python, or 64 bits of nanoseconds, hold: a zone may lead out of them.
+    assume(min(abs(days + 719_162), abs(days - 2_932_896), abs(days + 106_751), abs(days - 106_751)) > 2)
+    sources = [frame, frame.lazy(), frame.to_pandas(use_pyarrow_extension_array=True)]
+    if not isinstance(kind, pl.Duration):  # its type is refused where it is declared
+        path = tmp_path_factory.mktemp("times") / "rows.parquet"
+        frame.write_parquet(path)
+        sources += [frame.to_arrow(), path] if name != "smoker" else []
+    rows = [np.asarray(read_source(source, SCHEMA.names, schema=SCHEMA).nonprivate_rows) for source in sources]
+    assert all(np.array_equal(rows[0], other, equal_nan=True) for other in rows[1:])
+    assert np.isnan(rows[0][2]).any()
+    assert capfd.readouterr() == ("", "")  # polars writes of a panic to the screen
+
+
+def test_a_text_with_half_a_letter_is_missing():
+    frame = pd.DataFrame({name: pd.Series(["\ud800", "north"], dtype=object) for name in NAMES})
+    rows = read_source(frame, SCHEMA.names, schema=SCHEMA).nonprivate_rows
+    assert np.isnan(rows[0]).all()
+    assert rows[1, 1] == 0
+
+
+def test_times_that_python_cannot_hold_are_no_numbers_and_no_names_of_groups(capfd):
+    far = pl.Series([0, 2**62], dtype=pl.Int64).cast(pl.Datetime("ms"))
+    frame = pl.DataFrame({"day": far, "nested": pl.Series([[far[0]], []], dtype=pl.List(pl.Datetime("ms"))), "x": [1.0, 2.0]})
+    assert np.isnan(numeric_array(frame)[:, :2]).all()
+    for groups in (far, far.to_frame().to_pandas(use_pyarrow_extension_array=True)[""]):
+        assert name_groups(groups, b"").texts == ["missing"]
+    assert capfd.readouterr().err == ""
