@@ -16,8 +16,7 @@ Proof: ``proofs/coverage.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -26,21 +25,18 @@ from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options, nearest_site
 from spinney.constraints import check, real
 from spinney.curators.gate import Curator
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part, compose
+from spinney.privacy.charges import Charge
+from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Covering
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["GROWTH", "Coverage", "cover_plan", "cover_steps", "growing_balls"]
+__all__ = ["GROWTH", "Coverage", "cover_steps", "growing_balls"]
 
 #: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
 COVER = Fraction(1, 2)
-#: The part of delta that the cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
-COVER_DELTA = Fraction(1, 2)
 #: What growth may be.
 GROWTH = real(lambda value: 0.05 <= value <= 0.95, "[0.05, 0.95]", "0.5 doubles every 1.7 radii.")
 #: More radii than this would not change a byte: stages are counted in one.
@@ -58,17 +54,6 @@ def growing_balls(space: FiniteMetric, k: int, power: int, growth: float, n: int
     steps = cover_steps(k, growth, n)
     radii = space.diameter * np.exp(-math.log1p(growth) / power * np.arange(len(steps))[::-1])
     return Balls(space, radii, steps)
-
-
-def cover_plan(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
-    """Return the charges of parts, of which ``cover`` makes an approximate promise of its own; the others share what is left."""
-    cover = next(part for part in parts if part.name == "cover")
-    own = budget.delta * COVER_DELTA
-    rest = Budget(budget.epsilon * (1 - cover.share), budget.delta - own)
-    others = [replace(part, share=part.share / (1 - cover.share)) for part in parts if part is not cover]
-    charges = {charge.name: charge for charge in compose(rest, others)}
-    charges["cover"] = Charge("cover", "cover", Measure.PURE, budget.epsilon * cover.share, own)
-    return tuple(charges[part.name] for part in parts)
 
 
 @dataclass(frozen=True)
@@ -101,9 +86,9 @@ class Coverage(SiteAlgorithm):
         )
 
     def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
-        """Return every charge: the cover's is an approximate promise of its own, the others share what is left."""
+        """Return every charge."""
         check_options(sum(self.balls(problem).steps) * len(problem.space.candidates), "The algorithm 'coverage'")
-        return cover_plan(problem.budget, self.parts(problem))
+        return super().plan(problem)
 
     def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -27,12 +27,11 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.candidates import ask_leaves
-from spinney.algorithms.coverage import GROWTH, cover_plan, cover_steps, growing_balls
+from spinney.algorithms.coverage import GROWTH, cover_steps, growing_balls
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.sites import check_options
 from spinney.constraints import Constraint, check
 from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Cover, Covering
@@ -79,14 +78,11 @@ class PointCoverage(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        cover = Covering(sum(cover_steps(problem.k, self.growth, SCALES)))
+        steps = sum(cover_steps(problem.k, self.growth, SCALES))
+        check_options(steps * MOST_CANDIDATES, "The algorithm 'coverage'")
+        cover = Covering(steps)
         kinds: dict[str, Kind] = {"splits": Splitting(), "cover": cover}
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
-
-    def plan(self, problem: PointProblem) -> tuple[Charge, ...]:
-        """Return every charge: the cover's is an approximate promise of its own, the others share what is left."""
-        check_options(sum(cover_steps(problem.k, self.growth, SCALES)) * MOST_CANDIDATES, "The algorithm 'coverage'")
-        return cover_plan(problem.budget, self.parts(problem))
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge
+from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
@@ -26,10 +27,12 @@ from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
 
-__all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "planned"]
+__all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "charges_of", "planned"]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
+#: The part of delta that a cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
+COVER_DELTA = Fraction(1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +273,7 @@ class Algorithm(ABC):
 
     def plan(self, problem: Any) -> tuple[Charge, ...]:
         """Return every charge, in the order of asking, from public facts alone."""
-        return compose(problem.budget, self.parts(problem))
+        return charges_of(problem.budget, self.parts(problem))
 
     def counts(self, problem: Any) -> bool:
         """Whether it can find out how many clusters there are: nothing it asks before reads k, but as the most there may be."""
@@ -292,4 +295,24 @@ class Algorithm(ABC):
 def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:
     """Return the charges of an algorithm in the order of asking; one that has no `plan` gets them from its parts."""
     plan = getattr(algorithm, "plan", None)
-    return tuple(compose(problem.budget, algorithm.parts(problem)) if plan is None else plan(problem))
+    return tuple(charges_of(problem.budget, algorithm.parts(problem)) if plan is None else plan(problem))
+
+
+def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
+    """Return the charges of parts: a cover makes an approximate promise of its own, the others share what is left.
+
+    Parameters
+    ----------
+    budget : Budget
+    parts : sequence of Part
+        Of which at most one is a cover.
+    """
+    cover = next((part for part in parts if part.question == "cover"), None)
+    if cover is None or cover.share == 1:
+        return compose(budget, parts)
+    own = budget.delta * COVER_DELTA
+    rest = Budget(budget.epsilon * (1 - cover.share), budget.delta - own)
+    others = [replace(part, share=part.share / (1 - cover.share)) for part in parts if part is not cover]
+    charges = {charge.name: charge for charge in compose(rest, others)}
+    charges[cover.name] = Charge(cover.name, cover.question, Measure.PURE, budget.epsilon * cover.share, own)
+    return tuple(charges[part.name] for part in parts)

@@ -16,9 +16,11 @@ __all__ = ["DPI", "NewFigure", "new_figure", "place_labels", "save", "title_text
 DPI = 110
 #: The largest share of a point that a letter is wide, on average; a title is broken into lines by it.
 LETTER = 0.52
+#: So often each label looks for its place.
+ROUNDS = 3
 #: Where a label may be, seen from its point: right, left, above, below and the corners, near and then farther.
 DIRECTIONS = ((1, 0.4), (-1, 0.4), (1, -0.6), (-1, -0.6), (0, 1), (0, -1), (1, 1.2), (-1, 1.2), (1, -1.4), (-1, -1.4))
-REACHES = (7, 15, 26, 40)
+REACHES = (7, 15, 26, 40, 58)
 
 
 #: Makes a figure of so many inches.
@@ -55,7 +57,7 @@ def _overlap(box: NDArray[np.float64], others: NDArray[np.float64]) -> float:
 
 
 def place_labels(axis: Any, points: NDArray[np.float64], texts: Sequence[str], size: float = 8, marker: float = 6) -> None:
-    """Write a label beside each point, one after another where it covers least of the labels and points before it.
+    """Write a label beside each point where it covers least of other labels and points.
 
     Parameters
     ----------
@@ -69,8 +71,6 @@ def place_labels(axis: Any, points: NDArray[np.float64], texts: Sequence[str], s
     marker : float
         Half the width of a point's marker, in points.
     """
-    from matplotlib.patheffects import withStroke
-
     figure = axis.figure
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -78,27 +78,44 @@ def place_labels(axis: Any, points: NDArray[np.float64], texts: Sequence[str], s
     places = axis.transData.transform(points)
     window = axis.get_window_extent(renderer)
     half = marker * pixels
-    taken = np.column_stack([places - half, places + half])
-    for place, point, text in zip(places, points, texts, strict=True):
-        label = axis.annotate(text, point, xytext=(0, 0), textcoords="offset points", fontsize=size, zorder=5, parse_math=False)
-        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-        extent = label.get_window_extent(renderer)
-        width, height = extent.width, extent.height
-        best, least = None, np.inf
-        for step, reach in enumerate(REACHES):
-            for turn, (right, up) in enumerate(DIRECTIONS):
-                left = place[0] + right * reach * pixels - (0 if right > 0 else width if right < 0 else width / 2)
-                bottom = place[1] + up * reach * pixels - (height / 2 if abs(up) < 1 else 0 if up > 0 else height)
-                box = np.array([left, bottom, left + width, bottom + height])
-                outside = max(window.x0 - box[0], 0) + max(window.y0 - box[1], 0)
-                outside += max(box[2] - window.x1, 0) + max(box[3] - window.y1, 0)
-                cost = _overlap(box, taken) + 50 * outside + (3 * step + 0.2 * turn) * pixels
-                if cost < least:
-                    best, least = box, cost
-        assert best is not None
-        label.set_position(((best[0] - place[0]) / pixels, (best[1] - place[1]) / pixels))
-        taken = np.vstack([taken, best])
-        _lead(axis, label, best, place, half)
+    marks, boxes = np.column_stack([places - half, places + half]), np.empty((0, 4))
+    labels = [_written(axis, point, text, size) for point, text in zip(points, texts, strict=True)]
+    for turn in range(ROUNDS):  # later labels may have left a better place to earlier ones
+        for i, (label, place) in enumerate(zip(labels, places, strict=True)):
+            others = np.vstack([marks, np.delete(boxes, i, axis=0) if turn else boxes])
+            best = _best_box(label.get_window_extent(renderer), place, others, window, pixels)
+            boxes = np.vstack([boxes[:i], best, boxes[i + 1 :]])
+    for label, box, place in zip(labels, boxes, places, strict=True):
+        label.set_position(((box[0] - place[0]) / pixels, (box[1] - place[1]) / pixels))
+        _lead(axis, label, box, place, half)
+
+
+def _written(axis: Any, point: NDArray[np.float64], text: str, size: float) -> Any:
+    """Write a label at a point, to be moved from there."""
+    from matplotlib.patheffects import withStroke
+
+    label = axis.annotate(text, point, xytext=(0, 0), textcoords="offset points", fontsize=size, zorder=5, parse_math=False)
+    label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+    return label
+
+
+def _best_box(
+    extent: Any, place: NDArray[np.float64], taken: NDArray[np.float64], window: Any, pixels: float
+) -> NDArray[np.float64]:
+    """Return where around its point a label covers least of what is there, in pixels."""
+    width, height = extent.width, extent.height
+    best, least = np.zeros(4), np.inf
+    for step, reach in enumerate(REACHES):
+        for turn, (right, up) in enumerate(DIRECTIONS):
+            left = place[0] + right * reach * pixels - (0 if right > 0 else width if right < 0 else width / 2)
+            bottom = place[1] + up * reach * pixels - (height / 2 if abs(up) < 1 else 0 if up > 0 else height)
+            box = np.array([left, bottom, left + width, bottom + height])
+            outside = max(window.x0 - box[0], 0) + max(window.y0 - box[1], 0)
+            outside += max(box[2] - window.x1, 0) + max(box[3] - window.y1, 0)
+            cost = _overlap(box, taken) + 50 * outside + (3 * step + 0.2 * turn) * pixels
+            if cost < least:
+                best, least = box, cost
+    return best
 
 
 def _lead(axis: Any, label: Any, box: NDArray[np.float64], place: NDArray[np.float64], half: float) -> None:
