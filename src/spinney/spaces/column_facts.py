@@ -91,8 +91,8 @@ def _short(given: Any) -> dict[str, Any] | None:
     values = _listed(given)
     if len(values) == 2 and all(number_of(value) is not None for value in values):
         return {"bounds": given}
-    if len(values) == 2 and all(isinstance(value, date) for value in values):
-        return {"dates": given}
+    if len(values) == 2 and all(isinstance(value, date | str) and days_since(EPOCH)(value) is not None for value in values):
+        return {"dates": given}  # as texts too: hardly anybody has two categories that are days
     if len(values) >= 2 and all(isinstance(value, str) for value in values) and not all(map(is_digits, values)):
         return {"categories": given}
     return None

@@ -97,14 +97,14 @@ def _by_name(columns: list[Column], scale: Mapping[Any, Any], owner: str) -> lis
 
 
 def uneven(space: Any) -> str | None:
-    """Return what to type if public widths differ much and nothing was said about units; None otherwise.
+    """Return what to type if public widths differ much and units were not said of every column; None otherwise.
 
     Parameters
     ----------
     space : Box, Ball or Schema
     """
     if isinstance(space, Schema):
-        if any(column.stated for column in space.columns):
+        if all(column.stated for column in space.columns if column.kind in ("number", "date")):
             return None
         widths = space.scaled.upper - space.scaled.lower
     elif isinstance(space, Box):

@@ -92,7 +92,7 @@ def test_a_template_is_made_of_names_alone(folder):
     assert '["age"]' in first.output
     assert run("schema", "rows.parquet", "--out", "new.json").exit_code == 0
     assert list(json.loads((folder / "new.json").read_text())) == ["name", "age", "region", "admitted", "income"]
-    for name in ("new.json", "new.toml"):
+    for name in ("again.json", "new.toml"):
         assert run("schema", "rows.csv", "--out", name).exit_code == 0
         result = fit("rows.csv", "--schema", name)
         assert result.exit_code == 3
@@ -102,6 +102,15 @@ def test_a_template_is_made_of_names_alone(folder):
     filled = (folder / "odd.toml").read_text().replace("bounds = []", "bounds = [0, 1]")
     (folder / "odd.toml").write_text(filled)
     assert list(read_schema(folder / "odd.toml")) == ['a"b', "c]d", "é", "=x"]
+
+
+def test_a_schema_that_is_there_is_not_written_over(folder):
+    (folder / "rows.csv").write_text("age\n1\n")
+    (folder / "facts.toml").write_text("filled in")
+    done = CliRunner().invoke(main, ["schema", str(folder / "rows.csv"), "--out", str(folder / "facts.toml")])
+    assert done.exit_code != 0
+    assert "is there already" in done.output
+    assert (folder / "facts.toml").read_text() == "filled in"
 
 
 def test_units_that_differ_are_told_of_and_can_be_said(folder):

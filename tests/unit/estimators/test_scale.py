@@ -107,6 +107,20 @@ def test_uneven_widths_warn_unless_something_is_said(rows, bounds):
     one_cluster(rows, 5, bounds=(LOWER, UPPER), epsilon=1.0)
 
 
+def test_a_unit_of_one_column_does_not_silence_what_the_others_lack():
+    model = PrivateKMeans(2, bounds={"age": {"bounds": (0, 110), "unit": 10}, "income": (0, 150_000)}, **SEEDS)
+    frame = pd.DataFrame({"age": [20.0, 60.0], "income": [1e4, 9e4]})
+    with pytest.warns(UnitsWarning, match="scale='bounds'"):
+        model.fit(frame)
+
+
+@pytest.mark.parametrize("pair", [("2022-01-01", "2025-12-31"), ["2022-01-01", "2025-12-31"]])
+def test_two_days_as_texts_are_dates(pair):
+    frame = pd.DataFrame({"day": ["2023-05-06", "2024-01-01"], "age": [30.0, 40.0]})
+    model = PrivateKMeans(2, bounds={"day": pair, "age": (0, 110)}, scale="bounds", **SEEDS).fit(frame)
+    assert [one["kind"] for one in model.release_.schema] == ["date", "number"]
+
+
 def test_a_ball_has_one_unit():
     with pytest.raises(ParameterError, match="as wide in every column"):
         PrivateKMeans(2, epsilon=1.0, bounds=Ball(1.0), scale="bounds").plan(2)
