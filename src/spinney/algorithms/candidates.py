@@ -27,7 +27,7 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import Splits, TreeCells
 
-__all__ = ["Candidates", "ask_candidates", "ask_leaves", "default_dimensions", "grid_parts", "subspace_of"]
+__all__ = ["Candidates", "ask_candidates", "ask_leaves", "default_dimensions", "grid_parts", "largest", "subspace_of"]
 
 #: Levels for each direction of the subspace, and in all.
 LEVELS_EACH, MOST_LEVELS = 6, 18
@@ -117,7 +117,7 @@ def ask_candidates(
         answer = curator.ask(Counts(cells), charges[f"level {i}"])
         totals, times = totals + answer.private_counts, times + 1  # a cell that is not cut is counted again
         stands_out = answer.private_counts > max(SPLIT_STDS * answer.noise.std, SPLIT_ROWS)
-        may_split = _largest((times == 1) & stands_out, answer.private_counts, MOST_CELLS - len(cells))
+        may_split = largest((times == 1) & stands_out, answer.private_counts, MOST_CELLS - len(cells))
     means = totals / times
     weights = np.where(means > answer.noise.std * math.log(len(means) + 1) / np.sqrt(times), means, 0.0)
     fillers = rng.uniform(low, high, (problem.k + 1, low.size))  # enough points for k centers and a swap, whatever was counted
@@ -142,7 +142,7 @@ def _halved(lower: FloatArray, upper: FloatArray, chosen: NDArray[np.bool_], axi
     return low, high
 
 
-def _largest(lawful: NDArray[np.bool_], counts: IntArray, most: int) -> NDArray[np.bool_]:
+def largest(lawful: NDArray[np.bool_], counts: IntArray, most: int) -> NDArray[np.bool_]:
     """Return which lawful cells have the largest noisy counts, at most so many."""
     order = np.argsort(np.where(lawful, -counts, 1), kind="stable")[: max(most, 0)]
     largest = np.zeros(lawful.size, dtype=np.bool_)

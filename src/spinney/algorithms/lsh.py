@@ -24,6 +24,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.candidates import largest
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.constraints import check, integer
 from spinney.curators.gate import Curator
@@ -41,8 +42,8 @@ __all__ = ["LSH"]
 MIDDLE_SHARE, LEVELS_SHARE, SIZES_SHARE = 4, 13, 3
 #: A cell is cut if its count is so many times the length of the noise of a leaf's sum, in radii, and above the noise of counts.
 SPLIT, SPLIT_STDS = 1.0, 2.0
-#: More levels than this make more cells than any table fills.
-MOST_LEVELS = 64
+#: More levels than this make more cells than any table fills; and the largest cells are cut until there are so many.
+MOST_LEVELS, MOST_CELLS = 64, 2**16
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ class LSH(Algorithm):
             cells = cells.split(may_split, np.full(cut, i - 1), np.full(cut, normals[i - 1] @ middle))
             answer = curator.ask(Counts(cells), charges[f"level {i}"])
             # A cell that was not cut before never is.
-            may_split = (np.arange(len(cells)) >= old) & (answer.private_counts > max(length, SPLIT_STDS * answer.noise.std))
+            lawful = (np.arange(len(cells)) >= old) & (answer.private_counts > max(length, SPLIT_STDS * answer.noise.std))
+            may_split = largest(lawful, answer.private_counts, MOST_CELLS - len(cells))
         points, weights = self._means(curator, problem, cells, charges["sums"])
         return points[weights > 0], weights[weights > 0]
 

@@ -78,3 +78,10 @@ def test_clusters_that_are_apart_are_found():
 def test_wrong_parameters_are_refused_with_a_hint(wrong):
     with pytest.raises(ParameterError, match="Hint:"):
         LSH(levels=wrong)
+
+
+def test_no_more_cells_are_cut_than_there_may_be(monkeypatch):
+    monkeypatch.setattr("spinney.algorithms.lsh.MOST_CELLS", 16)
+    rows = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
+    model = PrivateKMeans(3, epsilon=1e6, bounds=(-1, 1), algorithm=LSH(levels=20), random_state=0, noise_seed=0).fit(rows)
+    assert 8 <= len(model.release_.summary_points) <= 16
