@@ -4,7 +4,13 @@ A test that looks at draws of the secure source takes the fixture `alarm`: the c
 nothing is wrong. It is this test's share of `SUITE`, from the list below, over the number of its forms. The shares add up to at
 most `SUITE`, and ``tests/contract/test_alarms.py`` fails if a test that measures is not on the list. Draws with a fixed seed
 never change, so tests that use them alone raise no alarm that was not raised before; `SEEDED` names those that measure them.
+
+In every other test the secure source draws by a seed of that test's own (`NoiseByTest`): what its fits release is the same in each
+run, and chance decides nothing. Processes that a test starts draw from the operating system.
 """
+
+import hashlib
+from contextlib import contextmanager
 
 import numpy as np
 from scipy.stats import binom, chi2
@@ -45,6 +51,44 @@ SEEDED = {
     "tests/privacy/test_lonely_outlier.py::test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots",
     "tests/privacy/test_sites_end_to_end.py::test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots",
 }
+
+
+
+class NoiseByTest:
+    """The secure source's draws, by the name of the test that is running; those that measure, and whoever draws beside all tests, have the real ones."""
+
+    def __init__(self):
+        self.source, self.is_measured, self.real = None, True, {}
+
+    def install(self):
+        """Let the secure source draw here."""
+        from spinney.mechanisms.source import SecureSource
+
+        self.real = {name: getattr(SecureSource, name) for name in ("laplace", "gaussian", "cube", "select", "responses", "key")}
+        for name, real in self.real.items():
+            setattr(SecureSource, name, self._instead_of(name, real))
+
+    def _instead_of(self, name, real):
+        def drawn(source, *arguments):
+            return real(source, *arguments) if self.source is None else getattr(self.source, name)(*arguments)
+
+        return drawn
+
+    @contextmanager
+    def of(self, name, is_measured):
+        """Draw by this name, unless draws are measured."""
+        from spinney.mechanisms.source import SeededSource
+
+        if not self.real:
+            self.install()
+        before = self.source, self.is_measured
+        seed = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest())
+        self.source, self.is_measured = None if is_measured else SeededSource(seed), is_measured
+        try:
+            yield
+        finally:
+            self.source, self.is_measured = before
+
 
 #: Cells that are expected more rarely are put together: the chi-square law is for common ones.
 COMMON = 50

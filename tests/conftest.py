@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from alarms import SHARES
+from alarms import SHARES, NoiseByTest
 
 settings.register_profile("spinney", deadline=None)  # how busy the machine is decides no test
 settings.load_profile("spinney")
@@ -51,6 +51,25 @@ def drop_stale_kernels():
             compiled.unlink()
         STAMP.parent.mkdir(exist_ok=True)
         STAMP.write_text(digest.hexdigest())
+
+
+noise_by_test = NoiseByTest()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    with noise_by_test.of(item.nodeid, is_measured="alarm" in getattr(item, "fixturenames", ())):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    if fixturedef.scope == "function":
+        return (yield)
+    # Which test comes first to a fixture that several share is a matter of chance.
+    name = f"{fixturedef.baseid}::{fixturedef.argname}[{getattr(request, 'param_index', 0)}]"
+    with noise_by_test.of(name, is_measured=noise_by_test.is_measured):
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

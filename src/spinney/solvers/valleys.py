@@ -44,8 +44,9 @@ SHALLOW = 0.75
 ALONE, TOGETHER = 1.0, 2.0
 #: The bend is told from so many next centers, within these bounds, each doubling as much as so many standard deviations.
 NEXT, BENDS, DOUBLED = 3, (-2.0, 3.0), 1.5
-#: Evidence is enough if it is this share of the most there is, or so many standard deviations; less than LEAST is none.
-SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
+#: Evidence is enough if it is this share of the most there is, or so many standard deviations; less than LEAST is none. The least
+#: valley is the deepest of its places, and every k is looked at: one standard deviation came by chance in one of twelve fits.
+SHARE, ENOUGH, LEAST = 1 / 3, 2.5, 1.0
 
 
 @dataclass(frozen=True)
