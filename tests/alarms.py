@@ -5,8 +5,8 @@ nothing is wrong. It is this test's share of `SUITE`, from the list below, over 
 most `SUITE`, and ``tests/contract/test_alarms.py`` fails if a test that measures is not on the list. Draws with a fixed seed
 never change, so tests that use them alone raise no alarm that was not raised before; `SEEDED` names those that measure them.
 
-In every other test the secure source draws by a seed of that test's own (`NoiseByTest`): what its fits release is the same in each
-run, and chance decides nothing. Processes that a test starts draw from the operating system.
+In every other test the secure source draws by a seed of that test's own (`NoiseByTest`): what its fits release is the same in
+each run, and chance decides nothing. Processes that a test starts draw from the operating system.
 """
 
 import hashlib
@@ -53,9 +53,8 @@ SEEDED = {
 }
 
 
-
 class NoiseByTest:
-    """The secure source's draws, by the name of the test that is running; those that measure, and whoever draws beside all tests, have the real ones."""
+    """What the secure source draws, by the name of the test that is running; where draws are measured, the real ones."""
 
     def __init__(self):
         self.source, self.is_measured, self.real = None, True, {}

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from covering import covering
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES, find
 from spinney.tables import streams
@@ -57,10 +58,10 @@ def test_every_algorithm_declares_backends_that_are_known():
     assert all({"memory", "parquet"} <= set(algorithm.backends) for algorithm in ALGORITHMS.values())
 
 
-@pytest.mark.parametrize("groups", [None, "person"])
-@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6), ("add-remove", 1e-6), ("replace", 0.0)])
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("case", CASES)
+@covering(
+    "case, estimator, adjacency, delta, groups",
+    CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6], [None, "person"],
+)  # fmt: skip
 def test_all_backends_give_the_same_release(case, estimator, adjacency, delta, groups, tmp_path, monkeypatch):
     asked, d = CASES[case]
     frame = frame_of(d) if groups else frame_of(d).drop("person")

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import dataclasses
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import ASKED, CASES, audited_cases
 
-from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import HOMES
 from spinney.audit.accounting import draw_loss
 from spinney.audit.sources import NoiselessSource
 from spinney.curators.gate import Curator
@@ -23,26 +21,6 @@ from spinney.questions.ground import Ground
 from spinney.spaces.box import Box
 
 
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """What a user may ask for, and how many columns the tables of a test should have for it."""
-
-    algorithm: str
-    tighten: bool = False
-    n_features: int = 2
-
-    def __str__(self):
-        return f"{'tightened ' if self.tighten else ''}{self.algorithm}-{self.n_features}"
-
-    @property
-    def asked(self):
-        return {"algorithm": self.algorithm, "tighten": self.tighten}
-
-
-ASKED = {name: Case(name) for name in sorted(HOMES["points"])} | {"tightened": Case("tree", tighten=True)}
-CASES = ASKED | {"many columns": Case("tree", n_features=12)}
-
-
 @pytest.fixture(params=ASKED)
 def asked(request):
     """What is asked of an estimator: each algorithm, and the default one inside a private box."""
@@ -53,16 +31,6 @@ def asked(request):
 def case(request):
     """As `asked`, with the form of the tree for many columns."""
     return CASES[request.param]
-
-
-def audited_cases():
-    """Each algorithm, for both objectives and both relations where a run is cheap enough to be repeated so often."""
-    for estimator in (PrivateKMeans, PrivateKMedian):
-        yield from ((estimator, Case(name), "add-remove") for name in sorted(HOMES["points"]))
-        yield estimator, CASES["lloyd"], "replace"
-    yield PrivateKMeans, CASES["tightened"], "add-remove"
-    yield PrivateKMedian, CASES["tightened"], "replace"
-    yield PrivateKMeans, CASES["many columns"], "add-remove"
 
 
 @pytest.fixture(params=audited_cases(), ids=lambda one: f"{one[0].__name__}-{one[1]}-{one[2]}")

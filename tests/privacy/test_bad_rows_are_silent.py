@@ -6,7 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cases import ASKED
 
+from covering import covering
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.tables.cells import numeric_array
 
@@ -78,7 +80,15 @@ def observe(model, table, caplog):
     return model, [str(w.message) for w in said], [record.getMessage() for record in caplog.records]
 
 
-@pytest.mark.parametrize("table", TABLES)
+#: All tables are read before an algorithm sees numbers, so these few come to each, and all to the default.
+HARD = ("nan", "huge", "no rows", "fewer rows than clusters", "equal rows")
+
+
+@pytest.mark.parametrize(
+    ("table", "asked"),
+    [(table, "tree") for table in TABLES] + [(table, name) for name in ASKED if name != "tree" for table in HARD],
+    indirect=["asked"],
+)
 @pytest.mark.parametrize("bounds", [Box(-1, 3), Ball(2.0, 1.0)], ids=["box", "ball"])
 def test_any_table_gives_k_finite_centers_without_a_word(table, asked, bounds, caplog):
     adjacency = "replace" if isinstance(bounds, Ball) else "add-remove"
@@ -113,8 +123,7 @@ def test_a_missing_cell_changes_no_other_cell_and_no_word(kind, other):
     np.testing.assert_array_equal(np.delete(whole.astype(float).ravel(), 2), np.delete(broken.astype(float).ravel(), 2))
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("broken", [[np.nan, 0.0], [0.0, np.inf], [-np.inf, 7.0]])
+@covering("asked, estimator, broken", ASKED, [PrivateKMeans, PrivateKMedian], [[np.nan, 0.0], [-np.inf, 7.0]], indirect=["asked"])
 def test_a_broken_row_counts_as_no_row_or_as_the_middle_of_the_domain(estimator, asked, broken):
     def release(table, adjacency, epsilon=1.0):
         model = estimator(3, epsilon=epsilon, bounds=([-1, -1], [3, 4]), adjacency=adjacency, **asked)

@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from covering import covering
 from spinney import BudgetError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES
 from spinney.mechanisms.source import SecureSource
@@ -183,9 +185,10 @@ def test_a_question_without_an_open_charge_is_not_answered(curator, charge):
             question()
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@covering(
+    "case, estimator, adjacency, delta", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6],
+    indirect=["case"],
+)  # fmt: skip
 def test_a_fit_reports_what_it_spent_and_never_more_than_asked(estimator, case, adjacency, delta):
     rows = np.random.default_rng(0).normal(0, 0.3, (300, case.n_features))
     model = estimator(3, epsilon=0.7, delta=delta, bounds=(-1, 1), adjacency=adjacency, **case.asked).fit(rows)

@@ -100,6 +100,7 @@ def test_lonely_outlier_shows_no_more_than_epsilon(audited, alarm):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("case", ["tree", "many columns", "lloyd", "moments", "hst", "sample-aggregate"], indirect=True)
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(case, monkeypatch):
     private = counts.privatize
 

@@ -5,10 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spinney.fits.run
+from covering import covering
 from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.tighten import tight_box
@@ -84,8 +86,7 @@ def check(release, domain, k):
     Release.from_dict(release.to_dict())  # refuses what is not finite
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-@pytest.mark.parametrize("space", SPACES)
+@covering("outcome, space, case", OUTCOMES, SPACES, CASES, indirect=["case"])
 def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, case, monkeypatch):
     # Objectives, relations and budgets take turns.
     seed = (list(OUTCOMES).index(outcome) + list(SPACES).index(space)) % 3

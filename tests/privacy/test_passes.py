@@ -1,8 +1,9 @@
 """Rule 16 for curators that read their rows anew: which passes are made depends on the rows through answers alone."""
 
 import numpy as np
-import pytest
+from cases import CASES
 
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.curators.files import FileBackend
 from spinney.mechanisms import splitting
@@ -83,8 +84,7 @@ class Recorder:
         return passes
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@covering("case, estimator, adjacency", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["case"])
 def test_passes_follow_from_released_values(case, estimator, adjacency, monkeypatch):
     recorder = Recorder(monkeypatch)
     bounds = (-1, 40 if case.tighten else 1)

@@ -7,8 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import ASKED, CASES
 
 import spinney.questions.counts
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.lloyd import Lloyd
 from spinney.audit import compare, record, replay, replay_pairs, table_pairs
@@ -36,8 +38,10 @@ def others(rows):
 ROWS = rows_of(2)
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("add-remove", 1e-6), ("replace", 0.0), ("replace", 1e-6)])
+@covering(
+    "case, estimator, adjacency, delta", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6],
+    indirect=["case"],
+)  # fmt: skip
 def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, case, adjacency, delta):
     settings = {"epsilon": 1.0, "delta": delta, "bounds": (-1, 40 if case.tighten else 1), "adjacency": adjacency, **case.asked}
     model, rows = estimator(4, **settings), rows_of(case.n_features)
@@ -54,8 +58,7 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, ca
         assert name != "no rows" or found.beyond  # not neighbors: an audit that never complains would show nothing
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6)])
+@covering("asked, adjacency, delta, grouped", ASKED, ["add-remove", "replace"], [0.0, 1e-6], [False, True], indirect=["asked"])
 def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(asked, adjacency, delta, grouped):
     unit, cap = Unit(adjacency, 2 if grouped else 1), {"max_rows_per_group": 2} if grouped else {}
     model = PrivateKMeans(3, epsilon=1.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, **cap, **asked)

@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from cases import ASKED
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import spinney.curators.memory
+from covering import covering
 from spinney import Ball, PrivateKMeans, PrivateKMedian
 from spinney.curators.numbers import NumberBackend
 from spinney.mechanisms.source import SecureSource
@@ -286,8 +288,7 @@ def released(model):
     return model.release_.to_json()
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@covering("asked, estimator, delta", ASKED, [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], indirect=["asked"])
 def test_order_and_chunks_of_the_rows_do_not_change_a_bit(estimator, asked, delta, monkeypatch):
     rng = np.random.default_rng(7)
     rows = np.concatenate([rng.normal(-0.5, 0.3, (700, 3)), rng.normal(0.4, 0.2, (331, 3)), np.full((3, 3), np.nan)])

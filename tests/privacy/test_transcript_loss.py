@@ -3,8 +3,9 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
+from cases import CASES
 
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.audit import compare, record, total_loss
 from spinney.privacy.adjacency import Adjacency
@@ -25,9 +26,7 @@ def neighbors_of(rows, replaces):
     return [np.concatenate([rows, far]), rows[1:]]
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("delta", [0.0, 1e-5])
-@pytest.mark.parametrize("adjacency", list(Adjacency))
+@covering("case, estimator, delta, adjacency", CASES, [PrivateKMeans, PrivateKMedian], [0.0, 1e-5], Adjacency, indirect=["case"])
 def test_the_transcript_of_a_fit_loses_no_more_than_the_budget(estimator, case, delta, adjacency):
     model = estimator(3, epsilon=1.5, delta=delta, bounds=(-1, 1), adjacency=adjacency, **case.asked)
     narrow = set()

@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from covering import covering
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.audit import compare, record, total_loss
 from spinney.audit.epsilon import epsilon_lower_bound
@@ -221,8 +223,7 @@ def test_a_person_without_a_name_who_gets_one_is_within_the_charge_of_a_replacem
         assert reached > 0
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@covering("case, estimator, adjacency", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["case"])
 def test_the_order_of_the_rows_decides_nothing(estimator, case, adjacency):
     rng = np.random.default_rng(2)
     rows, people = rng.normal(-0.6, 0.1, (400, case.n_features)), as_objects([f"p{i}" for i in rng.integers(0, 60, 400)])
@@ -249,8 +250,10 @@ def test_the_order_of_demand_decides_nothing(adjacency):
         assert model.fit(demand[order], groups=people[order]).release_.to_json() == release
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6)])
+@covering(
+    "case, estimator, adjacency, delta", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6],
+    indirect=["case"],
+)  # fmt: skip
 def test_a_whole_person_gone_changes_no_question_and_no_release(estimator, case, adjacency, delta):
     rng = np.random.default_rng(1)
     rows, people = rng.normal(-0.6, 0.1, (600, case.n_features)), rng.integers(0, 90, 600)

@@ -24,7 +24,7 @@ def told_by(error):
 
 def test_a_task_that_fails_once_changes_nothing(frame_of, monkeypatch):
     rows = rows_of(2, 800)
-    frame = frame_of(rows, 3, ["x", "y"])
+    frame = frame_of(rows, 2, ["x", "y"])
     release = MODEL.fit(frame).release_
     lossy = frame.mapInArrow(faulty.lost_once, frame.schema)
     monkeypatch.setattr(numbers, "sum_offsets", faulty.sum_offsets)

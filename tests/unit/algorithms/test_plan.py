@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from covering import covering
 from spinney import Ball, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES, choose, find
 from spinney.algorithms.tighten import Tightened
@@ -151,10 +152,7 @@ def test_auto_means_moments_from_so_many_columns_on(delta, n_features, name, tig
     assert plan.algorithm.name == name
 
 
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
-@pytest.mark.parametrize("tighten", [False, True])
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@covering("algorithm, tighten, adjacency, delta", sorted(ALGORITHMS), [False, True], ["add-remove", "replace"], [0.0, 1e-3])
 def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adjacency, delta):
     added = {}
     ask = Curator.ask

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from covering import covering
 from spinney import Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES
 from spinney.curators import lookahead
@@ -167,9 +168,7 @@ MOST_PASSES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("algorithm", sorted(HOMES["points"]))
+@covering("algorithm, estimator, table", sorted(HOMES["points"]), [PrivateKMeans, PrivateKMedian], TABLES)
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     estimator(20, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from covering import covering
 from spinney import Ball, Box, FewRowsWarning, ParameterError, PrivateKMeans, PrivateKMedian, SeededNoiseWarning
 
 RNG = np.random.default_rng(0)
@@ -74,21 +75,18 @@ def fit_silently(model, rows, **arguments):
         return model.fit(rows, **arguments)
 
 
-@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS.keys())
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_any_rows_give_exactly_k_finite_centers_inside(rows, estimator, algorithm, adjacency):
+@covering(
+    "name, estimator, algorithm, adjacency", ROWS, [PrivateKMeans, PrivateKMedian], ["tree", "lloyd"], ["add-remove", "replace"]
+)
+def test_any_rows_give_exactly_k_finite_centers_inside(name, estimator, algorithm, adjacency):
     model = estimator(5, epsilon=1.0, bounds=(-2, 2), algorithm=algorithm, adjacency=adjacency, random_state=0, noise_seed=0)
-    check(fit_silently(model, rows), 5, 3, Box(-2, 2).domain(3))
+    check(fit_silently(model, ROWS[name]), 5, 3, Box(-2, 2).domain(3))
 
 
-@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS.keys())
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
-def test_any_rows_do_without_noise(rows, estimator, algorithm):
+@covering("name, estimator, algorithm", ROWS, [PrivateKMeans, PrivateKMedian], ["tree", "lloyd"])
+def test_any_rows_do_without_noise(name, estimator, algorithm):
     model = estimator(5, epsilon=math.inf, bounds=Ball(2.0, [0, 0, 0.5]), algorithm=algorithm, random_state=0)
-    check(fit_silently(model, rows), 5, 3, Ball(2.0, [0, 0, 0.5]).domain(3))
+    check(fit_silently(model, ROWS[name]), 5, 3, Ball(2.0, [0, 0, 0.5]).domain(3))
     assert model.release_.noise == "none: not private"
     assert model.release_.epsilon == math.inf
 
