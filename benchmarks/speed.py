@@ -1,14 +1,18 @@
 """CPU seconds and memory: ``python -m benchmarks.speed``; writes the README's table.
 
-Ratios are within one run, after the kernels were compiled. CPU seconds of all threads together.
+Ratios are within one run, after the kernels were compiled. CPU seconds of all threads together. ``--before COMMIT`` compares fits
+with those of another commit instead, in turn, each in processes of its own.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -61,7 +65,63 @@ def command_cpu(*command: str) -> float:
     return min(costs[1:])
 
 
+#: What both commits fit: rows, columns, and how.
+FITS: dict[str, tuple[int, int, str, dict[str, object]]] = {
+    "k-means, 1,000,000 x 10": (1_000_000, 10, "PrivateKMeans", {}),
+    "k-means, 1,000,000 x 3": (1_000_000, 3, "PrivateKMeans", {}),
+    "k-median, 200,000 x 10, replace, delta 1e-6": (200_000, 10, "PrivateKMedian", {"adjacency": "replace", "delta": 1e-6}),
+    "k-means, 20,000 x 5, lloyd": (20_000, 5, "PrivateKMeans", {"algorithm": "lloyd"}),
+}
+
+
+def timed() -> dict[str, float]:
+    """Return the median CPU seconds of five of each of the fits, by whatever package is found."""
+    import spinney
+
+    found = {}
+    for name, (n, d, estimator, asked) in FITS.items():
+        rows = unit_box(blobs(n, d))
+        model = getattr(spinney, estimator)(20, epsilon=1.0, bounds=(-1, 1), **asked)
+        model.fit(rows[:2000])
+        found[name] = float(np.median([cpu_seconds(model.fit, rows) for _ in range(5)]))
+    return found
+
+
+def compare(commit: str, turns: int = 3) -> None:
+    """Print the CPU seconds of fits before and now, and their ratios: the least medians of some turns."""
+    here = Path(__file__).parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "archive", commit, "src"], check=True, capture_output=True, cwd=here).stdout
+        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        found: dict[str, list[dict[str, float]]] = {"before": [], "now": []}
+        for _ in range(turns):
+            for name, source in {"before": Path(folder), "now": here}.items():
+                environment = os.environ | {"PYTHONPATH": f"{source / 'src'}{os.pathsep}{here}", "PYTHONDONTWRITEBYTECODE": ""}
+                command = [sys.executable, "-m", "benchmarks.speed", "--timed"]
+                out = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=here).stdout
+                found[name].append(json.loads(out.splitlines()[-1]))
+    least = {name: {fit: min(turn[fit] for turn in runs) for fit in FITS} for name, runs in found.items()}
+    lines = [
+        [f, f"{least['before'][f]:.3f}", f"{least['now'][f]:.3f}", f"{least['now'][f] / least['before'][f]:.2f}"] for f in FITS
+    ]
+    print(markdown(["CPU seconds", f"at {commit}", "now", "ratio"], lines))
+
+
 def main() -> None:
+    """Measure, print the table, write it into the README; or compare with a commit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--before", metavar="COMMIT")
+    parser.add_argument("--timed", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.timed:
+        print(json.dumps(timed()))
+    elif chosen.before:
+        compare(chosen.before)
+    else:
+        measure()
+
+
+def measure() -> None:
     """Measure, print the table, write it into the README."""
     from sklearn.cluster import KMeans
 

@@ -53,7 +53,6 @@ class Lloyd(Algorithm):
         domain, k = problem.domain, problem.k
         centers = domain.sample(k, rng)
         middles = np.repeat(domain.center[None, :], k, axis=0)
-        margins = np.full(centers.shape, np.nan)
         for i in range(1, ROUNDS[problem.power] + 1):
             if problem.power == 2:
                 anchors, radii = middles, np.full(k, domain.half_diagonal)
@@ -65,7 +64,7 @@ class Lloyd(Algorithm):
             weights = np.where(moves, answer.private_weights, 1.0)
             moved = anchors + radii[:, None] * answer.private_vectors / weights[:, None]
             centers = np.where(moves[:, None], domain.clip(moved), centers)
-            margins = np.where(moves[:, None], step_margins(answer, radii), np.nan)  # of the last round
+        margins = np.where(moves[:, None], step_margins(answer, radii), np.nan)
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0)
         return Result(centers, *found, margins=margins)

@@ -129,22 +129,22 @@ class Splits:
         return -(-self.depth // WORD)
 
 
-def _moments(cuts: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the integrals of 1, x and x^2 up to each cut, for a density that is even within equal bins of [0, 1]."""
+def _moments(cuts: FloatArray, density: FloatArray, powers: int = 3) -> list[FloatArray]:
+    """Return the integrals of 1, x and x^2, or the first of them, up to each cut, of a density even within equal bins of [0, 1]."""
     bins = density.size
     edges = np.linspace(0.0, 1.0, bins + 1)
     place = np.minimum((cuts * bins).astype(np.int64), bins - 1)
     moments = []
-    for power in (1, 2, 3):
+    for power in range(1, powers + 1):
         steps = density * bins * (edges[1:] ** power - edges[:-1] ** power) / power
         below = np.concatenate([[0.0], np.cumsum(steps)])
         moments.append(below[place] + density[place] * bins * (cuts**power - edges[place] ** power) / power)
-    return moments[0], moments[1], moments[2]
+    return moments
 
 
 def _means(lower: FloatArray, upper: FloatArray, density: FloatArray) -> FloatArray:
     """Return the mean place of the rows between two cuts."""
-    (low0, low1, _), (high0, high1, _) = _moments(lower, density), _moments(upper, density)
+    (low0, low1), (high0, high1) = _moments(lower, density, 2), _moments(upper, density, 2)
     return np.clip((high1 - low1) / np.maximum(high0 - low0, 1e-300), lower, upper)
 
 
