@@ -105,7 +105,7 @@ class Tree(Algorithm):
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         summary, d = summarize(curator, problem, charges), problem.n_features
-        count = count_clusters(summary.cells, problem.k, problem.power, rng) if problem.is_counted else None
+        count = None if summary.cells is None else count_clusters(summary.cells, problem.k, problem.power, rng)
         problem = problem if count is None else replace(problem, k=count.k)
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
         centers, moved, margins = finish(curator, problem, charges, summary, rng)
@@ -117,13 +117,16 @@ class Tree(Algorithm):
 
 @dataclass(frozen=True)
 class Summary:
-    """Private weighted points, one per full leaf, the noisy number of rows, the units of columns for steps, and all leaves."""
+    """Private weighted points, one per full leaf, the noisy number of rows, the units of columns for steps.
+
+    And all leaves, if clusters are to be counted.
+    """
 
     points: FloatArray
     weights: FloatArray
     n: float
     widths: FloatArray | None
-    cells: NoisyCells
+    cells: NoisyCells | None
 
 
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
@@ -141,7 +144,8 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     full = are_full(weights / max(std, 1e-9), leaves.depths - start)
     widths = step_widths(problem, spreads(densities, problem.domain))
     points = leaves.representatives()
-    return Summary(points[full], weights[full], n, widths, NoisyCells(points, weights, *leaves.boxes(), full, std))
+    cells = NoisyCells(points, weights, *leaves.boxes(), full, std) if problem.is_counted else None
+    return Summary(points[full], weights[full], n, widths, cells)
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.

@@ -130,7 +130,7 @@ class Splits:
 
 
 def _moments(cuts: FloatArray, density: FloatArray, powers: int = 3) -> list[FloatArray]:
-    """Return the integrals of 1, x and x^2, or the first of them, up to each cut, of a density even within equal bins of [0, 1]."""
+    """Return the integrals of 1, x and x^2, or the first of them, up to each cut, density even within equal bins of [0, 1]."""
     bins = density.size
     edges = np.linspace(0.0, 1.0, bins + 1)
     place = np.minimum((cuts * bins).astype(np.int64), bins - 1)
