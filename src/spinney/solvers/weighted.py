@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ TRIALS = 8
 FINALISTS = 4
 #: Points times centers times columns up to which all restarts, trials and steps are made; beyond, fewer in proportion.
 FULL_WORK = 2**28
+#: Points times centers times columns from which on threads save more than they cost.
+WORTH_THREADS = 2**17
 #: A restart takes at least so many steps in the end.
 LEAST_STEPS = 5
 
@@ -223,9 +226,10 @@ def solve(
     def finish(solution: Solution) -> Solution:
         return improve(points, weights, solution.centers, power, steps, 1e-5, floor)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        begun = sorted(pool.map(begin, range(restarts + len(starts))), key=lambda s: s.cost)
-        return min(pool.map(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
+    with nullcontext() if points.size * k < WORTH_THREADS else ThreadPoolExecutor(os.cpu_count()) as pool:
+        each = map if pool is None else pool.map
+        begun = sorted(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
+        return min(each(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
 
 
 def total_cost(points: FloatArray, centers: FloatArray, power: int) -> float:
