@@ -7,7 +7,8 @@ Letters: k sites, n rows, m cells, s the scale of a question's noise, mu the mea
 3. Coarse cells that may have rows are cut into fine cells, also with public randomness: m in all, in proportion to sqrt(n / s),
    more of them where there are more rows or more points.
 4. ``fine``      noisy counts of the fine cells, and again of the coarse cells that were not cut.
-5. Free: a cell's weight is spread evenly over its points, and plain local search finds k sites for these weights.
+5. Free: a cell's weight is spread over its points, more of it on those that are near other full cells, for demand seldom ends
+   where a cell does; plain local search finds k sites for these weights.
 6. ``sizes``     noisy sizes of the chosen sites' cells.
 
 After 2 and 4 noisy counts are read as follows. A cell is either empty or has rows, their number exponential with mean mu. The
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
@@ -40,8 +41,8 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import IntArray
-from spinney.trees.nested_cells import NestedCells
+from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
 
 __all__ = ["Cells", "Estimate"]
 
@@ -64,6 +65,9 @@ BY_COUNT = 0.5
 LIKELY = 0.5
 #: A prior is kept this far from 0 and 1.
 DOUBT = 0.02
+#: Points of a cell share its weight in proportion to this power of the share of full cells around them, counted with weights
+#: exp(-distance / reach), where the reach of a cell is the distance of its seed from the third seed next to it.
+LEANING, NEIGHBOR = 4.0, 3
 #: Demand points times candidates for the search; where cells have more points, some of each stand for all.
 SEARCH_ENTRIES = 2**26
 #: No table has more rows.
@@ -175,9 +179,26 @@ def spread(problem: SiteProblem, cells: NestedCells, weights: FloatArray, rng: n
         order = order[np.argsort(cells.labels[order], kind="stable")]
         rank = np.arange(space.n_points) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         chosen = order[rank < quota]
+    own, shares = cells.labels[chosen], np.ones(len(chosen))
+    if space.n_points <= MOVE_POINTS and NEIGHBOR < len(cells) < space.n_points:
+        shares = _fullness(space, cells, chosen, full > 0) ** LEANING
+    total = np.bincount(own, shares, len(cells))
     demand = np.zeros(space.n_points)
-    demand[chosen] = (full / np.minimum(sizes, quota))[cells.labels[chosen]]
+    demand[chosen] = full[own] * shares / np.where(total > 0, total, 1.0)[own]
     return demand
+
+
+def _fullness(space: FiniteMetric, cells: NestedCells, points: IntArray, is_full: NDArray[np.bool_]) -> FloatArray:
+    """Return the share of cells around each point that are full, the nearer the more, over the largest of these shares."""
+    apart = space.distances_between(cells.seeds, cells.seeds)
+    reach = np.maximum(np.partition(apart, NEIGHBOR, axis=1)[:, NEIGHBOR, None], 1e-300)
+    full, near = np.zeros(len(points)), np.zeros(len(points))
+    for part, block in space.blocks(cells.seeds, points):
+        for bell, has_rows in zip(np.exp(-block / reach[part]), is_full[part], strict=True):  # one by one, however blocks are cut
+            near += bell
+            full += bell * has_rows
+    shares = full / np.maximum(near, 1e-300)
+    return np.asarray(np.maximum(shares / shares.max(), 1e-6))
 
 
 def _log_density(noise: Noise, offsets: FloatArray) -> FloatArray:

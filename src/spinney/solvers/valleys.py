@@ -44,9 +44,11 @@ SHALLOW = 0.75
 ALONE, TOGETHER = 1.0, 2.0
 #: The bend is told from so many next centers, within these bounds, each doubling as much as so many standard deviations.
 NEXT, BENDS, DOUBLED = 3, (-2.0, 3.0), 1.5
-#: Evidence is enough if it is this share of the most there is, or so many standard deviations; less than LEAST is none. The least
-#: valley is the deepest of its places, and every k is looked at: one standard deviation came by chance in one of twelve fits.
-SHARE, ENOUGH, LEAST = 1 / 3, 2.5, 1.0
+#: Evidence is enough if it is this share of the most there is, or so many standard deviations; less than LEAST is none.
+SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
+#: One standard deviation comes by chance in one of twelve fits: the least valley is the deepest of its places, and every k is looked
+#: at. So beside a number that stands out far more, evidence has to be this share of its, or so many standard deviations.
+BESIDE, SURE = 1 / 10, 2.5
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def count_clusters(cells: NoisyCells, most: int, power: int, rng: np.random.Gene
     last = min(most, max(costs))
     evidence = np.array([valleys[k] for k in range(1, last + 1)]) + DOUBLED * bends(falling)[:last]
     best = float(evidence[1:].max(initial=-np.inf))
-    enough = np.flatnonzero(evidence[1:] >= min(ENOUGH, SHARE * best)) + 2 if best >= LEAST else [1]
+    least = max(min(ENOUGH, SHARE * best), min(SURE, BESIDE * best))
+    enough = np.flatnonzero(evidence[1:] >= least) + 2 if best >= LEAST else [1]
     return Count(int(enough[-1]), tuple(falling[:last].tolist()), tuple(evidence.tolist()))
 
 
