@@ -46,8 +46,8 @@ ALONE, TOGETHER = 1.0, 2.0
 NEXT, BENDS, DOUBLED = 3, (-2.0, 3.0), 1.5
 #: Evidence is enough if it is this share of the most there is, or so many standard deviations; less than LEAST is none.
 SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
-#: One standard deviation comes by chance in one of twelve fits: the least valley is the deepest of its places, and every k is looked
-#: at. So beside a number that stands out far more, evidence has to be this share of its, or so many standard deviations.
+#: One standard deviation comes by chance in one of twelve fits: a valley is the deepest of its places, and every k is looked at.
+#: So beside a number that stands out far more, evidence has to be this share of its, or so many standard deviations.
 BESIDE, SURE = 1 / 10, 2.5
 
 
