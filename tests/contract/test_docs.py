@@ -56,7 +56,7 @@ def lines_of(text):
 
 def without_numbers(line):
     """Return a line's words: random numbers, bars of a chart and the width of columns left out."""
-    return " ".join(re.sub(r"#+", "", re.sub(r"-?\d[\d.]*(?:e[+-]?\d+)?", "N", line)).split())
+    return " ".join(re.sub(r"#+", "", re.sub(r"-?\d[\d.,]*(?:e[+-]?\d+)?", "N", line)).split())
 
 
 def run_console(block):

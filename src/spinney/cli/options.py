@@ -8,11 +8,20 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "MAP_OPTIONS", "CountType", "add_options", "promise_options"]
+__all__ = ["CURVE", "FILE", "MAP_OPTIONS", "MAX_K", "CountType", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
+
+#: The cost curve of a release, and its last number of clusters.
+CURVE = click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
+MAX_K = click.option(
+    "--max-k",
+    type=click.IntRange(1, 200),
+    default=None,
+    help="The last number of the curve; 20, or the curve that --k auto was found from.",
+)
 
 #: The public files that a map of sites is drawn from.
 MAP_OPTIONS: tuple[Callable[[Any], Any], ...] = (

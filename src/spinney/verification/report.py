@@ -38,11 +38,14 @@ class Verification:
     findings : tuple of Check
     authenticated : bool
         Whether it stands, to the letter, in a ledger, or was signed with the key.
+    file : str
+        The name of the file, without its folders.
     """
 
     title: str
     findings: tuple[Check, ...]
     authenticated: bool
+    file: str = ""
 
     @property
     def holds(self) -> bool:
