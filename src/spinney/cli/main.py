@@ -72,7 +72,7 @@ _clustering = add_options(
     promise_options(
         "clusters", "auto, tree, moments, stable, hst, lloyd, lsh, balcan, coverage, k-variates or sample-aggregate", CountType()
     ),
-    click.option("--max-k", "max_clusters", type=int, default=20, show_default=True, help="The most clusters for --k auto."),
+    click.option("--max-k", "max_clusters", type=int, default=None, help="For --k auto: the most clusters there may be; 20."),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
     click.option("--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."),
     click.option(

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from spinney.naming import named
+
 __all__ = ["CURVE", "FILE", "MAP_OPTIONS", "MAX_K", "CountType", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,7 +53,12 @@ class CountType(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or the word."""
-        return value if value == "auto" else click.INT.convert(value, param, ctx)
+        if value == "auto":
+            return value
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{named(value)} is no whole number, and not auto.", param, ctx)
 
 
 def promise_options(what: str, algorithms: str, k: click.ParamType[Any] = click.INT) -> Callable[[F], F]:

@@ -108,9 +108,11 @@ def show_clusters(loaded: Release, whole: bool, curve: bool, max_k: int | None, 
         The last number of clusters of another curve.
     picture : Path or None
     """
-    from spinney.report.pages import page
+    from spinney.report.pages import SHOWN_COLUMNS, page
 
     click.echo(page(loaded, whole=whole, curve=not curve))
+    if not whole and loaded.centers.shape[1] > SHOWN_COLUMNS:
+        click.echo("Not all columns are shown: --all shows them.", err=True)
     if curve:
         from spinney.report.curve import draw_curve
 

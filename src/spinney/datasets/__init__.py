@@ -23,7 +23,7 @@ def patients() -> Path:
 
 
 def patients_schema() -> Path:
-    """Return the path of a public schema of `patients`, as ``spinney fit --schema`` takes it.
+    """Return the path of a public schema of `patients`, as `spinney.tables.schema_files.read_schema` reads it.
 
     Examples
     --------

@@ -162,7 +162,7 @@ def _centers(release: Release, whole: bool) -> tuple[list[str], list[str], list[
     head = f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}"
     table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers", whole)]
     left = d - len(shown)
-    more = [f"... and {left} more columns: 'spinney show --all' and release.to_frame() have them"] if left else []
+    more = [f"... and {left} more columns"] if left else []
     if release.supported_centers is not None and release.supported_centers < k:
         more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
     more += _margin_lines(release)

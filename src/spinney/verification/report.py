@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spinney._lazy import above
+
 __all__ = ["Check", "Verification"]
 
 _MARKS = {True: "holds", False: "REFUSED", None: "not told"}
@@ -61,6 +63,10 @@ class Verification:
         told = "" if all(finding.holds for finding in self.findings) else ", as far as the release tells"
         by = "authenticated" if self.authenticated else "not authenticated: anyone could have written this file"
         return f"The arithmetic holds{told}; {by}."
+
+    def _repr_html_(self) -> str:
+        text: str = above("spinney.report.notebook:verification_html")(self)
+        return text
 
     def __str__(self) -> str:
         width = max(len(finding.subject) for finding in self.findings)

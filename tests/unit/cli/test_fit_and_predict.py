@@ -73,7 +73,6 @@ def test_columns_are_told_only_where_nobody_named_them(folder):
     result = fit("wide.csv", "--bounds", "0", "1", k="1")
     assert "'c19' and 10 more. A cell" in result.stderr
     for table, more in (
-        ("rows.csv", ("--bounds-file", "bounds.json")),
         ("rows.csv", ("--bounds", "0", "100", "--columns", "age")),
         ("rows.npy", ("--bounds", "0", "100")),
     ):
