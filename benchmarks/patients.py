@@ -16,7 +16,7 @@ from spinney.datasets import patients
 
 #: Of the whole table; Python's own generator, whose numbers are the same in every version.
 SEED = 2026
-PERSONS = 4_000
+PERSONS = 8_000
 HEAD = ("person", "age", "income", "visits", "region", "admitted", "smoker", "stay")
 FIRST, LAST = date(2021, 1, 1), date(2025, 12, 31)
 

@@ -40,9 +40,9 @@ def fenced_blocks(text):
 
 
 def commands(block):
-    """Return each command of a console block with the lines below it."""
+    """Return each command of a console block with the lines below it; one that ends in a backslash goes on in the next line."""
     found = []
-    for line in block.splitlines():
+    for line in block.replace("\\\n", "").splitlines():
         if line.startswith("$ "):
             found.append((line[2:], []))
         else:

@@ -10,6 +10,7 @@ import click
 from spinney._version import __version__
 from spinney.cli.auditing import audit
 from spinney.cli.errors import one_line_errors
+from spinney.cli.examples import example
 from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
@@ -199,6 +200,7 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
 main.add_command(label)
 main.add_command(sign)
 main.add_command(audit)
+main.add_command(example)
 main.add_command(report)
 main.add_command(schema)
 main.add_command(sites)

@@ -158,7 +158,7 @@ def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rows.csv",), "Bounds are missing"),
+        (("rows.csv",), "Public bounds are missing"),
         (("rows.csv", "--bounds", "0", "1", "--bounds-file", "bounds.json"), "given twice"),
         (("rows.csv", "--bounds", "1", "0"), "error: --bounds must be lower < upper"),
         (("rows.csv", "--bounds", "0", "1", "--groups", "patient"), "need each other"),

@@ -154,7 +154,7 @@ WRONG = {
     "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit' for column 'age'. Got -1 instead"),
     "key": (
         '{"age": {"bounds": [0, 110], "sorce": "tables"}}',
-        "'bounds' with 'fill', 'source', 'unit' for column 'age'. Got 'sorce'",
+        "'bounds', with 'fill', 'source', 'unit' at most beside it, for column 'age'. Got 'sorce'",
     ),
     "kind": ('{"age": {"unit": 10}}', "one of 'bounds', 'dates', 'categories' and 'boolean'"),
     "one end": ('{"age": 110}', "two finite numbers, the lower first"),
