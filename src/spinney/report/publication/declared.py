@@ -7,15 +7,14 @@ from typing import Any
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease
-from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.blocks import LETTERS, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.results import column_names
 from spinney.spaces.columns import Column
 
 __all__ = ["bounds_section"]
 
-#: Letters shown of a list of categories, and of a source.
-LISTED, SOURCE = 80, 80
+#: Columns shown, so that the longest page prints to four pages; letters of a list of categories, and of a source.
+LINES, LISTED, SOURCE = 16, 80, 80
 
 
 def _public(release: SiteRelease | CoverRelease) -> str:
@@ -62,7 +61,7 @@ def _sheet(release: Release) -> Sheet:
     heads = ("column", *(("kind",) if stated else ()), "bounds or categories")
     heads += ("private box",) if box else ()
     heads += ("unit or weight", "source") if stated else ()
-    rows = [_row(column, place, box, stated) for column, place in columns[:SHOWN_LINES]]
+    rows = [_row(column, place, box, stated) for column, place in columns[:LINES]]
     left = len(columns) - len(rows)
     note = f"{left:,} more columns are in the release file." if left > 0 else ""
     if stated:
