@@ -19,7 +19,7 @@ from spinney.report.publication.odds import promise_section
 from spinney.report.publication.results import column_names
 from spinney.report.publication.sections import ledger_blocks, notices, spent_section
 from spinney.solvers.separation import Separation
-from spinney.verification.report import Verification
+from spinney.verification.report import MARKS, Verification
 
 __all__ = ["ball_html", "curve_html", "ledger_html", "plan_html", "release_html", "separation_html", "verification_html"]
 
@@ -29,36 +29,35 @@ def release_html(release: Release | SiteRelease | CoverRelease) -> str:
     return to_fragment(summarized(release))
 
 
-def ball_html(found: OneCluster) -> str:
+def ball_html(ball: OneCluster) -> str:
     """Return a ball, what it holds, and what was promised and spent."""
-    names = column_names(found.release)
-    exact = found.release.noise.startswith("none")
-    margin = "" if exact else f" \N{PLUS-MINUS SIGN} {short(found.count_margin)} with probability 0.95"
+    names = column_names(ball.release)
+    exact = ball.release.noise.startswith("none")
+    margin = "" if exact else f" \N{PLUS-MINUS SIGN} {short(ball.count_margin)} with probability 0.95"
     facts = Facts(
         (
-            ("Rows inside", f"{short(found.count)}{margin}; {found.wanted:,} were asked for."),
-            ("Radius", f"{short(found.radius)}, in the units of the columns."),
+            ("Rows inside", f"{short(ball.count)}{margin}; {ball.wanted:,} were asked for."),
+            ("Radius", f"{short(ball.radius)}, in the units of the columns."),
         )
     )
-    cells = tuple((Value(name), Value(short(value))) for name, value in zip(names, found.center.tolist(), strict=True))
+    cells = tuple((Value(name), Value(short(value))) for name, value in zip(names, ball.center.tolist(), strict=True))
     section = Section("What was found", (facts, Sheet("Center of the ball", ("column", "center"), cells[:SHOWN_LINES])))
-    rest = (promise_section(found.release), spent_section(found.release, None))
-    return to_fragment(Document("A ball that holds many rows", found.statement, notices(found.release, None), (section, *rest)))
+    rest = (promise_section(ball.release), spent_section(ball.release, None))
+    return to_fragment(Document("A ball that holds many rows", ball.statement, notices(ball.release, None), (section, *rest)))
 
 
-def verification_html(found: Verification) -> str:
+def verification_html(verification: Verification) -> str:
     """Return what was checked about a release, line by line."""
-    marks = {True: "holds", False: "REFUSED", None: "not told"}
-    cells = tuple((Value(clean(one.subject)), Value(marks[one.holds]), Value(clean(one.words))) for one in found.findings)
+    cells = tuple((Value(clean(one.subject)), Value(MARKS[one.holds]), Value(clean(one.words))) for one in verification.findings)
     section = Section("What was checked", (Sheet("Findings", ("about", "result", "words"), cells, 3),))
-    return to_fragment(Document(clean(found.title), clean(found.verdict), (), (section,)))
+    return to_fragment(Document(clean(verification.title), clean(verification.verdict), (), (section,)))
 
 
-def separation_html(found: Separation) -> str:
+def separation_html(separation: Separation) -> str:
     """Return whether k fits, with the notions of stability."""
-    cells = tuple((Value(name), Value(f"{value:.4g}")) for name, value in found.notions.items())
+    cells = tuple((Value(name), Value(f"{value:.4g}")) for name, value in separation.notions.items())
     section = Section("Notions of stability", (Sheet("Notions", ("notion", "value"), cells),))
-    return to_fragment(Document("Do so many clusters fit", found.hint, (), (section,)))
+    return to_fragment(Document("Do so many clusters fit", separation.hint, (), (section,)))
 
 
 def plan_html(plan: Plan) -> str:

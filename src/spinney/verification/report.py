@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from spinney._lazy import above
 
-__all__ = ["Check", "Verification"]
+__all__ = ["MARKS", "Check", "Verification"]
 
-_MARKS = {True: "holds", False: "REFUSED", None: "not told"}
+#: How a finding is told.
+MARKS = {True: "holds", False: "REFUSED", None: "not told"}
 
 
 @dataclass(frozen=True)
@@ -70,5 +71,5 @@ class Verification:
 
     def __str__(self) -> str:
         width = max(len(finding.subject) for finding in self.findings)
-        lines = [f"{_MARKS[one.holds]:<8}  {one.subject:<{width}}  {one.words}" for one in self.findings]
+        lines = [f"{MARKS[one.holds]:<8}  {one.subject:<{width}}  {one.words}" for one in self.findings]
         return "\n".join([self.title, *lines, self.verdict])
