@@ -50,7 +50,7 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     ledger : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
-    with watched(fit):
+    with watched(lambda: len(planned(fit.algorithm, fit.problem))):
         return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
 
 
