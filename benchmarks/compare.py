@@ -68,6 +68,8 @@ class Task:
 
 def load_table(path: Path, array: str | None) -> np.ndarray:
     """Return the rows of a .npz, .npy, .csv or .parquet file; of an .npz the array of this name, or its first of two axes."""
+    if not path.is_file():
+        raise SystemExit(f"{path} is no file. Hint: --data names a public table: .npz, .npy, .csv or .parquet.")
     if path.suffix == ".npz":
         arrays = np.load(path)
         tables = [name for name in arrays.files if arrays[name].ndim == 2 and arrays[name].dtype.kind in "fiu"]
@@ -241,16 +243,19 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--array", help="which array of an .npz; by default the first with two axes")
     parser.add_argument("--k", type=int, required=True)
     parser.add_argument("--epsilon", type=float, required=True)
-    parser.add_argument("--delta", type=float, default=1e-6)
+    parser.add_argument("--delta", type=float, default=1e-6, help="1e-06 by default: Gaussian noise; 0 for pure privacy")
     parser.add_argument("--objective", choices=sorted(POWERS), default="kmeans")
     parser.add_argument("--bounds", type=float, nargs=2, metavar=("LOWER", "UPPER"), help="of all columns; else the table's own")
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--algorithms", nargs="*", metavar="NAME", help="of ours; all of them by default")
+    parser.add_argument("--algorithms", nargs="*", metavar="NAME", help="of ours, with blanks or commas between; all by default")
     parser.add_argument("--algorithm", action="append", default=[], metavar="MODULE:CLASS", help="of your own")
     parser.add_argument("--external", action="append", default=[], metavar="MODULE:FUNCTION")
     parser.add_argument("--diffprivlib-python", metavar="PATH")
     parser.add_argument("--out", type=Path, default=Path("compare"), help="the CSV and the PNG, without their endings")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.algorithms is not None:
+        options.algorithms = [name for text in options.algorithms for name in text.split(",") if name]
+    return options
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -260,6 +265,7 @@ def main(arguments: list[str] | None = None) -> int:
     lower, upper = (np.full(rows.shape[1], side) for side in options.bounds) if options.bounds else (rows.min(0), rows.max(0))
     keeps = upper > lower
     task = Task(rows[:, keeps], options.k, options.epsilon, options.delta, options.objective, lower[keeps], upper[keeps])
+    print(f"{task.objective}, k = {task.k}, epsilon {task.epsilon:g}, delta {task.delta:g}, {options.runs} runs each", flush=True)
     results = compared(task, options)
     ordered = sorted(results, key=lambda one: (bool(one["failed"]), one["mean"]))
     cells = [

@@ -22,9 +22,11 @@ import numpy as np
 import pandas as pd
 
 from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, max_coverage
+from spinney.datasets import patients, patients_schema
 from spinney.privacy.charges import Charge, Measure
 from spinney.report import cost_curve, html_page
 from spinney.report.publication.printing import find_browser
+from spinney.tables.schema_files import read_schema
 
 RESULT = Path(__file__).parent / "results" / "page.json"
 #: The widths that pages are looked at in.
@@ -146,6 +148,8 @@ def releases(folder):
         ledger.spend(model.plan(3).charges, objective="kmeans", algorithm="tree", note=f"the stays of {year}, all wards")
     release = model.fit(table, ledger=ledger).release_
     yield "centers", release, {"ledger": ledger, "curve": cost_curve(release, 12)}
+    segments = PrivateKMeans("auto", max_clusters=8, epsilon=1.0, bounds=read_schema(patients_schema()), max_rows_per_group=2)
+    yield "patients", segments.fit(patients(), groups="person").release_, {}
     yield "one column", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :1]).release_, {}
     yield "not private", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110), noise_seed=1).fit(rows[:, :2]).release_, {}
     points = np.column_stack([9 + rng.normal(0, 0.1, 200), 48 + rng.normal(0, 0.1, 200)])

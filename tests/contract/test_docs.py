@@ -40,9 +40,9 @@ def fenced_blocks(text):
 
 
 def commands(block):
-    """Return each command of a console block with the lines below it."""
+    """Return each command of a console block with the lines below it; one that ends in a backslash goes on in the next line."""
     found = []
-    for line in block.splitlines():
+    for line in block.replace("\\\n", "").splitlines():
         if line.startswith("$ "):
             found.append((line[2:], []))
         else:
@@ -56,7 +56,7 @@ def lines_of(text):
 
 def without_numbers(line):
     """Return a line's words: random numbers, bars of a chart and the width of columns left out."""
-    return " ".join(re.sub(r"#+", "", re.sub(r"-?\d[\d.]*(?:e[+-]?\d+)?", "N", line)).split())
+    return " ".join(re.sub(r"#+", "", re.sub(r"-?\d[\d.,]*(?:e[+-]?\d+)?", "N", line)).split())
 
 
 def run_console(block):

@@ -25,7 +25,7 @@ HOUSE = (
     ("privacy", "spaces"),
     ("verification",),
     ("constraints",),
-    ("exceptions", "compilation"),
+    ("exceptions", "compilation", "datasets"),
     ("naming",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}

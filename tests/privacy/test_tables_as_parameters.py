@@ -56,6 +56,7 @@ from spinney.questions.catalog import CATALOG
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind
 from spinney.report.curve import cost_curve
+from spinney.report.separation import separation
 from spinney.trees.quadtree import Splits
 
 N = 1237
@@ -307,8 +308,14 @@ def world(tmp_path_factory):
         "state": {},
         "asked": asked,
     }
+    summary.to_json(folder / "checked.json")
     special = {
         "read_bounds.path": folder / "bounds.json",
+        "ball_html.ball": spinney.one_cluster(ROWS, 5, epsilon=1.0, bounds=(0, 1)),
+        "verification_html.verification": spinney.verify(folder / "checked.json"),
+        "separation_html.separation": separation(summary),
+        "listening.step": print,
+        "notebook_bar.steps": 3,
         "read_schema.path": folder / "bounds.json",
         "table_columns.path": folder / "table.csv",
         "schema_template.kind": ".toml",
@@ -679,6 +686,7 @@ COMMANDS = {
     "local question": "new.json --k 2 --epsilon 1 --bounds 0 1 --n-features 2 --out new_question.json",
     "local respond": "question.json rows.jsonl --policy policy.json --states states.jsonl --out reports.jsonl",
     "local aggregate": "session.json reports.jsonl",
+    "example": "--out patients",
     "demo": None,  # takes no table, and clusters one of its own for long
     "warm": None,
 }

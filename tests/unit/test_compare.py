@@ -68,6 +68,17 @@ def test_one_that_fails_stops_no_other(table):
     assert failed == {compare.PLAIN: "", "tree": "", "their_module:broken": "RuntimeError", "diffprivlib": "RuntimeError"}
 
 
+def test_algorithms_are_listed_with_commas_or_blanks_and_a_missing_table_is_told(tmp_path, capsys):
+    needed = ["--data", str(tmp_path / "none.csv"), "--k", "2", "--epsilon", "1"]
+    assert compare.parsed([*needed, "--algorithms", "tree,lloyd", "hst"]).algorithms == ["tree", "lloyd", "hst"]
+    assert compare.parsed(needed).algorithms is None
+    with pytest.raises(SystemExit, match=r"none\.csv is no file\. Hint: --data"):
+        compare.main(needed)
+    with pytest.raises(SystemExit):
+        compare.parsed(["--help"])
+    assert "1e-06 by default" in capsys.readouterr().out
+
+
 def test_all_of_ours_are_compared_by_default():
     names = compare.own_names()
     assert {"auto", "tree", "lsh", "balcan", "coverage", "k-variates", "hst"} <= set(names)

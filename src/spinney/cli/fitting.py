@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from spinney.curators.files import FileRows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.fits.parameters import check_number, check_points
+from spinney.fits.parameters import PointFacts, check_number, check_points
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
@@ -28,6 +29,13 @@ __all__ = ["OWNER", "check_cap", "fit_table", "label_table", "plan_text"]
 
 #: Whose parameters a message is about.
 OWNER = "spinney"
+#: What to say without bounds.
+BOUNDS = (
+    "Public bounds are missing, or given twice.\nHint: --schema FILE says them column by column, and 'spinney schema TABLE' "
+    "writes such a file to fill in; --bounds LO HI is for columns that all have the same."
+)
+#: What cells are read as, by the kind of their column.
+KINDS = {"number": "numbers", "date": "dates", "boolean": "truth values", "category": "categories"}
 #: So many columns are listed by their names.
 SHOWN_COLUMNS = 20
 
@@ -43,16 +51,18 @@ def plan_text(
 ) -> str:
     """Return the plan, and what it would leave in a ledger; bounds do not change it, but categories are columns."""
     cap = parameters["max_rows_per_group"]
-    bounds = (0, 1) if bounds_file is None else read_schema(bounds_file)
+    bounds: Any = (0, 1) if bounds_file is None else read_schema(bounds_file)
     typed = {"bounds": bounds, "scale": _scale(scale), **parameters}
-    fit = check_points(typed, objective, OWNER, cap is not None).planned(n_features)
+    facts = check_points(typed, objective, OWNER, cap is not None)
+    fit = facts.planned(n_features)
     if n_guess is not None:
         check_number("n_guess", f"{OWNER}.plan", n_guess)
     plan = fit.plan(n_guess)
+    text = str(plan) if bounds_file is None else f"{plan}\n{_declared(facts, list(bounds))}"
     if ledger is None:
-        return str(plan)
+        return text
     left = Ledger(ledger).left_after(plan.charges, adjacency=parameters["adjacency"], max_rows_per_group=cap)
-    return f"{plan}\nAfter it epsilon {left:.6g} would be left in {ledger}."
+    return f"{text}\nAfter it epsilon {left:.6g} would be left in {ledger}."
 
 
 def _columns_and_bounds(
@@ -60,7 +70,7 @@ def _columns_and_bounds(
 ) -> tuple[list[str] | None, Any]:
     """Return the names of the columns, None for all of them, and their bounds: lower and upper ones, or more facts by name."""
     if (bounds is None) == (bounds_file is None):
-        raise ParameterError("Bounds are missing, or given twice.\nHint: --bounds LO HI for all columns, or --bounds-file FILE.")
+        raise ParameterError(BOUNDS)
     names = [name.strip() for name in columns.split(",")] if columns else None
     if bounds_file is None:
         return names, bounds
@@ -90,6 +100,18 @@ def _all_columns(columns: tuple[str, ...]) -> str:
     return f"Read as numbers: {listed}{more}. A cell that is no number drops its row. Hint: --columns names others."
 
 
+def _declared(facts: PointFacts, names: Sequence[str]) -> str:
+    """Return which columns are read as what, by the public schema alone: a CSV file states no types that could be checked."""
+    stated = () if facts.schema is None else facts.schema.columns
+    kinds = dict.fromkeys(names, "number") | {str(column.name): column.kind for column in stated}
+    told = []
+    for kind, words in KINDS.items():
+        listed = [repr(name) for name, one in kinds.items() if one == kind]
+        more = f" and {len(listed) - SHOWN_COLUMNS} more" if len(listed) > SHOWN_COLUMNS else ""
+        told += [f"{', '.join(listed[:SHOWN_COLUMNS])}{more} as {words}"] if listed else []
+    return f"Read as declared: {'; '.join(told)}. A cell of another kind is missing."
+
+
 def check_cap(groups: str | None, parameters: dict[str, Any]) -> None:
     """Raise unless groups and their cap are given together."""
     if (groups is None) != (parameters["max_rows_per_group"] is None):
@@ -113,6 +135,8 @@ def fit_table(
     facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
     if facts.uneven is not None:
         click.echo(" ".join(in_options(facts.uneven).split()), err=True)
+    if bounds_file is not None and names is not None and table[0].suffix.lower() == ".csv":
+        click.echo(_declared(facts, names), err=True)
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups, facts.schema)

@@ -17,6 +17,17 @@ from spinney.exceptions import DataError, ParameterError
 
 __all__ = ["local"]
 
+#: Why messages do not count, by the reasons of `spinney.local.aggregation`, in words.
+LEFT_OUT = {
+    "malformed": "that are no reports",
+    "refused": "of devices that were not asked this time, or whose policy says no",
+    "other question": "that answer another question",
+    "stranger": "whose tokens are not on the roster",
+    "outside group": "whose tokens are not of the group that was asked",
+    "out of range": "that no device sends",
+    "repeated": "whose tokens were counted before",
+}
+
 
 @click.group()
 def local() -> None:
@@ -167,7 +178,7 @@ def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out
         tokens = None if roster is None else frozenset(_lines(roster))
         found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
         is_over, tally = found.question is None, found.tallies[-1]
-        left = ", ".join(f"{count} {reason}" for reason, count in tally.left_out.items() if count)
+        left = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in tally.left_out.items() if count)
         if not tally.total_users:
             told = f" Left out: {left}." if left else ""
             raise DataError(f"No report counts: {session} stays at its question.{told}\nHint: give the messages that answer it.")

@@ -10,10 +10,11 @@ import click
 from spinney._version import __version__
 from spinney.cli.auditing import audit
 from spinney.cli.errors import one_line_errors
+from spinney.cli.examples import example
 from spinney.cli.files import written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
-from spinney.cli.options import FILE, MAP_OPTIONS, CountType, add_options, promise_options
+from spinney.cli.options import CURVE, FILE, MAP_OPTIONS, MAX_K, CountType, add_options, promise_options
 from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
@@ -72,7 +73,7 @@ _clustering = add_options(
     promise_options(
         "clusters", "auto, tree, moments, stable, hst, lloyd, lsh, balcan, coverage, k-variates or sample-aggregate", CountType()
     ),
-    click.option("--max-k", "max_clusters", type=int, default=20, show_default=True, help="The most clusters for --k auto."),
+    click.option("--max-k", "max_clusters", type=int, default=None, help="For --k auto: the most clusters there may be; 20."),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),
     click.option("--tighten", is_flag=True, help="Look for a private box first: for bounds that may be several times too wide."),
     click.option(
@@ -167,11 +168,12 @@ def predict(release: Path, table: Path, out: Path | None) -> None:
 
 @main.command()
 @click.argument("release", type=FILE)
-@click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
-@click.option("--max-k", type=click.IntRange(1, 200), default=20, show_default=True)
+@click.option("--all", "whole", is_flag=True, help="Every column, center and charge, not only what fits on a page.")
+@CURVE
+@MAX_K
 @click.option("--picture", type=FILE, default=None, help="Also write a PNG: of the curve with --curve, else of the release.")
 @add_options(*MAP_OPTIONS)
-def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public: Any) -> None:
+def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Path | None, **public: Any) -> None:
     """Print a release file as one readable page.
 
     With the public files of 'spinney sites' the picture of a release of sites has the network too.
@@ -184,11 +186,11 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
 
         loaded = read_release(release)
         if isinstance(loaded, SiteRelease):
-            show_sites(loaded, curve, picture, public)
+            show_sites(loaded, whole, curve, picture, public)
         elif any(public.values()):
             raise ParameterError("This is no release of sites.\nHint: only they are drawn with --graph or --points.")
         elif isinstance(loaded, Release):
-            show_clusters(loaded, curve, max_k, picture)
+            show_clusters(loaded, whole, curve, max_k, picture)
         else:
             raise ReleaseError(
                 f"{release} is a release of maximum coverage.\nHint: read it in Python: read_release(path).chosen."
@@ -198,6 +200,7 @@ def show(release: Path, curve: bool, max_k: int, picture: Path | None, **public:
 main.add_command(label)
 main.add_command(sign)
 main.add_command(audit)
+main.add_command(example)
 main.add_command(report)
 main.add_command(schema)
 main.add_command(sites)

@@ -8,11 +8,22 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "MAP_OPTIONS", "CountType", "add_options", "promise_options"]
+from spinney.naming import named
+
+__all__ = ["CURVE", "FILE", "MAP_OPTIONS", "MAX_K", "CountType", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
+
+#: The cost curve of a release, and its last number of clusters.
+CURVE = click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
+MAX_K = click.option(
+    "--max-k",
+    type=click.IntRange(1, 200),
+    default=None,
+    help="The last number of the curve; 20, or the curve that --k auto was found from.",
+)
 
 #: The public files that a map of sites is drawn from.
 MAP_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -42,7 +53,12 @@ class CountType(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or the word."""
-        return value if value == "auto" else click.INT.convert(value, param, ctx)
+        if value == "auto":
+            return value
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{named(value)} is no whole number, and not auto.", param, ctx)
 
 
 def promise_options(what: str, algorithms: str, k: click.ParamType[Any] = click.INT) -> Callable[[F], F]:

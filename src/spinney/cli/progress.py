@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 
+from spinney.report.progress import listening
+
 __all__ = ["progress"]
-
-
-class _Listener(logging.Handler):
-    """Calls a function with every message of the library's log."""
-
-    def __init__(self, step: Callable[[str], None]) -> None:
-        super().__init__(logging.INFO)
-        self._step = step
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Pass a message on."""
-        self._step(record.getMessage())
 
 
 @contextmanager
@@ -39,13 +28,6 @@ def progress(steps: int) -> Iterator[Callable[[str], None]]:
             bar.label = f"{label:30}"
             bar.update(1)
 
-        logger, listener = logging.getLogger("spinney"), _Listener(step)
-        level = logger.level
-        logger.addHandler(listener)
-        logger.setLevel(logging.INFO)
-        try:
+        with listening(step):
             yield step
-            bar.update(max(steps - bar.pos, 0))  # a released answer may have made steps unnecessary
-        finally:
-            logger.removeHandler(listener)
-            logger.setLevel(level)
+        bar.update(max(steps - bar.pos, 0))  # a released answer may have made steps unnecessary

@@ -8,7 +8,7 @@ import click
 
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import written_whole
-from spinney.cli.options import FILE
+from spinney.cli.options import CURVE, FILE, MAX_K
 from spinney.exceptions import ParameterError
 
 __all__ = ["report"]
@@ -19,9 +19,9 @@ __all__ = ["report"]
 @click.option("--out", type=FILE, required=True, help="Where to write it: .html, .md, or .pdf (needs Chromium, Chrome or Edge).")
 @click.option("--ledger", type=FILE, default=None, help="Also say what is left in this ledger, and whether it paid for this.")
 @click.option("--title", default=None, help="The heading, instead of what was released.")
-@click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
-@click.option("--max-k", type=click.IntRange(1, 200), default=20, show_default=True)
-def report(release: Path, out: Path, ledger: Path | None, title: str | None, curve: bool, max_k: int) -> None:
+@CURVE
+@MAX_K
+def report(release: Path, out: Path, ledger: Path | None, title: str | None, curve: bool, max_k: int | None) -> None:
     """Write a page to publish: the promise in plain words, what was found, what was spent, how to check it.
 
     One file that loads nothing. The release is checked as by 'spinney verify', and the page says what was found.
@@ -39,11 +39,11 @@ def report(release: Path, out: Path, ledger: Path | None, title: str | None, cur
         found = verify(release)
         estimated = None
         if curve:
-            from spinney.report.curve import cost_curve
+            from spinney.cli.showing import asked_curve
 
             if not isinstance(loaded, Release):
                 raise ParameterError("Only a release of centers has a cost curve.\nHint: leave --curve out.")
-            estimated = cost_curve(loaded, max_k)
+            estimated = asked_curve(loaded, max_k)
         with written_whole(out) as part:
             write_report(loaded, part, title=title, ledger=opened, curve=estimated, verification=found)
         click.echo(f"Wrote {out}: {loaded.statement}.")

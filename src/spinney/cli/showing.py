@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
     from spinney.releases.centers import Release
     from spinney.releases.sites import SiteRelease
+    from spinney.report.curve import CostCurve
     from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["show_clusters", "show_sites"]
+__all__ = ["asked_curve", "show_clusters", "show_sites"]
 
+#: The last number of clusters of a curve, if nothing is said.
+MOST_SHOWN = 20
 #: What a picture of sites lacks without the public files.
 ALONE = "It has the sites alone, for a release holds no network: --graph with --coordinates, or --points, draws it."
 
@@ -52,12 +55,14 @@ def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
     return space
 
 
-def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: dict[str, Any]) -> None:
+def show_sites(release: SiteRelease, whole: bool, curve: bool, picture: Path | None, public: dict[str, Any]) -> None:
     """Print a release of sites, and draw it if a picture is asked for.
 
     Parameters
     ----------
     release : SiteRelease
+    whole : bool
+        Whether to print every site.
     curve : bool
         Refused: there is none.
     picture : Path or None
@@ -71,7 +76,7 @@ def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: 
     files = _public_files(public)
     if files is not None and picture is None:
         raise ParameterError("Public files are for the picture alone.\nHint: --picture FILE.")
-    click.echo(page(release))
+    click.echo(page(release, whole=whole))
     if picture is not None:
         from spinney.report.map import draw_map
 
@@ -81,15 +86,37 @@ def show_sites(release: SiteRelease, curve: bool, picture: Path | None, public: 
         click.echo(f"Wrote {picture}." if space is not None else f"Wrote {picture}. {ALONE}")
 
 
-def show_clusters(loaded: Release, curve: bool, max_k: int, picture: Path | None) -> None:
-    """Print a release of centers, and draw it or its cost curve if a picture is asked for."""
-    from spinney.report.pages import page
+def asked_curve(release: Release, max_k: int | None) -> CostCurve:
+    """Return the cost curve up to a number of clusters; without one, the curve that the release's own number was found from."""
+    from spinney.report.curve import cost_curve, found_curve
 
-    click.echo(page(loaded))
+    found = found_curve(release) if max_k is None else None
+    return cost_curve(release, max_k or MOST_SHOWN) if found is None else found
+
+
+def show_clusters(loaded: Release, whole: bool, curve: bool, max_k: int | None, picture: Path | None) -> None:
+    """Print a release of centers, and draw it or its cost curve if a picture is asked for.
+
+    Parameters
+    ----------
+    loaded : Release
+    whole : bool
+        Whether to print every column and center.
+    curve : bool
+        Whether to print a curve: the one that the number of clusters was found from, if it was and no other is asked for.
+    max_k : int or None
+        The last number of clusters of another curve.
+    picture : Path or None
+    """
+    from spinney.report.pages import SHOWN_COLUMNS, page
+
+    click.echo(page(loaded, whole=whole, curve=not curve))
+    if not whole and loaded.centers.shape[1] > SHOWN_COLUMNS:
+        click.echo("Not all columns are shown: --all shows them.", err=True)
     if curve:
-        from spinney.report.curve import cost_curve, draw_curve
+        from spinney.report.curve import draw_curve
 
-        estimated = cost_curve(loaded, max_k)
+        estimated = asked_curve(loaded, max_k)
         kind = "private summary, free of charge" if loaded.is_private else "summary"
         click.echo(f"\nHow many clusters? Estimated from the {kind}:\n{estimated}")
         if picture is not None:

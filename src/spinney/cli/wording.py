@@ -15,6 +15,7 @@ OPTIONS = {
     "epsilon": "--epsilon",
     "existing_sites": "--existing",
     "lower": "--bounds",
+    "max_clusters": "--max-k",
     "max_rows_per_group": "--max-rows-per-group",
     "model": "--model",
     "n_clusters": "--k",
@@ -29,6 +30,7 @@ OPTIONS = {
 EXPECTED = (
     ("an int in [1, inf) if fit gets groups, and None if it gets none", "an int in [1, inf)"),
     ("None or an int", "an int"),
+    ("None if n_clusters is not 'auto'", "left out unless --k is auto"),
     (", or an algorithm", ""),
 )
 #: Hints that are only for Python, and what to do here.

@@ -59,7 +59,7 @@ class PrivateClusterer(
         self,
         n_clusters: int | str = 8,
         *,
-        max_clusters: int = 20,
+        max_clusters: int | None = None,
         bounds: tuple[ArrayLike, ArrayLike] | dict[str, Any] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,

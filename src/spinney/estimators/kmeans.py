@@ -22,8 +22,8 @@ class PrivateKMeans(PrivateClusterer):
     n_clusters : int or "auto", default 8
         At most 10,000. ``"auto"`` finds on the private summary, free of charge, how many clusters have valleys between them; with
         the algorithm ``tree``, or ``stable`` over it.
-    max_clusters : int, default 20
-        For ``"auto"``: the most there may be, from 1 to 200. Public; the plan is made for so many.
+    max_clusters : int, optional
+        For ``"auto"`` alone: the most there may be, from 1 to 200, 20 by default. Public; the plan is made for so many.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0

@@ -113,7 +113,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         self,
         *,
         n_clusters: int | str = 8,
-        max_clusters: int = 20,
+        max_clusters: int | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
         bounds: Any = None,
@@ -129,7 +129,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         predictionCol: str = "prediction",
     ) -> None:
         super().__init__()
-        self._setDefault(n_clusters=8, max_clusters=20, delta=0.0, algorithm="auto", adjacency="add-remove", tighten=False)
+        self._setDefault(n_clusters=8, delta=0.0, algorithm="auto", adjacency="add-remove", tighten=False)
         self._set(**self._input_kwargs)  # type: ignore[attr-defined]  # keyword_only puts them there
 
     def _fit(self, dataset: DataFrame) -> SparkClusterModel:

@@ -43,6 +43,8 @@ LEAST_EPSILON = 1e-9
 MOST_CLUSTERS = 10_000
 #: The most clusters that k may be found among: each is tried.
 MOST_COUNTED = 200
+#: The most clusters that are found, if nothing is said.
+MOST_FOUND = 20
 #: What is typed for a number of clusters that is to be found.
 AUTO = "auto"
 _STATES = np.random.Generator | np.random.RandomState
@@ -78,6 +80,9 @@ LOCAL: dict[str, Constraint] = {
 }
 MODEL = one_of(("central", "local"), "'central' trusts who runs the fit; 'local' simulates devices that trust nobody.")
 POINTS = {"tighten": boolean("tighten=True looks for a private box first, for bounds that may be several times too wide.")}
+WITHOUT_AUTO = Constraint(
+    lambda value: value is None, "None if n_clusters is not 'auto'", "n_clusters='auto' looks for a number up to it."
+)
 SITES = {
     "power": Constraint(
         lambda value: not isinstance(value, bool) and isinstance(value, int | float) and value in (1, 2), "1 or 2",
@@ -111,9 +116,13 @@ def check_clusters(name: str, owner: str, value: Any) -> None:
 def _check_count(typed: Mapping[str, Any], owner: str) -> None:
     """Raise unless the number of clusters is a number, or to be found up to one."""
     if isinstance(typed["n_clusters"], str) and typed["n_clusters"] == AUTO:
-        check(owner, typed, {"max_clusters": integer(1, "max_clusters=20; each number up to it is tried.", MOST_COUNTED)})
-    else:
-        check_clusters("n_clusters", owner, typed["n_clusters"])
+        if typed["max_clusters"] is not None:
+            check(owner, typed, {"max_clusters": integer(1, "max_clusters=20; each number up to it is tried.", MOST_COUNTED)})
+        return
+    if isinstance(typed["n_clusters"], str):
+        raise ParameterError.wrong("n_clusters", owner, f"an int, or {AUTO!r}", typed["n_clusters"], f"n_clusters={AUTO!r}.")
+    check_clusters("n_clusters", owner, typed["n_clusters"])
+    check(owner, typed, {"max_clusters": WITHOUT_AUTO})
 
 
 def _cap(has_groups: bool) -> Constraint:
@@ -216,7 +225,7 @@ class PointFacts:
         """Return the fit for this number of columns: those of the fit, of which a category has several."""
         schema = self.schema_of(n_features)
         problem = PointProblem(
-            k=int(self.typed["max_clusters" if self.is_counted else "n_clusters"]),
+            k=int(self.typed["max_clusters"] or MOST_FOUND) if self.is_counted else int(self.typed["n_clusters"]),
             is_counted=self.is_counted,
             power=POWERS[self.objective],
             domain=self.space.domain(n_features) if schema is None else schema.domain(n_features),
@@ -256,7 +265,7 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
     has_groups : bool
         Whether rows have groups.
     """
-    typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, "max_clusters": 20, **typed}
+    typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, "max_clusters": None, **typed}
     _check_count(typed, owner)
     check(owner, typed, {"model": MODEL})
     is_local = typed["model"] == "local"

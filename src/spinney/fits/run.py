@@ -14,6 +14,7 @@ from spinney.exceptions import ParameterError
 from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
 from spinney.fits.record import promise_fields, repeat_fields
+from spinney.fits.watching import watched
 from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.ledger import FitLedger
@@ -49,7 +50,8 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     ledger : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
-    return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
+    with watched(lambda: len(planned(fit.algorithm, fit.problem))):
+        return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
 
 
 def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:

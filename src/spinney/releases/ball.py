@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from spinney._lazy import above
 from spinney.releases.centers import Release
 from spinney.spaces.box import FloatArray
 
@@ -39,6 +40,10 @@ class OneCluster:
     count_margin: float
     wanted: int
     release: Release
+
+    def _repr_html_(self) -> str:
+        text: str = above("spinney.report.notebook:ball_html")(self)
+        return text
 
     @property
     def statement(self) -> str:

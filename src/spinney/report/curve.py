@@ -90,7 +90,8 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
         solution = solve(release.summary_points, release.summary_weights, k, power, rng, fillers, starts=starts)
         best = solution.centers
         costs.append(min(solution.cost, *costs[-1:]) if costs else solution.cost)
-    return CostCurve(release.objective, tuple(range(1, max_clusters + 1)), tuple(costs), release.statement)
+    chosen = None if release.k_costs is None else len(release.centers)
+    return CostCurve(release.objective, tuple(range(1, max_clusters + 1)), tuple(costs), release.statement, chosen)
 
 
 def found_curve(release: Release) -> CostCurve | None:

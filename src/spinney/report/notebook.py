@@ -1,4 +1,4 @@
-"""What notebooks show: parts of the published page, for plans, releases, curves and ledgers."""
+"""What notebooks show: parts of the published page, for plans, releases, balls, curves, ledgers and findings about releases."""
 
 from __future__ import annotations
 
@@ -6,21 +6,58 @@ from pathlib import Path
 
 from spinney.algorithms.plan import Plan
 from spinney.ledgers.ledger import Ledger
+from spinney.releases.ball import OneCluster
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.curve import CostCurve
+from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.assembly import curve_section, summarized
-from spinney.report.publication.blocks import LETTERS, Block, Document, Paragraph, Section, Sheet, Value, clean
+from spinney.report.publication.blocks import LETTERS, Block, Document, Facts, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.html import to_fragment
-from spinney.report.publication.sections import ledger_blocks
+from spinney.report.publication.odds import promise_section
+from spinney.report.publication.results import column_names
+from spinney.report.publication.sections import ledger_blocks, notices, spent_section
+from spinney.solvers.separation import Separation
+from spinney.verification.report import MARKS, Verification
 
-__all__ = ["curve_html", "ledger_html", "plan_html", "release_html"]
+__all__ = ["ball_html", "curve_html", "ledger_html", "plan_html", "release_html", "separation_html", "verification_html"]
 
 
 def release_html(release: Release | SiteRelease | CoverRelease) -> str:
     """Return what was found, promised and spent."""
     return to_fragment(summarized(release))
+
+
+def ball_html(ball: OneCluster) -> str:
+    """Return a ball, what it holds, and what was promised and spent."""
+    names = column_names(ball.release)
+    exact = ball.release.noise.startswith("none")
+    margin = "" if exact else f" \N{PLUS-MINUS SIGN} {short(ball.count_margin)} with probability 0.95"
+    facts = Facts(
+        (
+            ("Rows inside", f"{short(ball.count)}{margin}; {ball.wanted:,} were asked for."),
+            ("Radius", f"{short(ball.radius)}, in the units of the columns."),
+        )
+    )
+    cells = tuple((Value(name), Value(short(value))) for name, value in zip(names, ball.center.tolist(), strict=True))
+    section = Section("What was found", (facts, Sheet("Center of the ball", ("column", "center"), cells[:SHOWN_LINES])))
+    rest = (promise_section(ball.release), spent_section(ball.release, None))
+    return to_fragment(Document("A ball that holds many rows", ball.statement, notices(ball.release, None), (section, *rest)))
+
+
+def verification_html(verification: Verification) -> str:
+    """Return what was checked about a release, line by line."""
+    cells = tuple((Value(clean(one.subject)), Value(MARKS[one.holds]), Value(clean(one.words))) for one in verification.findings)
+    section = Section("What was checked", (Sheet("Findings", ("about", "result", "words"), cells, 3),))
+    return to_fragment(Document(clean(verification.title), clean(verification.verdict), (), (section,)))
+
+
+def separation_html(separation: Separation) -> str:
+    """Return whether k fits, with the notions of stability."""
+    cells = tuple((Value(name), Value(f"{value:.4g}")) for name, value in separation.notions.items())
+    section = Section("Notions of stability", (Sheet("Notions", ("notion", "value"), cells),))
+    return to_fragment(Document("Do so many clusters fit", separation.hint, (), (section,)))
 
 
 def plan_html(plan: Plan) -> str:

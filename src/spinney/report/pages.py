@@ -13,6 +13,7 @@ from spinney.releases.sites import SiteRelease
 from spinney.report.curve import found_curve
 from spinney.report.site_table import site_names
 from spinney.spaces.columns import Column
+from spinney.spaces.plain_values import short
 
 __all__ = [
     "aligned",
@@ -44,7 +45,7 @@ def _tightened(release: Release, names: list[str]) -> list[str]:
     if release.tightened is None:
         return []
     bounds = zip(names, release.tightened["lower"], release.tightened["upper"], strict=False)
-    rows = [["column", "from", "to"]] + [[name, f"{low:.5g}", f"{high:.5g}"] for name, low, high in bounds]
+    rows = [["column", "from", "to"]] + [[name, short(low, 5), short(high, 5)] for name, low, high in bounds]
     return ["", "The private box that rows were clipped to:", *aligned(rows)]
 
 
@@ -76,10 +77,10 @@ def made_lines(release: Promise) -> list[str]:
     return [*lines, *([f"To repeat it: {listed}."] if listed else [])]
 
 
-def shortened(lines: list[str], what: str) -> list[str]:
-    """Return a heading and at most so many lines as fit on a page, and how many are left out."""
+def shortened(lines: list[str], what: str, whole: bool = False) -> list[str]:
+    """Return a heading and at most so many lines as fit on a page, and how many are left out; if it is to be whole, all."""
     left = len(lines) - 1 - SHOWN_LINES
-    return lines if left <= 0 else [*lines[: SHOWN_LINES + 1], f"... and {left} more {what}"]
+    return lines if left <= 0 or whole else [*lines[: SHOWN_LINES + 1], f"... and {left} more {what}"]
 
 
 def _numbered(charges: tuple[Charge, ...]) -> list[tuple[str, str, str]]:
@@ -104,17 +105,17 @@ def charge_rows(release: Promise) -> list[tuple[str, str, str]]:
     return each if len(each) <= SHOWN_CHARGES else _numbered(release.charges)
 
 
-def spent_lines(release: Promise) -> list[str]:
+def spent_lines(release: Promise, whole: bool = False) -> list[str]:
     """Return what was spent on what."""
     charges = aligned([["question", "for", "charge"], *map(list, charge_rows(release))])
-    return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *shortened(charges, "charges")]
+    return [f"Spent (epsilon {release.epsilon:.9g} of {release.promised_epsilon:.9g}):", *shortened(charges, "charges", whole)]
 
 
 def _coordinate(release: Release, i: int, column: int) -> str:
     """Return a coordinate of a center in the user's units, with its margin if it has one."""
     value, facts, margins = float(release.centers[i, column]), release.facts, release.center_margins
     fact = Column(None, "number") if facts is None else facts.of_titles[column]
-    text = fact.shown(value) or f"{value:.5g}"
+    text = fact.shown(value) or short(value, 5)
     has_margin = margins is not None and not release.noise.startswith("none") and not math.isnan(margins[i, column])
     return f"{text} +- {fact.shown_margin(float(margins[i, column]))}" if has_margin and margins is not None else text
 
@@ -135,13 +136,13 @@ def schema_lines(release: Release) -> list[str]:
     rows = [["column", "kind", "from", "to", "unit or weight", "source"]]
     for column in release.facts.columns:
         ends = (
-            [column.shown(end) or f"{end:.5g}" for end in (column.lower, column.upper)]
+            [column.shown(end) or short(end, 5) for end in (column.lower, column.upper)]
             if column.kind in ("number", "date")
             else None
         )
         kind = f"one of {len(column.categories)}" if column.kind == "category" else column.kind
         size = column.unit if column.kind in ("number", "date") else column.weight
-        rows.append([str(column.name or "(no name)"), kind, *(ends or ["", ""]), f"{size:.5g}", column.source])
+        rows.append([str(column.name or "(no name)"), kind, *(ends or ["", ""]), short(size, 5), column.source])
     return [
         "",
         "The public schema; distances are measured after each column is divided by its unit:",
@@ -149,18 +150,19 @@ def schema_lines(release: Release) -> list[str]:
     ]
 
 
-def _centers(release: Release) -> tuple[list[str], list[str], list[str]]:
+def _centers(release: Release, whole: bool) -> tuple[list[str], list[str], list[str]]:
     """Return what was clustered, the centers by their sizes, and the private box, if there is one."""
     k, d = release.centers.shape
     names = list(release.feature_names or (f"column {i}" for i in range(d)))
-    shown = names[:SHOWN_COLUMNS]
-    order = release.sizes.argsort()[::-1]
-    centers = [["size", *shown]] + [
-        [f"{release.sizes[i]:.0f}", *(_coordinate(release, i, column) for column in range(len(shown)))] for i in order
+    shown = names if whole else names[:SHOWN_COLUMNS]
+    order = np.argsort(-release.sizes, kind="stable")
+    centers = [["cluster", "size", *shown]] + [
+        [str(i), f"{release.sizes[i]:.0f}", *(_coordinate(release, i, column) for column in range(len(shown)))] for i in order
     ]
     head = f"{release.objective}: {k} centers, {d} columns, algorithm {release.algorithm!r}, spinney {release.version}"
-    table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers")]
-    more = [f"... and {d - len(shown)} more columns"] if d > len(shown) else []
+    table = [f"Centers by {sizes_words(release, each='each size ')}:", *shortened(aligned(centers), "centers", whole)]
+    left = d - len(shown)
+    more = [f"... and {left} more columns"] if left else []
     if release.supported_centers is not None and release.supported_centers < k:
         more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
     more += _margin_lines(release)
@@ -179,39 +181,49 @@ def _curve_lines(release: Release | SiteRelease) -> list[str]:
     return [] if curve is None else ["", "The estimated costs that this number was found from:", str(curve)]
 
 
-def _sites(release: SiteRelease) -> tuple[list[str], list[str], list[str]]:
+def _sites(release: SiteRelease, whole: bool) -> tuple[list[str], list[str], list[str]]:
     """Return what was chosen, and the sites by their sizes."""
     space, names = release.space, site_names(release)
     costs = "squared travel costs" if release.power == 2 else "travel costs"
     existing = f", {len(release.existing_sites)} existing" if len(release.existing_sites) else ""
-    rows = [["size", "site", "kind"]]
-    for i in release.sizes.argsort(kind="stable")[::-1]:
-        rows.append([f"{release.sizes[i]:.0f}", names[i], "new" if i < len(release.medoids) else "existing"])
+    rows = [["number", "size", "site", "kind"]]
+    for i in np.argsort(-release.sizes, kind="stable"):
+        rows.append([str(i), f"{release.sizes[i]:.0f}", names[i], "new" if i < len(release.medoids) else "existing"])
     head = [
         f"sites: {len(release.medoids)} new{existing}, {costs}, algorithm {release.algorithm!r}, spinney {release.version}",
         f"Space: {space['kind']} of {space['n_points']} points, {space['n_candidates']} of them candidates.",
     ]
-    table = [f"Sites by {sizes_words(release, ', the rows each serves')}:", *shortened(aligned(rows), "sites")]
+    table = [f"Sites by {sizes_words(release, ', the rows each serves')}:", *shortened(aligned(rows), "sites", whole)]
     return head, [*table, *([release.faint] if release.looks_empty else [])], []
 
 
-def page(release: Release | SiteRelease) -> str:
+def page(release: Release | SiteRelease, *, whole: bool = False, curve: bool = True) -> str:
     """Return what was promised, the centers or sites with their sizes, and what was spent on what.
+
+    Clusters have the numbers that labels have: from 0, in the order of the release.
 
     Privacy
     -------
     Post-processing of a release: free.
+
+    Parameters
+    ----------
+    release : Release or SiteRelease
+    whole : bool
+        Whether to show every column, center and charge, and not as many as fit on a page.
+    curve : bool
+        Whether to show the costs that a number of clusters was found from, if it was.
     """
-    head, table, box = _sites(release) if isinstance(release, SiteRelease) else _centers(release)
+    head, table, box = _sites(release, whole) if isinstance(release, SiteRelease) else _centers(release, whole)
     lines = [
         *head,
         *promise_lines(release),
         "",
         *table,
         "",
-        *spent_lines(release),
+        *spent_lines(release, whole),
         *box,
-        *_curve_lines(release),
+        *(_curve_lines(release) if curve else ()),
         "",
         f"Summary: {len(release.summary_points)} weighted points.",
         *before_lines(release),

@@ -96,23 +96,39 @@ def figure_of(
 
 
 def informative_columns(release: Release, count: int = SHOWN_COLUMNS) -> tuple[int, ...]:
-    """Return up to so many columns along which the centers differ most, by their sizes and the width of the domain, in order."""
+    """Return up to so many columns along which the centers differ most, by their sizes and the width of the domain, in order.
+
+    Numbers and dates come before indicators, which have but two places.
+    """
     domain = domain_from_dict(release.tightened or release.domain)
     weights = release.sizes + 1.0
     scaled = (release.centers - domain.lower) / (domain.upper - domain.lower)
     spread = np.average((scaled - np.average(scaled, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
-    best = np.argsort(-spread, kind="stable")[:count]
+    best = np.lexsort((-spread, indicators(release)))[:count]
     return tuple(sorted(best.tolist()))
 
 
+def indicators(release: Release) -> NDArray[np.bool_]:
+    """Return which columns are truth values, or say whether a row is of one category."""
+    if release.facts is None:
+        return np.zeros(release.centers.shape[1], dtype=bool)
+    return np.array([column.kind in ("boolean", "category") for column in release.facts.of_titles])
+
+
 def _name_axes(axis: Any, release: Release, first: int | None, second: int | None) -> None:
-    """Write the names of the columns beside an axis, as they are: a dollar sign begins no formula."""
+    """Write the names of the columns beside an axis, as they are: a dollar sign begins no formula; days are written as days."""
+    from matplotlib.ticker import MaxNLocator
+
     names = release.feature_names or [f"column {i}" for i in range(release.centers.shape[1])]
     for side, column in ((axis.xaxis, first), (axis.yaxis, second)):
         if column is not None:
             name = str(names[column])
             side.label.set_parse_math(False)
             side.set_label_text(name if len(name) <= LETTERS else name[: LETTERS - 3] + "...")
+            fact = None if release.facts is None else release.facts.of_titles[column]
+            if fact is not None and fact.kind == "date":
+                side.set_major_locator(MaxNLocator(2))  # a day takes many letters
+                side.set_major_formatter(lambda value, place, fact=fact: fact.day(value))
 
 
 def _summary_words(release: Release) -> str:
@@ -121,8 +137,13 @@ def _summary_words(release: Release) -> str:
 
 def _sizes_words(release: Release) -> str:
     if release.noise.startswith("none"):
-        return "its exact number of rows"
-    return f"its noisy number of rows, +- {release.sizes_margin:.0f}"
+        return "its number: its exact number of rows"
+    return f"its number: its noisy number of rows, +- {release.sizes_margin:.0f}"
+
+
+def _size_texts(release: Release) -> list[str]:
+    """Return the numbers of clusters, as labels have them, with their sizes."""
+    return [f"{i}: {size:.0f}" for i, size in enumerate(release.sizes)]
 
 
 def _title(figure: Any, release: Release, width: float, first: str) -> None:
@@ -198,7 +219,7 @@ def _pair(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
         handles[-1].set_label(f"center, with {_sizes_words(release)}")
     figure.legend(handles=handles, loc="outside lower center", ncols=1, fontsize=8, frameon=False)
     if labeled:
-        place_labels(axis, release.centers[:, list(columns)], [f"{size:.0f}" for size in release.sizes])
+        place_labels(axis, release.centers[:, list(columns)], _size_texts(release))
     return figure
 
 
@@ -240,10 +261,10 @@ def _matrix_handles(release: Release, columns: tuple[int, ...]) -> list[Any]:
     if len(release.centers) <= LISTED:
         colors, _ = _colors(release)
         margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
-        handles[-1].set_label(f"center, and the rows it\nserves{margin}:")
+        handles[-1].set_label(f"center: the cluster's number,\nand the rows it serves{margin}:")
         look: dict[str, Any] = {"marker": "X", "color": "none", "markeredgecolor": "black", "markersize": 9}
         for i in np.argsort(-release.sizes, kind="stable"):
-            handles.append(Line2D([], [], **look, markerfacecolor=colors[i], label=f"{release.sizes[i]:.0f}"))
+            handles.append(Line2D([], [], **look, markerfacecolor=colors[i], label=_size_texts(release)[i]))
     if len(columns) < release.centers.shape[1]:
         handles.append(Line2D([], [], color="none", label="The columns along which\nthe centers differ most."))
     return handles
@@ -301,7 +322,7 @@ def _bars(release: Release, new: NewFigure) -> Any:
     _title(figure, release, width, _headline(release, (0,)))
     figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     if len(places) <= LABELED:
-        place_labels(axis, tips, [f"{size:.0f}" for size in release.sizes])
+        place_labels(axis, tips, _size_texts(release), 8 if len(places) <= LISTED else 6.5)
     return figure
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._lazy import above
 from spinney.solvers.stability import Clustered, next_distances
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
@@ -112,8 +113,10 @@ class Separation:
             return f"More than {k} clusters may fit: one more center still gains much."
         return f"{k} clusters do not stand out: one center fewer costs little more, or one more gains about as much."
 
-    def __str__(self) -> str:
-        told = {
+    @property
+    def notions(self) -> dict[str, float]:
+        """The notions of stability, by name."""
+        return {
             "phi, separation (estimate)": self.phi,
             "cost of k - 1 / k": self.fewer_cost / self.cost if self.cost > 0 else math.inf,
             "cost of k / k + 1": self.cost / self.more_cost if self.more_cost > 0 else math.inf,
@@ -126,6 +129,13 @@ class Separation:
             "alpha, center proximity": self.proximity,
             "share with the proximity condition": self.proximity_share,
         }
+
+    def _repr_html_(self) -> str:
+        text: str = above("spinney.report.notebook:separation_html")(self)
+        return text
+
+    def __str__(self) -> str:
+        told = self.notions
         width = max(map(len, told))
         return "\n".join([*(f"{name.ljust(width)}  {value:.4g}" for name, value in told.items()), self.hint])
 

@@ -204,8 +204,8 @@ def as_space(bounds: ArrayLike | Mapping[str, Any] | Box | Ball | None, owner: s
         return Box(bounds[0], bounds[1])
     raise ParameterError.wrong(
         "bounds", owner, "a pair (lower, upper), pairs by column, a Box or a Ball", bounds,
-        "bounds=(0, 255) if all columns share a range, bounds={'age': (0, 110), 'bmi': (10, 60)} by the names of columns, or "
-        "bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
+        "bounds=(0, 255) if all columns share a range, bounds={'age': (0, 110), 'region': ['north', 'south']} by the names of "
+        "columns, or bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
         "Take them from public knowledge, never from the rows.",
     )  # fmt: skip
 

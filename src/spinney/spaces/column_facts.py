@@ -32,10 +32,10 @@ WORDS = {
 KINDS = {"bounds": "number", "dates": "date", "categories": "category", "boolean": "boolean"}
 
 
-def _wrong(owner: str, name: Any, expected: str, got: object = None) -> ParameterError:
-    """Return the error about one column of a schema; nothing but names of columns and types is told."""
-    told = "something else" if got is None else type(got).__name__
-    return ParameterError.wrong("bounds", owner, f"{expected} for column {named(name)}", told, HINT)
+def _wrong(owner: str, name: Any, expected: str, told: str) -> ParameterError:
+    """Return the error about one column of a schema, and what it is told instead: `named`, or words without a value."""
+    said = f"The 'bounds' parameter of {owner} must be {expected} for column {named(name)}. Got {told} instead."
+    return ParameterError(f"{said}\nHint: {HINT}")
 
 
 def with_unit(column: Column, unit: Any, owner: str) -> Column:
@@ -100,22 +100,29 @@ def _short(given: Any) -> dict[str, Any] | None:
 
 def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, owner: str) -> tuple[float, float]:
     """Return a lower and an upper bound."""
-    ends = [read(value) for value in _listed(pair)]
-    if len(ends) != 2 or ends[0] is None or ends[1] is None or not NARROWEST < ends[1] - ends[0] < WIDEST:
-        raise _wrong(owner, name, f"{what}, the lower first, {NARROWEST} to {WIDEST} apart", pair)
-    return ends[0], ends[1]
+    given = _listed(pair)
+    ends = [read(value) for value in given]
+    if len(ends) == 2 and ends[0] is not None and ends[1] is not None and NARROWEST < ends[1] - ends[0] < WIDEST:
+        return ends[0], ends[1]
+    if len(ends) != 2:
+        told = "something that is no pair" if given else named(pair)
+    elif ends[0] is None or ends[1] is None:
+        told = named(given[0] if ends[0] is None else given[1])
+    else:
+        told = "the upper one first" if ends[0] > ends[1] else "two that are equal, or too near or far"
+    raise _wrong(owner, name, f"{what}, the lower first, {NARROWEST} to {WIDEST} apart", told)
 
 
 def _categories(name: str, given: Any, owner: str) -> tuple[str, ...]:
     """Return the names of categories, each once."""
     listed = _listed(given)
     if len(listed) < 2 or not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in listed):
-        raise _wrong(owner, name, f"a list of 2 to {MOST_CATEGORIES} texts", given)
+        raise _wrong(owner, name, f"a list of 2 to {MOST_CATEGORIES} texts", named(given))
     names = tuple(canonical_name(str(one)) for one in listed)
     if not all(names) or not all(one.isprintable() for one in names):
-        raise _wrong(owner, name, "categories of printable letters, none of them empty", given)
+        raise _wrong(owner, name, "categories of printable letters, none of them empty", "others")
     if len(set(names)) < len(names):
-        raise _wrong(owner, name, "different categories, each once (blanks around them do not count)", given)
+        raise _wrong(owner, name, "different categories, each once (blanks around them do not count)", "one twice")
     return names
 
 
@@ -132,7 +139,9 @@ def _fill(column: Column, given: Any, owner: str) -> float | str | None:
         number = days_since(column.epoch or EPOCH)(given) if column.kind == "date" else number_of(given)
         found = number if number is not None and column.lower <= number <= column.upper else None
     if found is None:
-        raise _wrong(owner, column.name, "a 'fill' that is itself a cell within the bounds, or one of the categories", given)
+        raise _wrong(
+            owner, column.name, "a 'fill' that is itself a cell within the bounds, or one of the categories", named(given)
+        )
     return found
 
 
@@ -152,19 +161,23 @@ def column_of(name: str, given: Any, owner: str) -> Column:
         expected = (
             "two finite numbers, the lower first, a list of texts (of digits in a dict: {'categories': ['1', '2']}) or a dict"
         )
-        raise _wrong(owner, name, expected, given)
+        raise _wrong(owner, name, expected, named(given))
     word = next((word for word in WORDS if word in facts), None)
-    if word is None or not set(facts) <= {word, *WORDS[word]}:
+    if word is None:
         words = "one of 'bounds', 'dates', 'categories' and 'boolean', with 'unit' (or 'weight'), 'fill' and 'source' beside it,"
-        raise _wrong(owner, name, f"a dict of {words}", given)
+        raise _wrong(owner, name, f"a dict of {words}", "none of the four")  # not its words: they may be those of a table
+    unknown = next((other for other in facts if other != word and other not in WORDS[word]), None)
+    if unknown is not None:
+        beside = ", ".join(map(repr, sorted(WORDS[word])))
+        raise _wrong(owner, name, f"{word!r}, with {beside} at most beside it,", named(unknown))
     for size in {"unit", "weight"} & {fact for fact, value in facts.items() if value is not None}:
         if not is_positive(facts[size]):
-            raise _wrong(owner, name, f"a positive {size!r}", facts[size])
+            raise _wrong(owner, name, f"a positive {size!r}", named(facts[size]))
     source, epoch = facts.get("source") or "", day_of(facts.get("epoch") or EPOCH)
     if not (isinstance(source, str) and source.isprintable()):
-        raise _wrong(owner, name, "a 'source' of one line", source)
+        raise _wrong(owner, name, "a 'source' of one line", "another text" if isinstance(source, str) else named(source))
     if epoch is None:
-        raise _wrong(owner, name, "an 'epoch' such as '1970-01-01'", facts["epoch"])
+        raise _wrong(owner, name, "an 'epoch' such as '1970-01-01'", named(facts["epoch"]))
     column = Column(name, KINDS[word], source=source, weight=float(facts.get("weight") or 1.0))
     if word == "bounds":
         lower, upper = _ends(name, facts[word], number_of, "two finite numbers", owner)
@@ -175,7 +188,7 @@ def column_of(name: str, given: Any, owner: str) -> Column:
     elif word == "categories":
         column = replace(column, categories=_categories(name, facts[word], owner))
     elif facts[word] is not True:
-        raise _wrong(owner, name, "'boolean': True", facts[word])
+        raise _wrong(owner, name, "'boolean': True", named(facts[word]))
     if facts.get("unit") is not None:
         column = with_unit(column, facts["unit"], owner)
     stated = column.stated or facts.get("weight") is not None

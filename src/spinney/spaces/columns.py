@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from spinney.spaces.plain_values import EPOCH
+from spinney.spaces.plain_values import EPOCH, short
 
 __all__ = ["Column"]
 
@@ -84,10 +84,10 @@ class Column:
         """Return its own number as people write it: a date, or a share in percent; None if it is a plain number."""
         if self.kind == "number":
             return None
-        return self.day(number) if self.kind == "date" else f"{100 * number:.3g}%"
+        return self.day(number) if self.kind == "date" else f"{round(100 * number, 1) + 0.0:.1f}%"
 
     def shown_margin(self, margin: float) -> str:
         """Return how far its own number may be off."""
-        if self.kind == "number":
-            return f"{margin:.2g}"
-        return f"{margin:.2g} days" if self.kind == "date" else f"{100 * margin:.2g}%"
+        if self.kind in ("number", "date"):
+            return short(float(f"{margin:.2g}"), 2) + (" days" if self.kind == "date" else "")
+        return f"{100 * margin:.2g}%"

@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["EPOCH", "LARGEST_WHOLE", "WHOLE", "canonical_name", "day_of", "days_since", "is_digits", "is_positive", "number_of"]
+__all__ = [
+    "EPOCH",
+    "LARGEST_WHOLE",
+    "WHOLE",
+    "canonical_name",
+    "day_of",
+    "days_since",
+    "is_digits",
+    "is_positive",
+    "number_of",
+    "short",
+]
 
 #: What days are counted from, if nothing is said.
 EPOCH = date(1970, 1, 1)
@@ -73,3 +84,16 @@ def is_digits(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def short(value: float, digits: int = 4) -> str:
+    """Return a number in so many digits; large ones with commas, and very large or small ones with a power of ten."""
+    value = float(value)
+    if not math.isfinite(value) or value == 0:
+        return "0" if value == 0 else str(value)
+    size = abs(value)
+    if not 1e-4 <= size < 1e9:
+        return f"{value:.{digits}g}"
+    places = max(digits - 1 - math.floor(math.log10(size)), 0)
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -80,8 +80,7 @@ def _by_name(columns: list[Column], scale: Mapping[Any, Any], owner: str) -> lis
     known = {column.name: column for column in columns}
     for name in scale:
         if not isinstance(name, str) or name not in known:
-            told = named(name) if isinstance(name, str) else type(name).__name__
-            raise ParameterError.wrong("scale", owner, "named by columns of bounds", told, SCALE_HINT)
+            raise ParameterError.wrong("scale", owner, "named by columns of bounds", name, SCALE_HINT)
         if known[name].kind in ("boolean", "category"):
             hint = f"bounds={{{named(name)}: {{'categories': [...], 'weight': 1}}}}: how far a category is from another one."
             raise ParameterError.wrong("scale", owner, "units of numbers and dates", f"one for {named(name)}", hint)

@@ -13,14 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from spinney.exceptions import DataError, ParameterError, check_path
+from spinney.naming import named
 from spinney.spaces.column_facts import column_of
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
 __all__ = ["read_schema", "schema_template", "table_columns"]
 
+#: What to write, by the kind of file.
 HINT = (
     'Hint: write JSON such as {"age": [0, 110], "region": ["north", "south"], "day": {"dates": ["2020-01-01", "2025-12-31"]}, '
     '"smoker": {"boolean": true}, "income": {"bounds": [0, 200000], "unit": 20000, "fill": 0, "source": "tax tables"}}.'
+)
+TOML_HINT = (
+    'Hint: write TOML such as age = [0, 110] or region = ["north", "south"]; more facts of a column stand below its name, '
+    '[income], line by line: bounds = [0, 200000], unit = 20000, fill = 0, source = "tax tables"; or, in place of bounds, '
+    "dates = [2020-01-01, 2025-12-31] or boolean = true."
 )
 _TOML_HEAD = """\
 # Public facts about columns, from public knowledge alone: never from the rows. Delete the columns that are not to be used.
@@ -42,18 +49,21 @@ def read_schema(path: Path) -> dict[str, Any]:
     """
     check_path(path, "read_schema")
     path = Path(path)
-    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{HINT}"))
+    is_toml = path.suffix.lower() == ".toml"
+    hint = TOML_HINT if is_toml else HINT
+    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
 
     def parse() -> Any:
         text = content.decode("utf-8")
-        return tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        return tomllib.loads(text) if is_toml else json.loads(text)
 
-    record = shielded(parse, DataError(f"{path} does not hold bounds.\n{HINT}"))
+    kind = "TOML" if is_toml else "JSON"
+    record = shielded(parse, DataError(f"{path} does not hold bounds, or is no {kind}.\n{hint}"))
     if not isinstance(record, dict) or not record:
-        raise DataError(f"{path} does not hold bounds.\n{HINT}")
+        raise DataError(f"{path} does not hold bounds.\n{hint}")
     facts = {name: _pair(given) for name, given in record.items()}
     for name, given in facts.items():
-        _check_column(path, name, given)
+        _check_column(path, name, given, hint)
     return facts
 
 
@@ -67,19 +77,24 @@ def _pair(given: Any) -> Any:
         return given
 
 
-def _check_column(path: Path, name: str, given: Any) -> None:
+def _check_column(path: Path, name: str, given: Any, hint: str) -> None:
     """Raise unless a file's facts of a column are lawful, in words about the file."""
     pair = given.get("bounds") if isinstance(given, dict) else given
+    if pair in ([], [None, None]):
+        raise DataError(
+            f"{path}: nothing is filled in for column {named(name)}.\n"
+            "Hint: write its bounds, dates, categories or boolean, or delete the column; what to write is public knowledge."
+        )
     numbers = isinstance(pair, list) and len(pair) == 2 and all(type(end) in (int, float) for end in pair)
     if numbers and not pair[0] < pair[1]:  # type: ignore[index]
-        raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{HINT}")
+        raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{hint}")
     wrong = ""
     try:
         column_of(name, given, "a schema")
     except ParameterError as error:
         wrong = str(error).partition("\n")[0].partition(" must be ")[2]
     if wrong:
-        raise DataError(f"{path} does not hold bounds, for there must be {wrong}\n{HINT}")
+        raise DataError(f"{path}: there must be {wrong}\n{hint}")
 
 
 def table_columns(path: Path) -> list[str]:

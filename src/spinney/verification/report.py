@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Check", "Verification"]
+from spinney._lazy import above
 
-_MARKS = {True: "holds", False: "REFUSED", None: "not told"}
+__all__ = ["MARKS", "Check", "Verification"]
+
+#: How a finding is told.
+MARKS = {True: "holds", False: "REFUSED", None: "not told"}
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,14 @@ class Verification:
     findings : tuple of Check
     authenticated : bool
         Whether it stands, to the letter, in a ledger, or was signed with the key.
+    file : str
+        The name of the file, without its folders.
     """
 
     title: str
     findings: tuple[Check, ...]
     authenticated: bool
+    file: str = ""
 
     @property
     def holds(self) -> bool:
@@ -59,7 +65,11 @@ class Verification:
         by = "authenticated" if self.authenticated else "not authenticated: anyone could have written this file"
         return f"The arithmetic holds{told}; {by}."
 
+    def _repr_html_(self) -> str:
+        text: str = above("spinney.report.notebook:verification_html")(self)
+        return text
+
     def __str__(self) -> str:
         width = max(len(finding.subject) for finding in self.findings)
-        lines = [f"{_MARKS[one.holds]:<8}  {one.subject:<{width}}  {one.words}" for one in self.findings]
+        lines = [f"{MARKS[one.holds]:<8}  {one.subject:<{width}}  {one.words}" for one in self.findings]
         return "\n".join([self.title, *lines, self.verdict])

@@ -73,7 +73,6 @@ def test_columns_are_told_only_where_nobody_named_them(folder):
     result = fit("wide.csv", "--bounds", "0", "1", k="1")
     assert "'c19' and 10 more. A cell" in result.stderr
     for table, more in (
-        ("rows.csv", ("--bounds-file", "bounds.json")),
         ("rows.csv", ("--bounds", "0", "100", "--columns", "age")),
         ("rows.npy", ("--bounds", "0", "100")),
     ):
@@ -159,7 +158,7 @@ def test_unreadable_data_is_one_line_and_exit_code_three_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rows.csv",), "Bounds are missing"),
+        (("rows.csv",), "Public bounds are missing"),
         (("rows.csv", "--bounds", "0", "1", "--bounds-file", "bounds.json"), "given twice"),
         (("rows.csv", "--bounds", "1", "0"), "error: --bounds must be lower < upper"),
         (("rows.csv", "--bounds", "0", "1", "--groups", "patient"), "need each other"),

@@ -50,7 +50,8 @@ def test_a_repeated_response_sends_the_same_messages(shell, tmp_path):
     shell(RESPOND)
     assert (tmp_path / "reports.jsonl").read_text() == first
     printed = shell("aggregate session.json reports.jsonl reports.jsonl")
-    assert "repeated" in printed
+    assert "whose tokens were counted before" in printed
+    assert "of devices that were not asked this time, or whose policy says no" in printed
 
 
 def test_a_roster_leaves_strangers_out(shell, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from spinney import PrivateKMeans, Release
+from spinney.cli import fitting
 from spinney.cli.main import main
 from spinney.tables.schema_files import read_schema, schema_template
 
@@ -96,7 +97,7 @@ def test_a_template_is_made_of_names_alone(folder):
         assert run("schema", "rows.csv", "--out", name).exit_code == 0
         result = fit("rows.csv", "--schema", name)
         assert result.exit_code == 3
-        assert "two finite numbers" in result.output
+        assert f"{name}: nothing is filled in for column 'name'." in result.output
     (folder / "odd.csv").write_text('"a""b","c]d",é,=x\n')
     assert run("schema", "odd.csv", "--out", "odd.toml").exit_code == 0
     filled = (folder / "odd.toml").read_text().replace("bounds = []", "bounds = [0, 1]")
@@ -111,6 +112,21 @@ def test_a_schema_that_is_there_is_not_written_over(folder):
     assert done.exit_code != 0
     assert "is there already" in done.output
     assert (folder / "facts.toml").read_text() == "filled in"
+
+
+def test_kinds_are_told_as_declared_before_anything_is_charged(folder, monkeypatch):
+    """A CSV file states no types, so that a column of texts may be declared as numbers: the schema alone is repeated."""
+    (folder / "texts.json").write_text('{"name": [0, 1], "age": [0, 110]}')
+    told = "Read as declared: 'name', 'age' as numbers. A cell of another kind is missing."
+    wrong = fit("rows.csv", "--schema", "texts.json")
+    assert told in wrong.stderr
+    (folder / "rows.csv").write_text("name,age\n0.5,44\n")
+    assert told in fit("rows.csv", "--schema", "texts.json").stderr
+    plan = run("plan", "--k", "2", "--epsilon", "1", "--schema", "schema.toml").output
+    assert "'age', 'income' as numbers; 'admitted' as dates; 'region' as categories." in plan
+    monkeypatch.setattr(fitting, "run", lambda *arguments: 1 / 0)
+    assert "as dates" in fit("rows.csv", "--schema", "schema.toml").stderr
+    assert "as dates" not in fit("rows.parquet", "--schema", "schema.toml").stderr  # Parquet refuses by its types
 
 
 def test_units_that_differ_are_told_of_and_can_be_said(folder):
@@ -135,7 +151,16 @@ def test_a_plan_of_a_schema_counts_categories_as_columns(folder):
 WRONG = {
     "twice": ('{"region": ["a", "a"]}', "each once"),
     "swapped": ('{"age": {"bounds": [110, 0]}}', "the lower bound of 'age' is not below"),
-    "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit'"),
+    "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit' for column 'age'. Got -1 instead"),
+    "key": (
+        '{"age": {"bounds": [0, 110], "sorce": "tables"}}',
+        "'bounds', with 'fill', 'source', 'unit' at most beside it, for column 'age'. Got 'sorce'",
+    ),
+    "kind": ('{"age": {"unit": 10}}', "one of 'bounds', 'dates', 'categories' and 'boolean'"),
+    "one end": ('{"age": 110}', "two finite numbers, the lower first"),
+    "no end": ('{"age": {"bounds": [0, "old"]}}', "for column 'age'. Got 'old' instead"),
+    "dates": ('{"day": {"dates": ["2025-01-01", "2020-01-01"]}}', "Got the upper one first instead"),
+    "empty": ('{"age": {"bounds": [null, null]}}', "nothing is filled in for column 'age'"),
     "list": ("[1, 2]", "does not hold bounds"),
     "nothing": ("{}", "does not hold bounds"),
     "unknown": ('{"where": [0, 1]}', "has no column 'where'"),

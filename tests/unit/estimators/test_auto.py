@@ -61,7 +61,7 @@ def test_damaged_costs_are_refused(costs, release):
 @pytest.mark.parametrize("asked", [{}, {"tighten": True}, {"algorithm": "stable"}, {"algorithm": Stable("tree", steps=1)}])
 def test_the_plan_is_that_of_the_most_clusters(asked):
     facts = {"epsilon": 1.0, "bounds": (0, 1), **asked}
-    found, given = (PrivateKMeans(k, max_clusters=7, **facts).plan(6, n_guess=10_000) for k in ("auto", 7))
+    found, given = (PrivateKMeans(k, max_clusters=most, **facts).plan(6, n_guess=10_000) for k, most in (("auto", 7), (7, None)))
     assert found.charges == given.charges
     assert "at most 7 clusters, as many as the summary shows" in str(found)
     release = PrivateKMeans("auto", max_clusters=7, random_state=0, **facts).fit(rows_around(np.tile(CENTERS, 3))).release_
@@ -77,7 +77,8 @@ def test_algorithms_that_read_k_are_refused_before_anything_is_charged(name):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"n_clusters": "many"}, "'n_clusters' .* int"),
+        ({"n_clusters": "Auto"}, "'n_clusters' .* an int, or 'auto'. Got 'Auto' instead"),
+        ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* None if n_clusters is not 'auto'. Got 20"),
         ({"max_clusters": 0}, "'max_clusters' .* from 1 to 200"),
         ({"max_clusters": 201}, "'max_clusters' .* from 1 to 200"),
         ({"max_clusters": 2.5}, "'max_clusters' .* from 1 to 200"),

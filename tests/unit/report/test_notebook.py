@@ -6,13 +6,25 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids, ReleaseError, max_coverage
+from spinney import (
+    FiniteMetric,
+    Ledger,
+    ParameterError,
+    PrivateKMeans,
+    PrivateKMedoids,
+    ReleaseError,
+    max_coverage,
+    one_cluster,
+    verify,
+)
 from spinney.report import cost_curve, html_page
 from spinney.report.curve import found_curve
+from spinney.stability import separation
 
 HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>&"\''
 RNG = np.random.default_rng(0)
@@ -77,6 +89,13 @@ def test_plans_releases_curves_and_ledgers_show_themselves(release, sites, cover
     model = PrivateKMeans(3, epsilon=1.0, delta=1e-6, bounds=(0, 1)).fit(ROWS, ledger=ledger)
     for value in (release, sites, cover, cost_curve(release, 5), found_curve(release), ledger, model.plan(3, n_guess=2000)):
         check(value)
+    ball = one_cluster(pd.DataFrame(ROWS, columns=["a", "b", HOSTILE]), 800, epsilon=1.0, bounds={"a": (0, 1), "b": (0, 1)})
+    release.to_json(tmp_path / "release.json")
+    checked = verify(tmp_path / "release.json")
+    for value in (ball, checked, separation(release)):
+        check(value)
+    assert "800 were asked for" in ball._repr_html_()
+    assert checked.verdict in checked._repr_html_()
     assert "What was found" in release._repr_html_()
     assert "epsilon 1" in ledger._repr_html_()
     assert "PRIVATE" not in release._repr_html_()

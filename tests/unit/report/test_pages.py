@@ -30,8 +30,8 @@ def test_a_page_shows_the_promise_the_centers_and_every_charge(d):
 def test_larger_clusters_come_first():
     release = PrivateKMeans(3, epsilon=50.0, bounds=(0, 1), noise_seed=1, random_state=0).fit(ROWS[:, :2]).release_
     lines = page(release).splitlines()
-    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["size"])
-    sizes = [float(line.split()[0]) for line in lines[start + 1 : start + 4]]
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["cluster", "size"])
+    sizes = [float(line.split()[1]) for line in lines[start + 1 : start + 4]]
     assert sizes == sorted(release.sizes, reverse=True)
 
 

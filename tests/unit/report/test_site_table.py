@@ -36,13 +36,14 @@ def test_larger_sites_come_first_with_their_names():
     made = release(existing_sites=[7], power=2)
     named = replace(made, names=("North", "South", "East", "Old"))
     lines = page(named).splitlines()
-    start = next(i for i, line in enumerate(lines) if line.split() == ["size", "site", "kind"])
+    start = next(i for i, line in enumerate(lines) if line.split() == ["number", "size", "site", "kind"])
     rows = [line.split() for line in lines[start + 1 : start + 5]]
-    assert [float(row[0]) for row in rows] == sorted(made.sizes, reverse=True)
-    assert {row[1]: row[2] for row in rows} == {"North": "new", "South": "new", "East": "new", "Old": "existing"}
+    assert [float(row[1]) for row in rows] == sorted(made.sizes, reverse=True)
+    assert [row[2] for row in rows] == [named.names[int(row[0])] for row in rows]  # as labels number them
+    assert {row[2]: row[3] for row in rows} == {"North": "new", "South": "new", "East": "new", "Old": "existing"}
     assert "squared travel costs" in lines[0]
     without = page(made).splitlines()[start + 1 : start + 5]
-    assert {line.split()[1] for line in without} == {str(site) for site in made.sites}
+    assert {line.split()[2] for line in without} == {str(site) for site in made.sites}
 
 
 def test_a_page_says_if_the_sizes_may_all_be_noise():

@@ -12,11 +12,11 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.curve import CostCurve, found_curve
 from spinney.report.publication.blocks import Document, Paragraph, Section
+from spinney.report.publication.declared import bounds_section
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections
 from spinney.report.publication.sections import (
-    bounds_section,
     check_section,
     model_section,
     notices,

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spinney.spaces.plain_values import short
+
 __all__ = [
     "Bar",
     "Command",
@@ -138,16 +140,3 @@ def shorts(values: Sequence[float], digits: int = 4) -> list[str]:
         return [short(value, digits) for value in values]
     places = max(digits - 1 - math.floor(math.log10(largest)), 0)
     return [f"{round(float(value), places) + 0.0:,.{places}f}" for value in values]
-
-
-def short(value: float, digits: int = 4) -> str:
-    """Return a number in so many digits; large ones with commas, and very large or small ones with a power of ten."""
-    value = float(value)
-    if not math.isfinite(value) or value == 0:
-        return "0" if value == 0 else str(value)
-    size = abs(value)
-    if not 1e-4 <= size < 1e9:
-        return f"{value:.{digits}g}"
-    places = max(digits - 1 - math.floor(math.log10(size)), 0)
-    text = f"{value:,.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

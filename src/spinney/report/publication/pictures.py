@@ -53,14 +53,21 @@ def _ends(release: Release, column: int) -> tuple[float, float]:
     return max(low - air, bounds[0]), min(high + air, bounds[1])
 
 
-def _marks(x: NDArray[np.float64], y: NDArray[np.float64], colors: Sequence[str]) -> str:
+def _end_texts(release: Release, column: int) -> tuple[str, str]:
+    """Return the ends of what is drawn of a column as people write them."""
+    fact = None if release.facts is None else release.facts.of_titles[column]
+    low, high = ((fact and fact.shown(end)) or short(end) for end in _ends(release, column))
+    return low, high
+
+
+def _marks(x: NDArray[np.float64], y: NDArray[np.float64], colors: Sequence[str], numbers: NDArray[np.int64]) -> str:
     """Return the marks of centers, the first one on top, with their numbers if there are few."""
     if len(x) > NUMBERED:
         return "".join(f'<circle class="m" cx="{place(a)}" cy="{place(b)}" r="3"/>' for a, b in zip(x, y, strict=True))
     parts = []
     for i in reversed(range(len(x))):
         parts.append(f'<circle class="m" cx="{place(x[i])}" cy="{place(y[i])}" r="{place(MARK)}" fill="{colors[i]}"/>')
-        parts.append(label(x[i], y[i] + 3.5, i + 1, ' class="n"'))
+        parts.append(label(x[i], y[i] + 3.5, numbers[i], ' class="n"'))
     return "".join(parts)
 
 
@@ -99,8 +106,8 @@ def _pair(
     points = [_scaled(release, column, release.summary_points[:, column]) for column in (first, second)]
     x, y, weights, kept = lattice(points[0], points[1], release.summary_weights, of, CELLS)
     marks = [_scaled(release, column, shown[:, column]) for column in (first, second)]
-    svg = axes(box, (names[first], names[second]), (_ends(release, first), _ends(release, second)))
-    svg += _dots(across(x), down(y), weights, kept, colors) + _marks(across(marks[0]), down(marks[1]), colors)
+    svg = axes(box, (names[first], names[second]), (_end_texts(release, first), _end_texts(release, second)))
+    svg += _dots(across(x), down(y), weights, kept, colors) + _marks(across(marks[0]), down(marks[1]), colors, order)
     kind = "private summary" if release.is_private else "summary"
     told = f"Centers and the {kind} of {len(of):,} weighted points" if len(of) else "Centers"
     words = f"{told}: {names[first]} to the right, {names[second]} upwards."
@@ -124,8 +131,8 @@ def _column(release: Release, order: NDArray[np.int64], name: str) -> Drawing:
     )
     x = left + _scaled(release, 0, release.centers[order, 0]) * (right - left)
     lines = "".join(f'<path class="l" d="M{place(a)} {place(bottom)}V{place(top + 12)}"/>' for a in x)
-    svg = axes(box, (name,), (_ends(release, 0),)) + f'<g class="s" fill="{PALETTE[0]}">{bars}</g>{lines}'
-    svg += _marks(x, np.full(len(x), top + 12.0), _colors(len(order)))
+    svg = axes(box, (name,), (_end_texts(release, 0),)) + f'<g class="s" fill="{PALETTE[0]}">{bars}</g>{lines}'
+    svg += _marks(x, np.full(len(x), top + 12.0), _colors(len(order)), order)
     return Drawing(f"{name}: rows and centers", f"Bars: the summary of {name}. Lines: the centers.", svg, (width, height))
 
 
@@ -136,7 +143,7 @@ def pair_drawings(release: Release, order: NDArray[np.int64], names: Sequence[st
     ----------
     release : Release
     order : array of int
-        The centers that are shown, largest first; they are numbered in this order.
+        The centers that are shown, by their numbers, largest first.
     names : sequence of str
         Of all columns.
     columns : sequence of int
@@ -173,7 +180,7 @@ def _projected(
 
 
 def map_drawing(release: SiteRelease, order: NDArray[np.int64]) -> Drawing | None:
-    """Return a map of the sites that are shown, numbered in this order; None if the release does not say where they are."""
+    """Return a map of the sites that are shown, by their numbers; None if the release does not say where they are."""
     if release.coordinates is None or release.coordinates.shape[1] != 2:
         return None
     degrees = look_like_degrees(release.coordinates)
@@ -185,7 +192,8 @@ def map_drawing(release: SiteRelease, order: NDArray[np.int64]) -> Drawing | Non
         for a, b in zip(x[~new], y[~new], strict=True)
     )
     words = ("longitude", "latitude") if degrees else ("x", "y")
-    svg = axes(box, words, ends) + squares + _marks(x, y, [PALETTE[0]] * len(order))
+    svg = axes(box, words, [(short(low), short(high)) for low, high in ends]) + squares
+    svg += _marks(x, y, [PALETTE[0]] * len(order), order)
     more = "; existing ones stand in a square" if len(release.existing_sites) else ""
     return Drawing("Where the sites are", f"A map of the sites by their numbers{more}.", svg, (width, height))
 

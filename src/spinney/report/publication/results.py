@@ -12,7 +12,7 @@ from spinney.releases.objectives import title_of
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
-from spinney.report.picture import informative_columns
+from spinney.report.picture import indicators, informative_columns
 from spinney.report.publication.blocks import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short, shorts
 from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
@@ -25,6 +25,7 @@ __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 #: Letters of a heading.
 HEADS = 24
 #: How pictures are read.
+NUMBERS = "Numbered from 0, in the order of the release file, as labels are."
 AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are those of the table."
 
 
@@ -35,7 +36,7 @@ def column_names(release: Release) -> list[str]:
 
 
 def shown_columns(release: Release, count: int = SHOWN_COLUMNS) -> list[int]:
-    """Return so many columns along which the centers differ most, in the order of the table."""
+    """Return so many columns along which the centers differ most, numbers and dates before shares, in the order of the table."""
     d = release.centers.shape[1]
     if d <= count:
         return list(range(d))
@@ -47,6 +48,7 @@ def headline(release: Release | SiteRelease | CoverRelease) -> str:
     """Return what was released, in a line."""
     if isinstance(release, Release):
         k, d = release.centers.shape
+        d = d if release.facts is None else len(release.facts.columns)
         kind = clean(title_of(release.objective), LETTERS)
         return f"{_many(k, 'cluster')} of {_private(release)}rows in {_many(d, 'column')} ({kind})"
     if isinstance(release, SiteRelease):
@@ -95,6 +97,13 @@ def _left_out(total: int, shown: int, what: str) -> str:
     return f" {total - shown:,} more {what} are in the release file and not shown here." if total > shown else ""
 
 
+def _chosen_words(release: Release, count: int) -> str:
+    """Return which columns are shown, if not all."""
+    shares, d = indicators(release).any(), release.centers.shape[1]
+    each, order = (", each category being one,", ", numbers and dates before shares") if shares else ("", "")
+    return f" Of {d:,} columns{each} these are the {count} along which the centers differ most{order}."
+
+
 def _told(release: Release, column: int, values: list[float]) -> list[str]:
     """Return the values of a column in the user's units, with their margins if they have some."""
     fact = Column(None, "number") if release.facts is None else release.facts.of_titles[column]
@@ -126,14 +135,14 @@ def _center_grid(release: Release, order: NDArray[np.int64]) -> Sheet:
         shades[column] = fraction(values, float(values.min()), float(values.max()))
         texts[column] = _told(release, column, values.tolist())
     rows = []
-    for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1):
+    for i, size in zip(order, _bars(release, order), strict=True):
         cells = [Value(texts[column][i], shade=float(shades[column][i])) for column in columns]
-        rows.append((Value(str(number)), size, *cells))
-    note = "In the units of the table. " + _margin_words(release) + _noise_words(release)
+        rows.append((Value(str(i)), size, *cells))
+    note = f"{NUMBERS} In the units of the table. " + _margin_words(release) + _noise_words(release)
     note += _left_out(k, len(order), "centers")
     if d > len(columns):
-        note += f" Of {d:,} columns these are the {len(columns)} along which the centers differ most."
-    heads = ("no.", "rows", *(clean(names[i], HEADS) for i in columns))
+        note += _chosen_words(release, len(columns))
+    heads = ("cluster", "rows", *(clean(names[i], HEADS) for i in columns))
     look = f"Darker is higher among the centers of a column. {_bar_words(release)}"
     return Sheet("Centers, largest cluster first", heads, tuple(rows), 1, note, look)
 
@@ -153,7 +162,7 @@ def _center_sections(release: Release) -> list[Section]:
     if len(release.summary_points) and len(release.centers[0]) == 1:
         summary = "Bars stand for rows of the summary; numbers are those of the table."
     if len(release.centers[0]) > DRAWN:
-        summary += f" Of {len(release.centers[0]):,} columns these are the {DRAWN} along which the centers differ most."
+        summary += _chosen_words(release, DRAWN)
     return [Section("What was found", tuple(blocks)), Section(title, (Paragraph(summary), *pictures))]
 
 
@@ -161,10 +170,11 @@ def _site_sections(release: SiteRelease) -> list[Section]:
     order = np.argsort(-release.sizes, kind="stable")[:SHOWN_LINES]
     names = site_names(release)
     rows = [
-        (Value(str(number)), Value(clean(names[i], LETTERS)), Value("new" if i < len(release.medoids) else "existing"), size)
-        for number, (i, size) in enumerate(zip(order, _bars(release, order), strict=True), start=1)
+        (Value(str(i)), Value(clean(names[i], LETTERS)), Value("new" if i < len(release.medoids) else "existing"), size)
+        for i, size in zip(order, _bars(release, order), strict=True)
     ]
-    note = _margin_words(release).replace("A cluster", "A site") + _left_out(len(release.sizes), len(order), "sites")
+    note = f"{NUMBERS} " + _margin_words(release).replace("A cluster", "A site")
+    note += _left_out(len(release.sizes), len(order), "sites")
     grid = Sheet(
         "Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release)
     )

@@ -1,13 +1,12 @@
-"""What a report says around its results: who held the rows, what was spent, bounds, how it was made, and how to check it."""
+"""What a report says around its results: who held the rows, what was spent, how it was made, and how to check it."""
 
 from __future__ import annotations
 
+import shlex
+
 from spinney.ledgers.ledger import Ledger
-from spinney.releases.centers import Release
-from spinney.releases.cover import CoverRelease
 from spinney.releases.promise import Promise
-from spinney.releases.sites import SiteRelease
-from spinney.report.pages import SHOWN_LINES, charge_rows
+from spinney.report.pages import charge_rows
 from spinney.report.publication.blocks import (
     LETTERS,
     Block,
@@ -22,12 +21,9 @@ from spinney.report.publication.blocks import (
     short,
 )
 from spinney.report.publication.odds import promises
-from spinney.report.publication.results import column_names, shown_columns
-from spinney.spaces.columns import Column
-from spinney.spaces.schema import Schema
 from spinney.verification.report import Verification
 
-__all__ = ["bounds_section", "check_section", "ledger_blocks", "model_section", "notices", "sign_section", "spent_section"]
+__all__ = ["check_section", "ledger_blocks", "model_section", "notices", "sign_section", "spent_section"]
 
 #: Lines shown of charges, and of the releases of a ledger.
 CHARGES, ENTRIES = 12, 8
@@ -150,56 +146,13 @@ def ledger_blocks(ledger: Ledger, entry: str | None = None) -> list[Block]:
     return blocks
 
 
-def _public(release: SiteRelease | CoverRelease) -> str:
-    """Return what a release without bounds was chosen from."""
-    if isinstance(release, CoverRelease):
-        return f"A public list of {clean(release.n_sets)} sets of {clean(release.n_items)} items"
-    kind, points, candidates = (release.space[name] for name in ("kind", "n_points", "n_candidates"))
-    return f"A public space ({clean(kind, LETTERS)}) of {points:,} points, {candidates:,} of them candidates"
-
-
-def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
-    """Return what was public from the start, and where it comes from."""
-    if not isinstance(release, Release):
-        told = f"{_public(release)}. It was given by whoever ran the fit, not taken from the rows."
-        return Section("What was public", (Paragraph(told),))
-    names, columns, box = column_names(release), shown_columns(release), release.tightened
-    heads = ("column", "from", "to", *(("private box from", "to") if box else ()))
-    rows = []
-    for i in columns:
-        ends = [release.domain["lower"][i], release.domain["upper"][i], *([box["lower"][i], box["upper"][i]] if box else [])]
-        fact = Column(None, "number") if release.facts is None else release.facts.of_titles[i]
-        rows.append((Value(names[i]), *(Value(fact.shown(end) or short(end)) for end in ends)))
-    note = f"The release file has all {len(names):,} columns." if len(names) > len(columns) else ""
-    radius = release.domain.get("radius")
-    words = "Declared by whoever ran the fit as public facts; values outside were moved to them. Bounds are not protected: "
-    words += "they must not have been read from the rows, which the program cannot check."
-    words += f" Rows farther than {short(radius)} from the middle were moved in." if radius else ""
-    words += " The private box was found from the rows, with noise, and is part of what was spent." if box else ""
-    facts = () if release.facts is None else (_schema_sheet(release.facts),)
-    return Section("Bounds, and where they come from", (Paragraph(words), Sheet("Bounds", heads, tuple(rows), 1, note), *facts))
-
-
-def _schema_sheet(facts: Schema) -> Sheet:
-    """Return what was declared about columns beside their bounds."""
-    rows = []
-    for column in facts.columns[:SHOWN_LINES]:
-        kind = f"{len(column.categories):,} categories" if column.kind == "category" else column.kind
-        size = column.unit if column.kind in ("number", "date") else column.weight
-        texts = (column.name or "(no name)", kind, short(size), column.source or "not stated")
-        rows.append(tuple(Value(clean(text, LETTERS)) for text in texts))
-    note = "Distances are measured after each number is divided by its unit; two categories are their weight apart."
-    left = len(facts.columns) - SHOWN_LINES
-    note += f" {left:,} more columns are in the release file." if left > 0 else ""
-    return Sheet("Units and sources", ("column", "kind", "unit or weight", "source"), tuple(rows), 4, note)
-
-
 def check_section(release: Promise, verification: Verification | None) -> Section:
-    """Return how to check the release, and what a check found when the report was written."""
+    """Return how to check the release, by the name of its file, and what a check found when the report was written."""
+    file = clean(verification.file) if verification is not None and verification.file else "release.json"
     told = (
         "Trust the release file, not this page. Anyone can check its arithmetic; who names the ledger too learns whether it paid"
     )
-    blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command("spinney verify release.json")]
+    blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command(f"spinney verify {shlex.quote(file)}")]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
     made, facts = release.made, []

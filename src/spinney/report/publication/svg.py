@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.report.publication.blocks import clean, short
+from spinney.report.publication.blocks import clean
 
 __all__ = ["PALETTE", "axes", "fraction", "label", "lattice", "place"]
 
@@ -34,7 +34,7 @@ def label(x: float, y: float, text: object, more: str = "", letters: int | None 
     return f'<text x="{place(x)}" y="{place(y)}"{more}>{escape(clean(text, letters))}</text>'
 
 
-def axes(box: tuple[float, float, float, float], names: Sequence[str], bounds: Sequence[tuple[float, float]]) -> str:
+def axes(box: tuple[float, float, float, float], names: Sequence[str], bounds: Sequence[tuple[str, str]]) -> str:
     """Return a frame with the ends of both columns, and their names.
 
     Parameters
@@ -43,23 +43,23 @@ def axes(box: tuple[float, float, float, float], names: Sequence[str], bounds: S
         Left, top, right and bottom.
     names : sequence of str
         Of the column to the right, and of the one upwards.
-    bounds : sequence of pairs
-        Of both.
+    bounds : sequence of pairs of str
+        The ends of both.
     """
     left, top, right, bottom = box
     (low, high), middle, center = bounds[0], (left + right) / 2, (top + bottom) / 2
     turned = f' text-anchor="middle" transform="rotate(-90 {place(left - 9)} {place(center)})"'
     parts = [
         f'<rect class="f" x="{place(left)}" y="{place(top)}" width="{place(right - left)}" height="{place(bottom - top)}"/>',
-        label(left, bottom + 16, short(low)),
-        label(right, bottom + 16, short(high), ' text-anchor="end"'),
+        label(left, bottom + 16, low),
+        label(right, bottom + 16, high, ' text-anchor="end"'),
         label(middle, bottom + 16, names[0], ' text-anchor="middle"', 26),
     ]
     if len(bounds) > 1:
         low, high = bounds[1]
         end = f' text-anchor="end" transform="rotate(-90 {place(left - 9)} {place(top)})"'
         start = f' transform="rotate(-90 {place(left - 9)} {place(bottom)})"'
-        parts += [label(left - 9, top, short(high), end), label(left - 9, bottom, short(low), start)]
+        parts += [label(left - 9, top, high, end), label(left - 9, bottom, low, start)]
         parts.append(label(left - 9, center, names[1], turned, 22))
     return "".join(parts)
 

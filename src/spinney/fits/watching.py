@@ -1,0 +1,27 @@
+"""A bar for whoever waits for a fit in a notebook. The room `report` draws it; elsewhere there is none."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from spinney._lazy import above
+
+__all__ = ["watched"]
+
+
+def watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
+    """Return what shows a bar of so many questions, if this is a notebook; nothing is imported to find out.
+
+    Parameters
+    ----------
+    count : callable
+        Counts the questions of the plan; asked in a notebook alone.
+    """
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if getattr(shell, "kernel", None) is None:  # a kernel draws for a notebook; a terminal has none
+        return nullcontext()
+    bar: AbstractContextManager[Any] = above("spinney.report.progress:notebook_bar")(count())
+    return bar

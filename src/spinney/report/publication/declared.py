@@ -1,0 +1,95 @@
+"""What was public from the start: the columns of the table as they were declared, or what sites and sets were chosen from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spinney.releases.centers import Release
+from spinney.releases.cover import CoverRelease
+from spinney.releases.sites import SiteRelease
+from spinney.report.publication.blocks import LETTERS, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.results import column_names
+from spinney.spaces.columns import Column
+
+__all__ = ["bounds_section"]
+
+#: Columns shown, so that the longest page prints to four pages; letters of a list of categories, and of a source.
+LINES, LISTED, SOURCE = 16, 80, 80
+
+
+def _public(release: SiteRelease | CoverRelease) -> str:
+    """Return what a release without bounds was chosen from."""
+    if isinstance(release, CoverRelease):
+        return f"A public list of {clean(release.n_sets)} sets of {clean(release.n_items)} items"
+    kind, points, candidates = (release.space[name] for name in ("kind", "n_points", "n_candidates"))
+    return f"A public space ({clean(kind, LETTERS)}) of {points:,} points, {candidates:,} of them candidates"
+
+
+def _span(column: Column, low: float, high: float) -> str:
+    return f"{column.shown(low) or short(low)} to {column.shown(high) or short(high)}"
+
+
+def _range(column: Column) -> str:
+    """Return what a cell may be, and what a missing one is read as."""
+    if column.kind == "category":
+        told = clean(", ".join(column.categories), LISTED)
+    else:
+        told = "true, false" if column.kind == "boolean" else _span(column, column.lower, column.upper)
+    if column.fill is None:
+        return told
+    fill = column.fill if isinstance(column.fill, str) else column.shown(column.fill) or short(column.fill)
+    if column.kind == "boolean":
+        fill = "true" if column.fill else "false"
+    return f"{told}; missing: {clean(fill, LETTERS)}"
+
+
+def _columns(release: Release) -> list[tuple[Column, int]]:
+    """Return the columns of the table, each with the place of its first column of the fit."""
+    if release.facts is None:
+        pairs = zip(column_names(release), release.domain["lower"], release.domain["upper"], strict=True)
+        return [(Column(name, "number", low, high), place) for place, (name, low, high) in enumerate(pairs)]
+    places, found = 0, []
+    for column in release.facts.columns:
+        found.append((column, places))
+        places += column.width
+    return found
+
+
+def _sheet(release: Release) -> Sheet:
+    """Return the columns of the table by their own names, with all that was declared about them."""
+    box, stated, columns = release.tightened, release.facts is not None, _columns(release)
+    heads = ("column", *(("kind",) if stated else ()), "bounds or categories")
+    heads += ("private box",) if box else ()
+    heads += ("unit or weight", "source") if stated else ()
+    rows = [_row(column, place, box, stated) for column, place in columns[:LINES]]
+    left = len(columns) - len(rows)
+    note = f"{left:,} more columns are in the release file." if left > 0 else ""
+    if stated:
+        far = "Distances are measured after each number is divided by its unit; two categories are their weight apart."
+        note = f"{far} {note}".strip()
+    return Sheet("Columns as they were declared", heads, tuple(rows), len(heads), note)
+
+
+def _row(column: Column, place: int, box: dict[str, Any] | None, stated: bool) -> tuple[Value, ...]:
+    kind = f"{len(column.categories):,} categories" if column.kind == "category" else column.kind
+    texts = [clean(column.name or f"column {place}", LETTERS) or "(no name)", *([kind] if stated else []), _range(column)]
+    if box:
+        texts.append(_span(column, box["lower"][place], box["upper"][place]) if column.width == 1 else "one for each category")
+    if stated:
+        size = column.unit if column.kind in ("number", "date") else column.weight
+        days = " days" if column.kind == "date" else ""
+        texts += [f"{short(size)}{days}", clean(column.source, SOURCE) or "not stated"]
+    return tuple(map(Value, texts))
+
+
+def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
+    """Return what was public from the start, and where it comes from."""
+    if not isinstance(release, Release):
+        told = f"{_public(release)}. It was given by whoever ran the fit, not taken from the rows."
+        return Section("What was public", (Paragraph(told),))
+    radius = release.domain.get("radius")
+    words = "Declared by whoever ran the fit as public facts; values outside were moved to them. Bounds are not protected: "
+    words += "they must not have been read from the rows, which the program cannot check."
+    words += f" Rows farther than {short(radius)} from the middle were moved in." if radius else ""
+    words += " The private box was found from the rows, with noise, and is part of what was spent." if release.tightened else ""
+    return Section("Bounds, and where they come from", (Paragraph(words), _sheet(release)))

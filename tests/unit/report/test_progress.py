@@ -1,0 +1,87 @@
+"""A bar in notebooks: it moves with each question, goes when the fit is over, and leaves the log as it was."""
+
+import logging
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from spinney import PrivateKMeans
+from spinney.report.progress import listening
+
+MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
+ROWS = np.zeros((10, 2))
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Stand in for a notebook: return what it shows, one after the other."""
+    pages = []
+    handle = SimpleNamespace(update=pages.append)
+
+    def display(page, display_id):
+        assert display_id
+        pages.append(page)
+        return handle
+
+    module = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display, HTML=str))
+    return pages
+
+
+def test_a_notebook_sees_every_question_and_then_nothing(shown):
+    logger = logging.getLogger("spinney")
+    before = logger.level, logger.propagate, list(logger.handlers)
+    charges = MODEL.fit(ROWS).release_.charges
+    assert len(shown) == len(charges) + 2
+    for charge, page in zip(charges, shown[1:], strict=False):
+        assert f"asking {charge.question}: {charge.name}" in page
+    assert f'max="{len(charges)}" value="{len(charges)}"' in shown[-2]
+    assert shown[-1] == ""
+    assert (logger.level, logger.propagate, logger.handlers) == before
+
+
+def test_a_bar_goes_when_a_fit_fails_and_a_broken_one_ends_none(shown, monkeypatch):
+    with pytest.raises(ZeroDivisionError):
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Broken()).fit(ROWS)
+    assert shown[-1] == ""
+    handle = SimpleNamespace(update=lambda page: 1 / 0)
+    monkeypatch.setattr(sys.modules["IPython.display"], "display", lambda page, display_id: handle)
+    assert MODEL.fit(ROWS).cluster_centers_.shape == (2, 2)
+    assert logging.getLogger("spinney").level == logging.NOTSET
+
+
+class Broken:
+    """An algorithm that fails before it asks."""
+
+    name, solves, backends = "broken", "points", ("memory",)
+
+    def parts(self, problem):
+        from spinney.algorithms.tree import Tree
+
+        return Tree().parts(problem)
+
+    def run(self, curator, problem, charges, rng):
+        return 1 / 0
+
+
+def test_elsewhere_there_is_no_bar(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    MODEL.fit(ROWS)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace()))  # a terminal
+    MODEL.fit(ROWS)
+    assert "IPython.display" not in sys.modules
+
+
+def test_bars_within_bars_leave_the_log_as_it_was(caplog):
+    logger = logging.getLogger("spinney")
+    before, outer, inner = (logger.level, logger.propagate, list(logger.handlers)), [], []
+    with listening(outer.append):
+        with listening(inner.append):
+            logger.info("asking counts: rows")
+        logger.info("asking grow: splits")
+    assert (outer, inner) == (["asking counts: rows", "asking grow: splits"], ["asking counts: rows"])
+    assert caplog.records == []  # nobody else sees what nobody asked to see
+    assert (logger.level, logger.propagate, logger.handlers) == before

@@ -1,0 +1,156 @@
+"""What a reader matches: numbers of clusters with labels, declared columns with the schema, the chosen number with the curve."""
+
+import re
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, verify
+from spinney.cli.main import main
+from spinney.report import cost_curve, html_page, markdown_page
+from spinney.report.pages import page
+from spinney.report.picture import draw, informative_columns
+from tests.unit.report.drawn import Captured, texts
+
+SCHEMA = {
+    "age": {"bounds": (0, 110), "unit": 10, "source": "life tables", "fill": 40},
+    "income": {"bounds": (0, 200_000), "unit": 20_000},
+    "region": ["north", "south", "west"],
+    "smoker": bool,
+    "admitted": (date(2020, 1, 1), date(2025, 12, 31)),
+    "wards": {"categories": ["a", "b", "c", "d"], "fill": "d"},
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    kind = rng.choice(3, 6_000, p=[0.2, 0.5, 0.3])  # the numbers of the clusters are not the order of their sizes
+    table = pd.DataFrame(
+        {
+            "age": np.array([20, 50, 80])[kind] + rng.normal(0, 2, kind.size),
+            "income": np.array([40_000, 150_000, 90_000])[kind] + rng.normal(0, 3_000, kind.size),
+            "region": np.array(["north", "south", "west"])[kind],
+            "smoker": kind == 1,
+            "admitted": np.array(["2020-06-01", "2023-06-01", "2025-06-01"])[kind],
+            "wards": np.array(["a", "b", "c"])[kind],
+        }
+    )
+    auto = PrivateKMeans("auto", max_clusters=6, epsilon=20.0, bounds=SCHEMA, scale="bounds", random_state=0)
+    return auto.fit(table)
+
+
+def rows_of(told, head):
+    """Return the cells of a table of Markdown by its first heading."""
+    lines = told.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {head} |"))
+    found = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            return found
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def test_clusters_have_the_numbers_of_labels_wherever_they_are_told(model, monkeypatch):
+    release = model.release_
+    ages = {i: f"{center[0]:.0f}" for i, center in enumerate(release.centers)}
+    frame = pd.DataFrame(
+        {
+            "age": release.centers[:, 0],
+            "income": release.centers[:, 1],
+            "region": ["north", "south", "west", "north", "south", "west"][: len(ages)],
+            "smoker": True,
+            "admitted": "2023-01-01",
+            "wards": "a",
+        }
+    )
+    assert len(set(model.predict(frame))) > 1  # labels are 0 .. k - 1
+    by_size = [str(i) for i in np.argsort(-release.sizes, kind="stable")]
+    assert by_size != sorted(by_size)
+    reported = rows_of(markdown_page(release), "cluster")
+    assert [row[0] for row in reported] == by_size
+    for row in reported:
+        assert abs(float(row[2].split()[0]) - release.centers[int(row[0]), 0]) < 0.01
+    lines = page(release).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:3] == ["cluster", "size", "age"])
+    shown = [line.split() for line in lines[start + 1 : start + 1 + len(by_size)]]
+    assert [row[0] for row in shown] == by_size
+    assert all(abs(float(row[2]) - release.centers[int(row[0]), 0]) < 0.01 for row in shown)
+    captured = Captured(monkeypatch)
+    draw(release, "picture.png", columns=(0, 1))
+    assert {f"{i}: {size:.0f}" for i, size in enumerate(release.sizes)} <= set(texts(captured.last))
+    marks = re.findall(r'class="n">(\d+)</text>', html_page(release))
+    assert set(marks) == set(by_size)
+    sites = PrivateKMedoids(2, epsilon=9.0, space=FiniteMetric.from_points(np.random.default_rng(1).random((9, 2))))
+    chosen = sites.fit(np.repeat(np.arange(9), 50)).release_
+    assert {row[0]: row[1] for row in rows_of(markdown_page(chosen), "no.")} == {
+        str(i): str(site) for i, site in enumerate(chosen.sites)
+    }
+
+
+def test_a_report_lists_the_columns_of_the_schema_by_their_own_names(model):
+    told = {row[0]: row[1:] for row in rows_of(markdown_page(model.release_), "column")}
+    assert list(told) == list(SCHEMA)
+    assert told["age"] == ["number", "0 to 110; missing: 40", "10", "life tables"]
+    assert told["income"] == ["number", "0 to 200,000", "20,000", "not stated"]
+    assert told["region"] == ["3 categories", "north, south, west", "1", "not stated"]
+    assert told["smoker"][:2] == ["boolean", "true, false"]
+    assert told["admitted"][:2] == ["date", "2020-01-01 to 2025-12-31"]
+    assert told["admitted"][2].endswith(" days")
+    assert told["wards"][1] == "a, b, c, d; missing: d"
+    wide = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), tighten=True).fit(np.random.default_rng(0).random((300, 12))).release_
+    plain = rows_of(markdown_page(wide), "column")
+    assert [row[:2] for row in plain] == [[f"column {i}", "0 to 1"] for i in range(12)]
+    assert all(" to " in row[2] for row in plain)  # the private box
+
+
+def test_pictures_prefer_numbers_and_dates_and_write_days(model, monkeypatch):
+    release = model.release_
+    names = release.feature_names
+    assert [names[i] for i in informative_columns(release, 3)] == ["age", "income", "admitted"]
+    assert len(informative_columns(release, 5)) == 5
+    drawn = html_page(release)
+    assert "admitted upwards" in drawn
+    assert re.search(r">20\d\d-\d\d-\d\d</text>", drawn)
+    captured = Captured(monkeypatch)
+    draw(release, "picture.png", columns=(0, names.index("admitted")))
+    captured.last.canvas.draw()
+    assert any(re.fullmatch(r"20\d\d-\d\d-\d\d", text) for text in texts(captured.last))
+
+
+def test_numbers_are_written_out_and_all_columns_can_be_shown(model, tmp_path):
+    file = tmp_path / "the patients.json"
+    model.release_.to_json(file)
+    run = CliRunner()
+    short = run.invoke(main, ["show", str(file)]).output
+    whole = run.invoke(main, ["show", str(file), "--all"]).output
+    assert not re.search(r"\de\+0", short)
+    assert re.search(r"\b1[45]\d,\d{3}\b", short)
+    assert "wards=d" not in short.partition("Spent")[0]
+    assert "--all shows them" in short
+    assert "wards=d" in whole.partition("Spent")[0]
+    assert "more columns" not in whole
+    assert run.invoke(main, ["report", str(file), "--out", str(tmp_path / "r.md")]).exit_code == 0
+    assert "spinney verify 'the patients.json'" in (tmp_path / "r.md").read_text()
+    assert str(tmp_path) not in (tmp_path / "r.md").read_text()
+    assert verify(file).file == "the patients.json"
+
+
+@pytest.mark.parametrize("asked", [[], ["--max-k", "4"]])
+def test_a_number_that_was_found_is_marked_on_the_one_curve_that_is_shown(model, tmp_path, asked):
+    file, k = tmp_path / "r.json", len(model.cluster_centers_)
+    model.release_.to_json(file)
+    shown = CliRunner().invoke(main, ["show", str(file), "--curve", *asked]).output
+    assert shown.count("cost / cost of one cluster") == 1
+    assert re.search(rf"^ *{k} .*<- chosen$", shown, flags=re.MULTILINE)
+    curve = re.findall(r"^ *(\d+) +[01]\.\d{4}", shown, flags=re.MULTILINE)
+    assert len(curve) == (4 if asked else 6)
+    done = CliRunner().invoke(main, ["report", str(file), "--curve", *asked, "--out", str(tmp_path / "r.md")])
+    assert done.exit_code == 0
+    assert Path(tmp_path / "r.md").read_text().count(f"{k} (chosen)") == 1
+    assert cost_curve(model.release_, 3).chosen == k
