@@ -19,26 +19,28 @@ Proof: ``proofs/hst.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.candidates import default_dimensions
 from spinney.algorithms.polish import ask_rings, polish
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.subspaces import Subspace, ask_means, mean_parts
+from spinney.algorithms.tree_program import Placed, ask_tree
+from spinney.constraints import Constraint, check, is_integer
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
-from spinney.questions.levels import LevelAnswer, LevelCounting, Levels
+from spinney.questions.levels import LevelCounting
 from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing
-from spinney.solvers.dynamic_program import place_centers
 from spinney.spaces.box import FloatArray
-from spinney.trees.consistent import consistent_counts
-from spinney.trees.quadtree import MAX_DEPTH, Splits, TreeCells
+from spinney.trees.quadtree import MAX_DEPTH, Splits
 
 __all__ = ["HST"]
 
@@ -46,6 +48,15 @@ __all__ = ["HST"]
 SIZES_SHARE = 3
 #: The part of a round that pays for its radii.
 RADII_PART = Fraction(1, 10)
+#: Rows are projected to no more dimensions than this.
+MOST_DIMENSIONS = 1024
+PROJECTION = Constraint(
+    lambda value: (
+        value is None or (isinstance(value, str) and value == "auto") or (is_integer(value) and 1 <= value <= MOST_DIMENSIONS)
+    ),
+    f"None, 'auto' or an int from 1 to {MOST_DIMENSIONS}",
+    "for example HST(projection='auto').",
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,10 @@ class HST(Algorithm):
         Whether counts are made consistent before the dynamic program reads them.
     rounds : int
         Private Lloyd or Weiszfeld rounds after the tree.
+    projection : None, "auto" or int
+        How many directions of a public random subspace the tree is grown in; "auto" takes 2 + log2(k), rounded up. Centers then
+        come back as private means of their clusters in all columns. Nothing is projected if there are no more columns than
+        that, or if it is None.
 
     Notes
     -----
@@ -74,6 +89,7 @@ class HST(Algorithm):
     beta: float = 8.0
     consistent: bool = True
     rounds: int = 4
+    projection: int | str | None = None
 
     name = "hst"
 
@@ -88,21 +104,36 @@ class HST(Algorithm):
             raise ParameterError.wrong("beta", "HST", "a float in (0, inf)", beta, "for example HST(beta=8.0).")
         if not isinstance(consistent, bool):
             raise ParameterError.wrong("consistent", "HST", "True or False", consistent, "for example HST(consistent=True).")
+        check("HST", given, {"projection": PROJECTION})
+
+    def dimensions(self, problem: PointProblem) -> int | None:
+        """Return how many dimensions rows are projected to, from public facts alone; None if they are not."""
+        if self.projection is None:
+            return None
+        dimensions = default_dimensions(problem.k) if self.projection == "auto" else int(self.projection)
+        return dimensions if dimensions < problem.n_features else None
+
+    def _columns(self, problem: PointProblem) -> int:
+        """Return how many columns the tree cuts."""
+        return self.dimensions(problem) or problem.n_features
 
     def depth(self, problem: PointProblem) -> int:
         """Return the number of levels below the root, from public facts alone."""
-        return min(int(self.alpha) * problem.domain.n_features, MAX_DEPTH)
+        return min(int(self.alpha) * self._columns(problem), MAX_DEPTH)
 
     def threshold(self, problem: PointProblem) -> float:
         """Return the count above which a cell is split: 10 beta d / eps, with the eps that is left for one added row."""
         unit = problem.unit
         rows = unit.max_rows * (2 if unit.replaces else 1)
-        return 10 * float(self.beta) * problem.domain.n_features * rows / float(problem.budget.epsilon)
+        return 10 * float(self.beta) * self._columns(problem) * rows / float(problem.budget.epsilon)
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        share = Fraction(100 - SIZES_SHARE, 100) / (self.rounds + 1)
+        is_projected = self.dimensions(problem) is not None
+        share = Fraction(100 - SIZES_SHARE, 100) / (self.rounds + 1 + is_projected)
         parts = [LevelCounting(self.depth(problem) + 1).part("tree", share)]
+        if is_projected:
+            parts += mean_parts(share, problem)
         for i in range(1, self.rounds + 1):
             parts.append(Counting().part(f"radii {i}", RADII_PART * share))
             parts.append(Summing(problem.kernel, problem.n_features).part(f"round {i}", (1 - RADII_PART) * share))
@@ -110,47 +141,29 @@ class HST(Algorithm):
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        splits = Splits.random(problem.domain, self.depth(problem), rng)
-        answer = curator.ask(Levels(splits, 0, splits.depth, self.threshold(problem)), charges["tree"])
-        tree, weights = answer.tree, self.weights(answer)
-        chosen, _ = place_centers(tree.first_child, weights * tree.cells.diameters() ** problem.power, problem.k)
-        cells = spread(tree.cells.take(chosen), weights[chosen], problem)
-        centers = problem.domain.clip(cells.middles())
-        margins = None
+        found, margins = self._found(curator, problem, charges, rng)
+        centers = found.centers
         for i in range(1, self.rounds + 1):
             rings = ask_rings(curator, problem, centers, charges[f"radii {i}"])
             step = polish(curator, problem, centers, rings, charges[f"round {i}"])
             centers, margins = step.centers, step.margins
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        full = np.flatnonzero((tree.first_child < 0) & (weights > 0))
-        points = problem.domain.clip(tree.cells.take(full).middles())
-        found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights[full]
-        return Result(centers, *found, margins=margins)
+        released = np.maximum(sizes.private_counts, 0), sizes.noise, found.points, found.weights
+        return Result(centers, *released, margins=margins)
 
-    def weights(self, answer: LevelAnswer) -> FloatArray:
-        """Return the weights of all cells; counts below zero are noise and taken as zero."""
-        counts = answer.private_counts.astype(np.float64)
-        if self.consistent and answer.noise.std > 0:
-            counts = consistent_counts(answer.tree, counts)
-        return np.maximum(counts, 0.0)
+    def _found(
+        self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator
+    ) -> tuple[Placed, FloatArray | None]:
+        """Return the centers that the rounds start from, and their margins if they rest on a private step."""
+        dimensions = self.dimensions(problem)
+        if dimensions is None:
+            return self._placed(curator, problem, charges, rng), None
+        subspace = Subspace.random(problem.domain, dimensions, rng)
+        inside = self._placed(subspace.view(curator), replace(problem, domain=subspace.domain), charges, rng)
+        means = ask_means(curator, problem, subspace.lift(inside.centers), charges)
+        return Placed(means.centers, problem.domain.clip(subspace.lift(inside.points)), inside.weights), means.margins
 
-
-def spread(cells: TreeCells, weights: FloatArray, problem: PointProblem) -> TreeCells:
-    """Return k cells where the tree has fewer leaves.
-
-    Several centers in one place serve no one better than one does. So the cells that cost most without a center are cut
-    further, as the public tree goes on, each child with half the weight; at the last level copies remain.
-    """
-    while len(cells) < problem.k:
-        costs = weights * cells.diameters() ** problem.power
-        dearest = np.argsort(-costs, kind="stable")
-        dearest = dearest[cells.depths[dearest] < cells.splits.depth][: problem.k - len(cells)]
-        if not dearest.size:
-            return cells.take(np.arange(problem.k) % len(cells))
-        cut = np.isin(np.arange(len(cells)), dearest)
-        kept, children = cells.take(np.flatnonzero(~cut)), cells.children(cut)
-        weights = np.concatenate([weights[~cut], np.repeat(weights[cut] / 2, 2)])
-        cells = TreeCells(
-            cells.splits, np.concatenate([kept.codes, children.codes]), np.concatenate([kept.depths, children.depths])
-        )
-    return cells
+    def _placed(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Placed:
+        """Return the centers of the dynamic program."""
+        splits = Splits.random(problem.domain, self.depth(problem), rng)
+        return ask_tree(curator, problem, splits, self.threshold(problem), self.consistent, charges["tree"])

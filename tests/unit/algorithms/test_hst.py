@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, ParameterError
-from spinney.algorithms.hst import HST, spread
+from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.polish import NEAR_SHARE, RING_EDGES
 from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.tree_program import spread
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SeededSource
