@@ -29,11 +29,13 @@ import numpy as np
 from spinney.algorithms.candidates import default_dimensions
 from spinney.algorithms.polish import ask_rings, polish
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
 from spinney.algorithms.subspaces import Subspace, ask_means, mean_parts
 from spinney.algorithms.tree_program import Placed, ask_tree
-from spinney.constraints import Constraint, check, is_integer
+from spinney.constraints import Constraint, check, is_integer, real
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
+from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.levels import LevelCounting
@@ -57,6 +59,7 @@ PROJECTION = Constraint(
     f"None, 'auto' or an int from 1 to {MOST_DIMENSIONS}",
     "for example HST(projection='auto').",
 )
+SLACK = real(lambda value: 0 < value <= 1, "(0, 1]", "for example HST(repairs=3, slack=0.5).")
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,11 @@ class HST(Algorithm):
         How many directions of a public random subspace the tree is grown in; "auto" takes 2 + log2(k), rounded up. Centers then
         come back as private means of their clusters in all columns. Nothing is projected if there are no more columns than
         that, or if it is None.
+    repairs : int
+        How many trees are grown one after another, each without the rows of centers that it cuts badly, which come back as
+        centers; k of them stay at last. 0 is one tree and its dynamic program. For k-means, with a bound on the cost.
+    slack : float
+        With repairs, at most (1 + slack) k centers are kept before the last choice; in (0, 1].
 
     Notes
     -----
@@ -90,12 +98,14 @@ class HST(Algorithm):
     consistent: bool = True
     rounds: int = 4
     projection: int | str | None = None
+    repairs: int = 0
+    slack: float = 0.5
 
     name = "hst"
 
     def __post_init__(self) -> None:
         given: dict[str, Any] = dict(vars(self))
-        for name, least in (("alpha", 1), ("rounds", 0)):
+        for name, least in (("alpha", 1), ("rounds", 0), ("repairs", 0)):
             value = given[name]
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ParameterError.wrong(name, "HST", f"an int in [{least}, inf)", value, f"for example HST({name}=4).")
@@ -104,7 +114,7 @@ class HST(Algorithm):
             raise ParameterError.wrong("beta", "HST", "a float in (0, inf)", beta, "for example HST(beta=8.0).")
         if not isinstance(consistent, bool):
             raise ParameterError.wrong("consistent", "HST", "True or False", consistent, "for example HST(consistent=True).")
-        check("HST", given, {"projection": PROJECTION})
+        check("HST", given, {"projection": PROJECTION, "slack": SLACK})
 
     def dimensions(self, problem: PointProblem) -> int | None:
         """Return how many dimensions rows are projected to, from public facts alone; None if they are not."""
@@ -130,8 +140,12 @@ class HST(Algorithm):
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         is_projected = self.dimensions(problem) is not None
-        share = Fraction(100 - SIZES_SHARE, 100) / (self.rounds + 1 + is_projected)
-        parts = [LevelCounting(self.depth(problem) + 1).part("tree", share)]
+        others = SIZES_SHARE + (MEAN_SHARE + MERGE_SHARE if self.repairs else 0)
+        share = Fraction(100 - others, 100) / (self.rounds + max(self.repairs, 1) + is_projected)
+        levels = self.depth(problem) + 1
+        parts = [LevelCounting(levels).part("tree", share)]
+        if self.repairs:
+            parts = [*repair_parts(share, self.repairs, levels, self._columns(problem))]
         if is_projected:
             parts += mean_parts(share, problem)
         for i in range(1, self.rounds + 1):
@@ -164,6 +178,15 @@ class HST(Algorithm):
         return Placed(means.centers, problem.domain.clip(subspace.lift(inside.points)), inside.weights), means.margins
 
     def _placed(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Placed:
-        """Return the centers of the dynamic program."""
-        splits = Splits.random(problem.domain, self.depth(problem), rng)
-        return ask_tree(curator, problem, splits, self.threshold(problem), self.consistent, charges["tree"])
+        """Return the centers of the dynamic program, with its repairs."""
+        threshold, depth = self.threshold(problem), self.depth(problem)
+
+        def grow() -> Splits:
+            return Splits.random(problem.domain, depth, rng)
+
+        def ask(rows: Curator, splits: Splits, charge: Charge) -> Placed:
+            return ask_tree(rows, problem, splits, threshold, self.consistent, charge)
+
+        if not self.repairs:
+            return ask(curator, grow(), charges["tree"])
+        return ask_repaired(curator, problem, charges, self.repairs, float(self.slack), grow, ask)

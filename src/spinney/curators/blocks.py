@@ -243,6 +243,6 @@ def sample_centers(rows: NDArray[Any], door: Door, tuples: Tuples, domain: Domai
     words = np.frombuffer(b"".join(parts), "<u8")
     drawn = rows[(words % np.uint64(max(len(rows), 1))).astype(np.int64)]
     values = [part for _, part, _ in _entered(drawn, np.empty(0, np.uint8), door)]
-    points = np.concatenate([np.empty((0, rows.shape[1])), *values])
+    points = np.concatenate([np.empty((0, door.lower.size)), *values])
     starts = np.arange(tuples.n_blocks + 1, dtype=np.int64) * size
     return _clustered(points, np.ones(len(points)), starts, tuples, domain)
