@@ -26,11 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.candidates import default_dimensions
 from spinney.algorithms.polish import ask_rings, polish
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
-from spinney.algorithms.subspaces import Subspace, ask_means, mean_parts
+from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, mean_parts
 from spinney.algorithms.tree_program import Placed, ask_tree
 from spinney.constraints import Constraint, check, is_integer, real
 from spinney.curators.gate import Curator
@@ -78,9 +77,9 @@ class HST(Algorithm):
     rounds : int
         Private Lloyd or Weiszfeld rounds after the tree.
     projection : None, "auto" or int
-        How many directions of a public random subspace the tree is grown in; "auto" takes 2 + log2(k), rounded up. Centers then
-        come back as private means of their clusters in all columns. Nothing is projected if there are no more columns than
-        that, or if it is None.
+        How many directions of a public random subspace the tree is grown in; "auto" takes log(k), rounded up, and at least
+        2. Centers then come back as private means of their clusters in all columns. Nothing is projected if there are no more
+        columns than that, or if it is None.
     repairs : int
         How many trees are grown one after another, each without the rows of centers that it cuts badly, which come back as
         centers; k of them stay at last. 0 is one tree and its dynamic program. For k-means, with a bound on the cost.
@@ -120,7 +119,7 @@ class HST(Algorithm):
         """Return how many dimensions rows are projected to, from public facts alone; None if they are not."""
         if self.projection is None:
             return None
-        dimensions = default_dimensions(problem.k) if self.projection == "auto" else int(self.projection)
+        dimensions = few_dimensions(problem.k) if self.projection == "auto" else int(self.projection)
         return dimensions if dimensions < problem.n_features else None
 
     def _columns(self, problem: PointProblem) -> int:
@@ -152,6 +151,17 @@ class HST(Algorithm):
             parts.append(Counting().part(f"radii {i}", RADII_PART * share))
             parts.append(Summing(problem.kernel, problem.n_features).part(f"round {i}", (1 - RADII_PART) * share))
         return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
+
+    def guarantee(self, problem: PointProblem) -> str:
+        """Return in a line what is proved about the cost; the theorems are those of the paper, as ``proofs/hst.md`` has them."""
+        factor = "Before its rounds, the expected cost is the best one times a factor that grows with columns and levels,"
+        if problem.power == 1:
+            theorem = 1 if self.dimensions(problem) is None else 3
+            return f"{factor} plus noise (Cohen-Addad et al., Theorem {theorem})."
+        if self.repairs:
+            rest = f"plus {float(self.slack) ** self.repairs:.3g} of what one center costs, plus noise"
+            return f"{factor} {rest} (Cohen-Addad et al., Theorem 4)."
+        return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -26,12 +26,17 @@ from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["Subspace", "ask_means", "mean_parts"]
+__all__ = ["Subspace", "ask_means", "few_dimensions", "mean_parts"]
 
 #: A row that does not know the subspace lies so many standard deviations of its projection from the middle hardly ever.
 REACH = 4.0
 #: The part of a step to the means that pays for its radii.
 RADII_PART = Fraction(1, 10)
+
+
+def few_dimensions(k: int) -> int:
+    """Return how many dimensions are enough: about the logarithm of k, for every level of every dimension adds noise."""
+    return max(math.ceil(math.log(k)), 2)
 
 
 @dataclass(frozen=True)
