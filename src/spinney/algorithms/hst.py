@@ -6,6 +6,7 @@ of a cell c.
 1. A public random tree: level d i + j cuts column j somewhere in the middle third of its cells' sides; alpha d levels.
 2. ``tree``      w(c), level by level; a cell whose count is at most 10 beta d / eps is not split.
 3. Free: counts are made consistent, and a dynamic program chooses k leaves; a cell without a center costs w(c) diam(c)^p.
+   On request several trees, one after another, in place of 1 to 3: `repairs.py`. Or in a random subspace: `subspaces.py`.
 4. ``radii i``   noisy histogram of distances to the centers, at first the middles of these leaves, for the clipping radii.
 5. ``round i``   a private step of each center: to the mean of its rows, or a clipped Weiszfeld step toward their median.
 6. ``sizes``     noisy sizes of the released clusters.
@@ -45,7 +46,7 @@ from spinney.trees.quadtree import MAX_DEPTH, Splits
 
 __all__ = ["HST"]
 
-#: Hundredths of epsilon for the sizes; the tree and each round get equal shares of the rest.
+#: Hundredths of epsilon for the sizes; each tree, the way back from a subspace and each round get equal shares of the rest.
 SIZES_SHARE = 3
 #: The part of a round that pays for its radii.
 RADII_PART = Fraction(1, 10)
@@ -154,14 +155,17 @@ class HST(Algorithm):
 
     def guarantee(self, problem: PointProblem) -> str:
         """Return in a line what is proved about the cost; the theorems are those of the paper, as ``proofs/hst.md`` has them."""
-        factor = "Before its rounds, the expected cost is the best one times a factor that grows with columns and levels,"
-        if problem.power == 1:
-            theorem = 1 if self.dimensions(problem) is None else 3
-            return f"{factor} plus noise (Cohen-Addad et al., Theorem {theorem})."
-        if self.repairs:
-            rest = f"plus {float(self.slack) ** self.repairs:.3g} of what one center costs, plus noise"
-            return f"{factor} {rest} (Cohen-Addad et al., Theorem 4)."
-        return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."
+        is_projected = self.dimensions(problem) is not None
+        if problem.power == 2 and not self.repairs:
+            return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."
+        later = " and ".join([*(["merge"] if self.repairs else []), *(["means"] if is_projected else []), "rounds"])
+        rest = f"{float(self.slack) ** self.repairs:.3g} of what one center costs, " if self.repairs else ""
+        theorem = 4 if problem.power == 2 else 3 if is_projected else 1
+        given = ", if its subspace keeps the costs of clusters" if is_projected else ""
+        return (
+            f"Before its {later}, the expected cost is at most the best one times a factor that grows with columns and levels, "
+            f"plus {rest}noise and the size of the smallest cells{given} (Cohen-Addad et al., Theorem {theorem})."
+        )
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
