@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from covering import covering
 from spinney import Ball, Box, BudgetError, ParameterError
+from spinney.curators import entrance
 from spinney.curators.entrance import PLACES, enter
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
@@ -80,10 +82,7 @@ def plain(rows, outer, view, adjacency):
     return seen[fine]
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize("outer", OUTER)
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@covering("name, view, outer, adjacency", QUESTIONS, VIEWS, OUTER, ["add-remove", "replace"])
 def test_a_view_answers_like_a_curator_over_the_rows_it_shows(view, name, outer, adjacency, curator, charge):
     question, make = QUESTIONS[name]
     asked = charge(question)
@@ -94,26 +93,23 @@ def test_a_view_answers_like_a_curator_over_the_rows_it_shows(view, name, outer,
     assert form(seen.ask(make(), asked)) == form(fresh.ask(make(), asked))
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("name", ADDITIVE)
-@pytest.mark.parametrize("adjacency", list(Adjacency))
-def test_no_neighbor_moves_an_answer_behind_a_door_beyond_its_charge(view, name, adjacency, spy, charge, privacy_loss):
+@covering("name, view, adjacency, measure", ADDITIVE, VIEWS, list(Adjacency), ["epsilon", "rho"])
+def test_no_neighbor_moves_an_answer_behind_a_door_beyond_its_charge(name, view, adjacency, measure, spy, charge, privacy_loss):
     question, make = QUESTIONS[name]
-    for measure in ("epsilon", "rho"):
-        asked = charge(question, measure, Fraction(3, 7))
+    asked = charge(question, measure, Fraction(3, 7))
 
-        def draws(rows, asked=asked):
-            table = POINTS[list(rows)].reshape(-1, 3)
-            return spy(lambda c, own: VIEWS[view](c).ask(make(), own), table, asked, domain=OUTER["box"], adjacency=adjacency)
+    def draws(rows):
+        table = POINTS[list(rows)].reshape(-1, 3)
+        return spy(lambda c, own: VIEWS[view](c).ask(make(), own), table, asked, domain=OUTER["box"], adjacency=adjacency)
 
-        exact = {rows: draws(rows) for n in range(3) for rows in itertools.combinations_with_replacement(range(len(POINTS)), n)}
-        worst = Fraction(0)
-        for rows, row in itertools.product([(), (0,), (2,), (4,)], range(len(POINTS))):
-            for other in range(len(POINTS)) if adjacency is Adjacency.REPLACE else [None]:
-                pair = [rows if extra is None else tuple(sorted((*rows, extra))) for extra in (row, other)]
-                worst = max(worst, sum(privacy_loss(*(exact[one] for one in pair))))
-        assert worst <= asked.amount
-        assert worst > 0 or (view, name, adjacency) == ("projected", "whole", Adjacency.REPLACE)
+    exact = {rows: draws(rows) for n in range(3) for rows in itertools.combinations_with_replacement(range(len(POINTS)), n)}
+    worst = Fraction(0)
+    for rows, row in itertools.product([(), (0,), (2,), (4,)], range(len(POINTS))):
+        for other in range(len(POINTS)) if adjacency is Adjacency.REPLACE else [None]:
+            pair = [rows if extra is None else tuple(sorted((*rows, extra))) for extra in (row, other)]
+            worst = max(worst, sum(privacy_loss(*(exact[one] for one in pair))))
+    assert worst <= asked.amount
+    assert worst > 0 or (view, name, adjacency) == ("projected", "whole", Adjacency.REPLACE)
 
 
 @given(
@@ -154,6 +150,22 @@ def test_what_a_row_adds_behind_a_door_depends_on_that_row_alone(
     (before, low), (after, high), (_, own) = exact(rows), exact(np.concatenate([rows, added])), exact(added)
     assert all(np.array_equal(b - a, c) for a, b, c in zip(low, high, own, strict=True))
     assert sum(privacy_loss(before, after)) <= asked.amount
+
+
+def test_a_projection_from_the_middle_of_the_rows_would_be_noticed(monkeypatch, spy, charge):
+    project, asked = entrance._project, charge("counts")
+
+    def peek(slab, count, directions, center, found):
+        project(slab, count, directions, slab[0, :, :count].mean(axis=1), found)
+
+    def counts(rows):
+        found = spy(lambda c, own: VIEWS["projected"](c).ask(Counts(TreeCells.grid(RANDOM, 4)), own), rows, asked)
+        return np.array(found[0][2])
+
+    more = np.concatenate([ROWS[:50], [[1.0, 1.0, 1.0]]])
+    assert np.abs(counts(more) - counts(ROWS[:50])).sum() == 1
+    monkeypatch.setattr(entrance, "_project", peek)
+    assert np.abs(counts(more) - counts(ROWS[:50])).sum() > 1
 
 
 def test_cells_of_kept_centers_keep_all_their_rows_and_others_none(curator, charge):
