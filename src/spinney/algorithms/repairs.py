@@ -103,12 +103,10 @@ def ask_repaired(
 
     Parameters
     ----------
-    curator : Curator
-    problem : PointProblem
-        Over the curator's domain.
-    charges : Charges
-    repairs : int
-    slack : float
+    curator, problem, charges
+        As for an algorithm; the problem is that of the curator's columns.
+    repairs, slack
+        As for `HST`.
     grow : callable
         Draws a public tree.
     ask : callable
