@@ -54,11 +54,11 @@ def cover(groups=None, **changes):
         ),
         (fit, "tree", {}),
         (fit_sites, Coverage(growth=0.9), {"growth": 0.9}),
-        (fit_sites, SiteHST(levels=4), {"levels": 4, "allocation": SiteHST().allocation}),
+        (fit_sites, SiteHST(levels=4), {"levels": 4, "allocation": SiteHST().allocation, "tree": "frt"}),
         (
             fit_sites,
             LocalSearch(start="random", steps=3, stay=False),
-            {"start": "random", "steps": 3, "stay": False, "levels": 8, "allocation": "geometric"},
+            {"start": "random", "steps": 3, "stay": False, "levels": 8, "allocation": "geometric", "tree": "frt"},
         ),
         (fit_sites, "cells", {}),
     ],
