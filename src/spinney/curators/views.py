@@ -53,7 +53,8 @@ def projected(outer: Door, ground: Ground, directions: Any, domain: Domain) -> t
     what = "rows are projected on finite directions, one entry per column, into a domain of a column each"
     shaped = directions.ndim == 2 and directions.shape == (found.n_features, ground.n_features) and directions.size
     require(shaped and (np.abs(directions) < LONGEST).all(), what)
-    return found, door(domain, outer.nan_to_center)._replace(view=Projection(outer, directions))
+    assert found.domain is not None
+    return found, door(found.domain, outer.nan_to_center)._replace(view=Projection(outer, directions))
 
 
 def fenced(outer: Door, ground: Ground, centers: Any, kept: Any) -> Door:
