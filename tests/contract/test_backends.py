@@ -9,6 +9,7 @@ import pytest
 
 from covering import covering
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney.algorithms.hst import HST
 from spinney.algorithms.registry import HOMES, find
 from spinney.tables import streams
 from spinney.tables.files import scan
@@ -34,6 +35,9 @@ CASES = {name: ({"algorithm": name}, 3) for name in sorted(ALGORITHMS)} | {
     "many columns": ({"algorithm": "tree"}, 12),
     "tightened": ({"algorithm": "tree", "tighten": True}, 3),
     "tightened hst": ({"algorithm": "hst", "tighten": True}, 2),
+    "projected hst": ({"algorithm": HST(projection=2)}, 4),
+    "repaired hst": ({"algorithm": HST(repairs=2, slack=1.0)}, 3),
+    "projected, repaired hst": ({"algorithm": HST(projection=2, repairs=2, slack=1.0), "tighten": True}, 3),
 }
 
 
@@ -49,7 +53,7 @@ def frame_of(d, n=700):
 
 
 def releases(model, frame, groups, folder, monkeypatch):
-    declared = ALGORITHMS[model.algorithm].backends
+    declared = (ALGORITHMS[model.algorithm] if isinstance(model.algorithm, str) else model.algorithm).backends
     for name in sorted(set(declared) & set(BACKENDS)):
         yield name, BACKENDS[name](model, frame, groups, folder, monkeypatch).release_.to_json()
 

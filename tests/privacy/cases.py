@@ -1,9 +1,11 @@
-"""What users ask for: every algorithm, in a private box, in many columns."""
+"""What users ask for: every algorithm, in a private box, in many columns, with options that ask of other views."""
 
 import dataclasses
 from itertools import cycle
+from typing import Any
 
 from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.hst import HST
 from spinney.algorithms.registry import HOMES
 
 
@@ -11,12 +13,14 @@ from spinney.algorithms.registry import HOMES
 class Case:
     """What a user may ask for, and how many columns the tables of a test should have for it."""
 
-    algorithm: str
+    algorithm: Any
     tighten: bool = False
     n_features: int = 2
+    options: str = ""
 
     def __str__(self):
-        return f"{'tightened ' if self.tighten else ''}{self.algorithm}-{self.n_features}"
+        name = self.algorithm if isinstance(self.algorithm, str) else f"{self.options} {self.algorithm.name}"
+        return f"{'tightened ' if self.tighten else ''}{name}-{self.n_features}"
 
     @property
     def asked(self):
@@ -24,7 +28,14 @@ class Case:
 
 
 ASKED = {name: Case(name) for name in sorted(HOMES["points"])} | {"tightened": Case("tree", tighten=True)}
-CASES = ASKED | {"many columns": Case("tree", n_features=12)}
+ASKED |= {"repaired": Case(HST(alpha=3, rounds=1, repairs=2, slack=1.0), options="repaired")}
+CASES = ASKED | {
+    "many columns": Case("tree", n_features=12),
+    "projected": Case(HST(alpha=3, rounds=1, projection=2), n_features=3, options="projected"),
+    "projected, repaired": Case(
+        HST(alpha=3, rounds=1, projection=2, repairs=2, slack=1.0), n_features=3, options="projected, repaired"
+    ),
+}
 
 
 def audited_cases():

@@ -40,7 +40,7 @@ PLAIN = {MetricHST: MetricHST.build, NestedCells: NestedCells.carve, Estimate: E
 CASES = {
     "cells": (Cells(), "all", 1, {"coarse"}),  # remembers more; each second question is followed once all the same
     "hst": (SiteHST(levels=1), "all", 2, set()),
-    "hst, two levels": (SiteHST(levels=2), "matrix", 1, set()),
+    "hst, two levels": (SiteHST(levels=2, tree="printed"), "matrix", 1, set()),
     "local-search, random": (LocalSearch(start="random", steps=2), "all", 2, set()),
     "local-search, random, must swap": (LocalSearch(start="random", steps=3, stay=False), "matrix", 1, set()),
     "local-search, kmedian++": (LocalSearch(start="kmedian++", steps=2), "matrix", 2, set()),

@@ -48,7 +48,7 @@ ALGORITHMS = {
     "cells": Cells(),
     "coverage": Coverage(growth=0.9),
     "hst": SiteHST(levels=4),
-    "hst, uniform": SiteHST(levels=3, allocation="uniform"),
+    "hst, uniform": SiteHST(levels=3, allocation="uniform", tree="printed"),
     **{f"local-search, {start}": LocalSearch(start=start, steps=4, levels=3) for start in STARTS},
     "local-search, must swap": LocalSearch(start="random", steps=3, stay=False),
 }

@@ -8,6 +8,7 @@ import pytest
 
 from spark.conftest import plain, rows_of
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney.algorithms import HST
 
 SETTINGS = {"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 
@@ -42,6 +43,8 @@ def test_partitions_do_not_matter(frame_of, in_memory, partitions):
         (PrivateKMedian, 5, {"algorithm": "moments"}),
         (PrivateKMeans, 2, {"algorithm": "hst"}),
         (PrivateKMedian, 2, {"algorithm": "hst", "adjacency": "replace"}),
+        (PrivateKMedian, 4, {"algorithm": HST(projection=2)}),
+        (PrivateKMeans, 3, {"algorithm": HST(projection=2, repairs=2, slack=1.0), "adjacency": "replace"}),
         (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace"}),
         (PrivateKMedian, 2, {"algorithm": "lloyd", "bounds": Ball(1.5, [0, 0])}),
         (PrivateKMeans, 3, {"algorithm": "lsh"}),

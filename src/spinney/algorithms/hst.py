@@ -6,6 +6,7 @@ of a cell c.
 1. A public random tree: level d i + j cuts column j somewhere in the middle third of its cells' sides; alpha d levels.
 2. ``tree``      w(c), level by level; a cell whose count is at most 10 beta d / eps is not split.
 3. Free: counts are made consistent, and a dynamic program chooses k leaves; a cell without a center costs w(c) diam(c)^p.
+   On request several trees, one after another, in place of 1 to 3: `repairs.py`. Or in a random subspace: `subspaces.py`.
 4. ``radii i``   noisy histogram of distances to the centers, at first the middles of these leaves, for the clipping radii.
 5. ``round i``   a private step of each center: to the mean of its rows, or a clipped Weiszfeld step toward their median.
 6. ``sizes``     noisy sizes of the released clusters.
@@ -19,7 +20,7 @@ Proof: ``proofs/hst.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
@@ -28,24 +29,37 @@ import numpy as np
 
 from spinney.algorithms.polish import ask_rings, polish
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
+from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, mean_parts
+from spinney.algorithms.tree_program import Placed, ask_tree
+from spinney.constraints import Constraint, check, is_integer, real
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
+from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
-from spinney.questions.levels import LevelAnswer, LevelCounting, Levels
+from spinney.questions.levels import LevelCounting
 from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing
-from spinney.solvers.dynamic_program import place_centers
 from spinney.spaces.box import FloatArray
-from spinney.trees.consistent import consistent_counts
-from spinney.trees.quadtree import MAX_DEPTH, Splits, TreeCells
+from spinney.trees.quadtree import MAX_DEPTH, Splits
 
 __all__ = ["HST"]
 
-#: Hundredths of epsilon for the sizes; the tree and each round get equal shares of the rest.
+#: Hundredths of epsilon for the sizes; each tree, the way back from a subspace and each round get equal shares of the rest.
 SIZES_SHARE = 3
 #: The part of a round that pays for its radii.
 RADII_PART = Fraction(1, 10)
+#: Rows are projected to no more dimensions than this.
+MOST_DIMENSIONS = 1024
+PROJECTION = Constraint(
+    lambda value: (
+        value is None or (isinstance(value, str) and value == "auto") or (is_integer(value) and 1 <= value <= MOST_DIMENSIONS)
+    ),
+    f"None, 'auto' or an int from 1 to {MOST_DIMENSIONS}",
+    "for example HST(projection='auto').",
+)
+SLACK = real(lambda value: 0 < value <= 1, "(0, 1]", "for example HST(repairs=3, slack=0.5).")
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,15 @@ class HST(Algorithm):
         Whether counts are made consistent before the dynamic program reads them.
     rounds : int
         Private Lloyd or Weiszfeld rounds after the tree.
+    projection : None, "auto" or int
+        How many directions of a public random subspace the tree is grown in; "auto" takes log(k), rounded up, and at least
+        2. Centers then come back as private means of their clusters in all columns. Nothing is projected if there are no more
+        columns than that, or if it is None.
+    repairs : int
+        How many trees are grown one after another, each without the rows of centers that it cuts badly, which come back as
+        centers; k of them stay at last. 0 is one tree and its dynamic program. For k-means, with a bound on the cost.
+    slack : float
+        With repairs, at most (1 + slack) k centers are kept before the last choice; in (0, 1].
 
     Notes
     -----
@@ -74,12 +97,15 @@ class HST(Algorithm):
     beta: float = 8.0
     consistent: bool = True
     rounds: int = 4
+    projection: int | str | None = None
+    repairs: int = 0
+    slack: float = 0.5
 
     name = "hst"
 
     def __post_init__(self) -> None:
         given: dict[str, Any] = dict(vars(self))
-        for name, least in (("alpha", 1), ("rounds", 0)):
+        for name, least in (("alpha", 1), ("rounds", 0), ("repairs", 0)):
             value = given[name]
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ParameterError.wrong(name, "HST", f"an int in [{least}, inf)", value, f"for example HST({name}=4).")
@@ -88,69 +114,93 @@ class HST(Algorithm):
             raise ParameterError.wrong("beta", "HST", "a float in (0, inf)", beta, "for example HST(beta=8.0).")
         if not isinstance(consistent, bool):
             raise ParameterError.wrong("consistent", "HST", "True or False", consistent, "for example HST(consistent=True).")
+        check("HST", given, {"projection": PROJECTION, "slack": SLACK})
+
+    def dimensions(self, problem: PointProblem) -> int | None:
+        """Return how many dimensions rows are projected to, from public facts alone; None if they are not."""
+        if self.projection is None:
+            return None
+        dimensions = few_dimensions(problem.k) if self.projection == "auto" else int(self.projection)
+        return dimensions if dimensions < problem.n_features else None
+
+    def _columns(self, problem: PointProblem) -> int:
+        """Return how many columns the tree cuts."""
+        return self.dimensions(problem) or problem.n_features
 
     def depth(self, problem: PointProblem) -> int:
         """Return the number of levels below the root, from public facts alone."""
-        return min(int(self.alpha) * problem.domain.n_features, MAX_DEPTH)
+        return min(int(self.alpha) * self._columns(problem), MAX_DEPTH)
 
     def threshold(self, problem: PointProblem) -> float:
         """Return the count above which a cell is split: 10 beta d / eps, with the eps that is left for one added row."""
         unit = problem.unit
         rows = unit.max_rows * (2 if unit.replaces else 1)
-        return 10 * float(self.beta) * problem.domain.n_features * rows / float(problem.budget.epsilon)
+        return 10 * float(self.beta) * self._columns(problem) * rows / float(problem.budget.epsilon)
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        share = Fraction(100 - SIZES_SHARE, 100) / (self.rounds + 1)
-        parts = [LevelCounting(self.depth(problem) + 1).part("tree", share)]
+        is_projected = self.dimensions(problem) is not None
+        others = SIZES_SHARE + (MEAN_SHARE + MERGE_SHARE if self.repairs else 0)
+        share = Fraction(100 - others, 100) / (self.rounds + max(self.repairs, 1) + is_projected)
+        levels = self.depth(problem) + 1
+        parts = [LevelCounting(levels).part("tree", share)]
+        if self.repairs:
+            parts = [*repair_parts(share, self.repairs, levels, self._columns(problem))]
+        if is_projected:
+            parts += mean_parts(share, problem)
         for i in range(1, self.rounds + 1):
             parts.append(Counting().part(f"radii {i}", RADII_PART * share))
             parts.append(Summing(problem.kernel, problem.n_features).part(f"round {i}", (1 - RADII_PART) * share))
         return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
+    def guarantee(self, problem: PointProblem) -> str:
+        """Return in a line what is proved about the cost; the theorems are those of the paper, as ``proofs/hst.md`` has them."""
+        is_projected = self.dimensions(problem) is not None
+        if problem.power == 2 and not self.repairs:
+            return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."
+        later = " and ".join([*(["merge"] if self.repairs else []), *(["means"] if is_projected else []), "rounds"])
+        rest = f"{float(self.slack) ** self.repairs:.3g} of what one center costs, " if self.repairs else ""
+        theorem = 4 if problem.power == 2 else 3 if is_projected else 1
+        given = ", if its subspace keeps the costs of clusters" if is_projected else ""
+        return (
+            f"Before its {later}, the expected cost is at most the best one times a factor that grows with columns and levels, "
+            f"plus {rest}noise and the size of the smallest cells{given} (Cohen-Addad et al., Theorem {theorem})."
+        )
+
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        splits = Splits.random(problem.domain, self.depth(problem), rng)
-        answer = curator.ask(Levels(splits, 0, splits.depth, self.threshold(problem)), charges["tree"])
-        tree, weights = answer.tree, self.weights(answer)
-        chosen, _ = place_centers(tree.first_child, weights * tree.cells.diameters() ** problem.power, problem.k)
-        cells = spread(tree.cells.take(chosen), weights[chosen], problem)
-        centers = problem.domain.clip(cells.middles())
-        margins = None
+        found, margins = self._found(curator, problem, charges, rng)
+        centers = found.centers
         for i in range(1, self.rounds + 1):
             rings = ask_rings(curator, problem, centers, charges[f"radii {i}"])
             step = polish(curator, problem, centers, rings, charges[f"round {i}"])
             centers, margins = step.centers, step.margins
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
-        full = np.flatnonzero((tree.first_child < 0) & (weights > 0))
-        points = problem.domain.clip(tree.cells.take(full).middles())
-        found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights[full]
-        return Result(centers, *found, margins=margins)
+        released = np.maximum(sizes.private_counts, 0), sizes.noise, found.points, found.weights
+        return Result(centers, *released, margins=margins)
 
-    def weights(self, answer: LevelAnswer) -> FloatArray:
-        """Return the weights of all cells; counts below zero are noise and taken as zero."""
-        counts = answer.private_counts.astype(np.float64)
-        if self.consistent and answer.noise.std > 0:
-            counts = consistent_counts(answer.tree, counts)
-        return np.maximum(counts, 0.0)
+    def _found(
+        self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator
+    ) -> tuple[Placed, FloatArray | None]:
+        """Return the centers that the rounds start from, and their margins if they rest on a private step."""
+        dimensions = self.dimensions(problem)
+        if dimensions is None:
+            return self._placed(curator, problem, charges, rng), None
+        subspace = Subspace.random(problem.domain, dimensions, rng)
+        inside = self._placed(subspace.view(curator), replace(problem, domain=subspace.domain), charges, rng)
+        means = ask_means(curator, problem, subspace.lift(inside.centers), charges)
+        return Placed(means.centers, problem.domain.clip(subspace.lift(inside.points)), inside.weights), means.margins
 
+    def _placed(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Placed:
+        """Return the centers of the dynamic program, with its repairs."""
+        threshold, depth = self.threshold(problem), self.depth(problem)
 
-def spread(cells: TreeCells, weights: FloatArray, problem: PointProblem) -> TreeCells:
-    """Return k cells where the tree has fewer leaves.
+        def grow() -> Splits:
+            return Splits.random(problem.domain, depth, rng)
 
-    Several centers in one place serve no one better than one does. So the cells that cost most without a center are cut
-    further, as the public tree goes on, each child with half the weight; at the last level copies remain.
-    """
-    while len(cells) < problem.k:
-        costs = weights * cells.diameters() ** problem.power
-        dearest = np.argsort(-costs, kind="stable")
-        dearest = dearest[cells.depths[dearest] < cells.splits.depth][: problem.k - len(cells)]
-        if not dearest.size:
-            return cells.take(np.arange(problem.k) % len(cells))
-        cut = np.isin(np.arange(len(cells)), dearest)
-        kept, children = cells.take(np.flatnonzero(~cut)), cells.children(cut)
-        weights = np.concatenate([weights[~cut], np.repeat(weights[cut] / 2, 2)])
-        cells = TreeCells(
-            cells.splits, np.concatenate([kept.codes, children.codes]), np.concatenate([kept.depths, children.depths])
-        )
-    return cells
+        def ask(rows: Curator, splits: Splits, charge: Charge) -> Placed:
+            return ask_tree(rows, problem, splits, threshold, self.consistent, charge)
+
+        if not self.repairs:
+            return ask(curator, grow(), charges["tree"])
+        return ask_repaired(curator, problem, charges, self.repairs, float(self.slack), grow, ask)

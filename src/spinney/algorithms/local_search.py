@@ -55,7 +55,7 @@ class LocalSearch(SiteAlgorithm):
         The number of swaps, T.
     stay : bool
         Whether a step may change nothing; False is the published algorithm.
-    levels, allocation
+    levels, allocation, tree
         Of the tree, as for `SiteHST`.
     """
 
@@ -64,6 +64,7 @@ class LocalSearch(SiteAlgorithm):
     stay: bool = True
     levels: int = 8
     allocation: str = "geometric"
+    tree: str = "frt"
 
     name = "local-search"
 
@@ -75,7 +76,7 @@ class LocalSearch(SiteAlgorithm):
             raise ParameterError.wrong("steps", "LocalSearch", "an int from 1 to 10000", steps, "20 is the published choice.")
         if not isinstance(self.stay, bool):
             raise ParameterError.wrong("stay", "LocalSearch", "True or False", self.stay, "False is the published choice.")
-        SiteHST(self.levels, self.allocation)  # refuses what it does not know
+        SiteHST(self.levels, self.allocation, self.tree)  # refuses what it does not know
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
@@ -107,7 +108,7 @@ class LocalSearch(SiteAlgorithm):
         """Return the sites that the search starts from."""
         space, k = problem.space, problem.k
         if self.start == "hst":
-            tree = MetricHST.build(space, rng, self.levels)
+            tree = MetricHST.carved(self.tree, space, rng, self.levels)
             counts = ask_tree(curator, tree, charges, self.levels)
             return search_medoids(space, tree, counts, k, problem.power, problem.existing)
         if self.start == "kmedian++":

@@ -168,6 +168,9 @@ class Plan:
             lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
         if self.n_guess is not None:
             lines += self._expected(self.n_guess)
+        guarantee = getattr(self.algorithm, "guarantee", None)  # someone's own algorithm may have none
+        if guarantee is not None and (told := guarantee(problem)) is not None:
+            lines.append(told)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
             lines.append("Every column adds noise to the centers: with so many, a delta such as 1e-6 lowers it much.")
         return lines

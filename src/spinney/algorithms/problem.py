@@ -283,6 +283,10 @@ class Algorithm(ABC):
         """Return how many centers a private step would move if there were so many rows; None if no step is taken."""
         return None
 
+    def guarantee(self, problem: Any) -> str | None:
+        """Return in a line what is proved about the cost of its centers, or that nothing is; None leaves it unsaid."""
+        return None
+
     def typical_radius(self, problem: Any) -> float:
         """Return what a clipping radius would be about, if rows were spread evenly over the domain: half a cluster's diagonal."""
         return float(problem.domain.half_diagonal * problem.k ** (-1 / problem.n_features))

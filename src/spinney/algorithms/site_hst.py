@@ -25,6 +25,7 @@ import numpy as np
 
 from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.constraints import check, one_of
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
@@ -33,7 +34,7 @@ from spinney.questions.partitions import Labels
 from spinney.solvers.tree_search import search_medoids
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
-from spinney.trees.metric_hst import MetricHST
+from spinney.trees.metric_hst import KINDS, MetricHST
 
 __all__ = ["SiteHST", "ask_tree", "level_parts"]
 
@@ -69,10 +70,14 @@ class SiteHST(SiteAlgorithm):
         The depth of the tree.
     allocation : {"geometric", "uniform"}
         How epsilon is shared among levels: halved from each to the next, as published, or evenly.
+    tree : {"frt", "printed"}
+        How cells are carved: with one order of the points and one factor for all of them (Fakcharoenphol, Rao and Talwar), for
+        which the distortion is proved, or with a new order in each cell, as Algorithm 3 is printed.
     """
 
     levels: int = 8
     allocation: str = "geometric"
+    tree: str = "frt"
 
     name = "hst"
 
@@ -84,6 +89,7 @@ class SiteHST(SiteAlgorithm):
             raise ParameterError.wrong(
                 "allocation", "SiteHST", "'geometric' or 'uniform'", self.allocation, "'geometric' is the published choice."
             )
+        check("SiteHST", vars(self), {"tree": one_of(KINDS, "'frt' has a proved distortion, 'printed' is the published choice.")})
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
@@ -91,7 +97,7 @@ class SiteHST(SiteAlgorithm):
 
     def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        tree = MetricHST.build(problem.space, rng, self.levels)
+        tree = MetricHST.carved(self.tree, problem.space, rng, self.levels)
         counts = ask_tree(curator, tree, charges, self.levels)
         medoids: IntArray = search_medoids(problem.space, tree, counts, problem.k, problem.power, problem.existing)
         sizes = ask_sizes(curator, problem, medoids, charges["sizes"])

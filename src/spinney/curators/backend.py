@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 
 from spinney.mechanisms.source import IntArray
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Domain
+from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["Backend", "Uncovered"]
@@ -35,6 +35,14 @@ class Backend(ABC):
     def within(self, domain: Domain) -> Self:
         """Return a backend over the same rows that clips them to another public domain."""
         raise ValueError("only rows of numbers can be clipped")
+
+    def projected(self, directions: FloatArray, domain: Domain) -> Self:
+        """Return a backend over the same rows that projects them on public directions and clips them to a public domain."""
+        raise ValueError("only rows of numbers can be projected")
+
+    def near(self, centers: FloatArray, kept: IntArray) -> Self:
+        """Return a backend over those of the rows whose nearest public center is one of the kept ones."""
+        raise ValueError("only rows of numbers have nearest centers")
 
     def at(self, space: FiniteMetric) -> Backend:
         """Return a backend over the same rows that sees each as the nearest of finitely many public points."""

@@ -100,7 +100,7 @@ class Entries:
 def _entered(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door) -> Iterator[tuple[slice, FloatArray, NDArray[np.bool_]]]:
     """Yield stretches of rows as they come in, clipped, and which of them count."""
     for part in enter(as_floats(rows), mask, door, CLIPPED):
-        values = part.slab[:, :, :BLOCK].transpose(0, 2, 1).reshape(-1, rows.shape[1])[: part.size]
+        values = part.slab[:, :, :BLOCK].transpose(0, 2, 1).reshape(-1, door.lower.size)[: part.size]
         yield part.here, values.copy(), part.alive
 
 
@@ -126,7 +126,7 @@ def entries_of(
     seeds : array of shape (n,), optional
         A keyed hash of the name of each row's group, if rows have groups.
     """
-    parts = [Entries.none(rows.shape[1])]
+    parts = [Entries.none(door.lower.size)]
     for here, values, alive in _entered(rows, mask, door):
         own = np.zeros(len(values), dtype=np.uint64) if seeds is None else seeds[here]
         marks, _ = mark_rows(own, values, key)  # of what was read: a broken row is a row in the middle here, too
@@ -243,6 +243,6 @@ def sample_centers(rows: NDArray[Any], door: Door, tuples: Tuples, domain: Domai
     words = np.frombuffer(b"".join(parts), "<u8")
     drawn = rows[(words % np.uint64(max(len(rows), 1))).astype(np.int64)]
     values = [part for _, part, _ in _entered(drawn, np.empty(0, np.uint8), door)]
-    points = np.concatenate([np.empty((0, rows.shape[1])), *values])
+    points = np.concatenate([np.empty((0, door.lower.size)), *values])
     starts = np.arange(tuples.n_blocks + 1, dtype=np.int64) * size
     return _clustered(points, np.ones(len(points)), starts, tuples, domain)

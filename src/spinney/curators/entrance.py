@@ -2,6 +2,7 @@
 
 A row with a value that is not finite is dropped or sent to the middle of the domain, values are clipped, and coordinates are
 floored to the public grid. The search for nearest centers leaves the flooring out: 32 bits would not see it.
+A door may lie behind another one (`views.py`): rows then pass both.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.compilation import compiled
-from spinney.solvers.nearest import BLOCK, load, stretches
+from spinney.curators.views import Fence, Projection
+from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, load, stretches
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door, as_floats
 
-__all__ = ["CLIPPED", "PLACES", "RAW", "STEPS", "Entered", "enter"]
+__all__ = ["CLIPPED", "PLACES", "RAW", "STEPS", "Entered", "enter", "find_near"]
 
 #: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes the number of its grid step; or the
 #: middle of its grid step.
 RAW, CLIPPED, STEPS, PLACES = 0, 1, 2, 3
 _LAST = 2.0**GRID_BITS - 1.0
-_NONE = as_floats(np.empty((0, 0)))
+_NONE, _NO_MASK = as_floats(np.empty((0, 0))), np.empty(0, np.uint8)
 
 
 class Entered(NamedTuple):
@@ -111,8 +113,57 @@ def _fences(door: Door, form: int) -> FloatArray:
     return np.array([door.lower, door.upper, door.inverse, door.step, door.center, last, center])
 
 
+@compiled
+def _project(slab, count, directions, center, found):  # type: ignore[no-untyped-def]
+    """Write the products of the first `count` rows of a slab, from a center, with directions to another slab."""
+    for b in range(-(-count // BLOCK)):
+        size = min(BLOCK, count - b * BLOCK)
+        for t in range(directions.shape[0]):
+            for i in range(size):
+                found[b, t, i] = 0.0
+            for j in range(slab.shape[1]):
+                factor, middle = directions[t, j], center[j]
+                for i in range(size):
+                    found[b, t, i] += factor * (slab[b, j, i] - middle)
+
+
+def _enter_projected(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
+    """Yield rows that were projected; those that do not count outside do not count here."""
+    view: Projection = door.view
+    checks, fences = np.empty(BLOCK), _fences(door, form)
+    for seen in enter(rows, mask, view.outer, PLACES):
+        slab = np.empty((len(seen.slab), len(view.directions), seen.slab.shape[2]))
+        _project(seen.slab, seen.size, view.directions, view.outer.center, slab)
+        alive = np.empty((len(slab), BLOCK), dtype=np.bool_)
+        _enter(_NONE, slab, seen.size, _NO_MASK, fences, door.radius, door.nan_to_center, form, checks, alive)
+        yield Entered(seen.here, seen.size, slab, alive.reshape(-1)[: seen.size] & seen.alive)
+
+
+def _enter_fenced(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
+    """Yield rows of which those alone count whose nearest center is kept."""
+    view: Fence = door.view
+    shown, seen = enter(rows, mask, view.inner, form), find_near(rows, mask, view.outer, view.scaled)
+    for entered, (_, labels) in zip(shown, seen, strict=True):
+        yield entered._replace(alive=entered.alive & (labels >= 0) & view.kept[labels])
+
+
+def find_near(
+    rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, scaled: ScaledCenters
+) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+    """Yield stretches of rows and the index of each row's nearest center, or -1 for a row that does not count."""
+    is_box = door.radius == np.inf
+    bounds = np.array([door.lower, door.upper]) if is_box else None
+    for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
+        labels = find_labels(entered.slab, entered.size, scaled, bounds)
+        labels[~entered.alive] = -1
+        yield entered.here, labels
+
+
 def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
     """Yield all rows as they come in; an empty mask means that all rows count that the door lets in."""
+    if door.view is not None:
+        yield from (_enter_fenced if type(door.view) is Fence else _enter_projected)(rows, mask, door, form)
+        return
     checks, fences = np.empty(BLOCK), _fences(door, form)
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab

@@ -122,7 +122,7 @@ class FileBackend(LookAhead):
             return part if isinstance(part, tuple) else (part,)
 
         # A batch without rows gives the shapes.
-        sums = list(parts(as_floats(np.empty((0, self.domain.n_features))), self._mask[:0]))
+        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), self._mask[:0]))
         totals = [part.astype(object) for part in sums]
         for i, more in enumerate(self._each_batch(parts), start=1):
             sums = [total + part for total, part in zip(sums, more, strict=True)]

@@ -43,7 +43,7 @@ class BlockTask:
         """Yield the partition's index and its message."""
         gathering = Gathering(self.tuples, self.domain, together=False)
         for (block,) in blocks:
-            rows = as_floats(np.frombuffer(block, self.dtype).reshape(self.domain.n_features, -1).T)
+            rows = as_floats(np.frombuffer(block, self.dtype).reshape(self.door.n_columns, -1).T)
             gathering.add(entries_of(rows, NO_MASK, self.door, self.tuples.n_blocks, self.key))
         yield index, gathering.entries().to_bytes()
 

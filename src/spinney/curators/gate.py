@@ -32,7 +32,7 @@ from spinney.questions.grow import Grow
 from spinney.questions.levels import LevelAnswer, Levels
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import SumAnswer, Sums
-from spinney.spaces.box import Domain
+from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.quadtree import Quadtree
 
@@ -131,6 +131,32 @@ class Curator:
     def within(self, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
         return Curator(self._rows.within(domain), self.unit, self.ledger, self._source)
+
+    def projected(self, directions: FloatArray, domain: Domain) -> Curator:
+        """Return a curator over the same rows, ledger and noise that sees each row in the columns of a public projection.
+
+        A row becomes its products with the directions, from the middle of the domain it lay in, clipped to another one.
+
+        Parameters
+        ----------
+        directions : array of shape (m, d)
+            Public, or released before.
+        domain : Domain
+            Of m columns.
+        """
+        return Curator(self._rows.projected(directions, domain), self.unit, self.ledger, self._source)
+
+    def near(self, centers: FloatArray, kept: IntArray) -> Curator:
+        """Return a curator over the same ledger and noise, and over those rows whose nearest center is one of the kept ones.
+
+        Parameters
+        ----------
+        centers : array of shape (k, d)
+            Public, or released before.
+        kept : array of int
+            Places of centers; none leave no row.
+        """
+        return Curator(self._rows.near(centers, kept), self.unit, self.ledger, self._source)
 
     def at(self, space: FiniteMetric) -> Curator:
         """Return a curator over the same rows, ledger and noise that sees each row as the nearest of public points.

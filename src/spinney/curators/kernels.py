@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.compilation import compiled
-from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
+from spinney.curators.entrance import PLACES, RAW, STEPS, enter, find_near
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
 from spinney.mechanisms.source import IntArray
 from spinney.questions.planes import PlaneCells
@@ -67,7 +67,7 @@ def _add_bins(slab, alive, counts):  # type: ignore[no-untyped-def]
 
 def count_columns(rows: Rows, mask: Mask, door: Door) -> IntArray:
     """Count rows in 2**BIN_BITS equal bins of each column: a row counts once in every column."""
-    counts = np.zeros((rows.shape[1], 2**BIN_BITS), dtype=np.int64)
+    counts = np.zeros((door.lower.size, 2**BIN_BITS), dtype=np.int64)
     for entered in enter(rows, mask, door, STEPS):
         _add_bins(entered.slab, entered.alive, counts)
     return counts
@@ -138,12 +138,9 @@ def count_below(
 
 def find_nearest(rows: Rows, mask: Mask, door: Door, scaled: ScaledCenters) -> Labels:
     """Return the index of each row's nearest center, or -1 for a row that does not count."""
-    found, is_box = np.empty(len(rows), dtype=np.int32), door.radius == np.inf
-    bounds = np.array([door.lower, door.upper]) if is_box else None
-    for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
-        labels = find_labels(entered.slab, entered.size, scaled, bounds)
-        labels[~entered.alive] = -1
-        found[entered.here] = labels
+    found = np.empty(len(rows), dtype=np.int32)
+    for here, labels in find_near(rows, mask, door, scaled):
+        found[here] = labels
     return found
 
 

@@ -20,6 +20,7 @@ from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import count_between, find_nearest, path_codes
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.rows import Rows
+from spinney.curators.views import drops_rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
@@ -119,8 +120,8 @@ class MemoryBackend(NumberBackend):
         return totals
 
     def _centers(self, tuples: Tuples) -> FloatArray:
-        if self._groups is not None or self._key is None:
-            only_disjoint(tuples)
+        if self._groups is not None or self._key is None or drops_rows(self._door):
+            only_disjoint(tuples)  # samples are of a number of rows that no neighbor changes
         elif tuples.sampling == "replacement":
             return sample_centers(self._rows, self._door, tuples, self.domain, self._key())
         secret, gathering = self._drawn_secret(), Gathering(tuples, self.domain, self._groups is not None)

@@ -24,6 +24,7 @@ from spinney.curators.kernels import (
     sum_offsets,
     sum_planes,
 )
+from spinney.curators.views import fenced, narrowed, projected
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
@@ -34,7 +35,7 @@ from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, TreeCell
 from spinney.questions.sums import Offsets
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.grid import door
+from spinney.spaces.grid import Door, door
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import WORD
 
@@ -79,8 +80,19 @@ class NumberBackend(Backend):
 
     def within(self, domain: Domain) -> Self:
         """Return a backend over the same rows that clips them to another public domain, and remembers nothing of this one."""
+        return self._behind(self.ground.within(domain), narrowed(self._door, domain))
+
+    def projected(self, directions: FloatArray, domain: Domain) -> Self:
+        """Return a backend over the same rows that projects them on public directions and clips them to a public domain."""
+        return self._behind(*projected(self._door, self.ground, directions, domain))
+
+    def near(self, centers: FloatArray, kept: IntArray) -> Self:
+        """Return a backend over those of the rows whose nearest public center is one of the kept ones."""
+        return self._behind(self.ground, fenced(self._door, self.ground, centers, kept))
+
+    def _behind(self, ground: Ground, door: Door) -> Self:
         inner = copy(self)
-        inner.ground, inner._door = self.ground.within(domain), door(domain, self._door.nan_to_center)
+        inner.ground, inner._door = ground, door
         inner._forget()
         return inner
 

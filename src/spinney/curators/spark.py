@@ -227,7 +227,7 @@ class SparkBackend(LookAhead):
         return self._run(self._task(kernel, arguments, size=size))
 
     def _task(self, kernel: Any, arguments: tuple[Any, ...], scaled: ScaledCenters | None = None, size: int = 0) -> Task:
-        return Task(kernel.__module__, kernel.__name__, self.domain.n_features, self._door, scaled, size, arguments)
+        return Task(kernel.__module__, kernel.__name__, self._door.n_columns, self._door, scaled, size, arguments)
 
     def _sum(self, task: Task) -> list[NDArray[Any]]:
         """Return the sums of a kernel's results in integers of any size."""

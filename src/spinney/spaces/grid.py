@@ -25,6 +25,13 @@ class Door(NamedTuple):
     center: FloatArray
     radius: float
     nan_to_center: bool
+    view: Any = None  # what lies between the rows and this door, if they are seen through another one first
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of the raw rows."""
+        columns: int = self.lower.size if self.view is None else self.view.outer.n_columns
+        return columns
 
 
 def door(domain: Domain, nan_to_center: bool) -> Door:

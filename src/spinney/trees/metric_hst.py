@@ -7,7 +7,8 @@ distance of two points in the tree is 2 r_l of the deepest cell that holds both,
 expectation O(log n) times it. The tree depends on the public points and on public randomness alone.
 
 `MetricHST.printed` is Algorithm 3 of Fan, Li and Li as it is printed: a new random order for each cell, centers inside the cell,
-r_l = diameter / 2^l. Its cells are twice as wide, and no bound on its distances is proved. The library's algorithms use `build`.
+r_l = diameter / 2^l. Its cells are twice as wide, and no bound on its distances is proved. The library's algorithms use
+`build` unless they are asked for the other.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.least_elements import LeastElements, least_elements
 
-__all__ = ["MAX_LEVELS", "MetricHST"]
+__all__ = ["KINDS", "MAX_LEVELS", "MetricHST"]
+
+#: How a tree may be carved: `build` and `printed`.
+KINDS = ("frt", "printed")
 
 #: The deepest level of a tree that is grown until its cells are single points.
 MAX_LEVELS = 64
@@ -106,6 +110,11 @@ class MetricHST:
                 radii = radii[: depth + 1] if levels is None else radii
                 break
         return _linked(parent, depths, starts, sizes, named, order, radii)
+
+    @classmethod
+    def carved(cls, kind: str, space: FiniteMetric, rng: np.random.Generator, levels: int | None = None) -> MetricHST:
+        """Carve a tree of a kind of `KINDS`; parameters as for `build`."""
+        return (cls.printed if kind == "printed" else cls.build)(space, rng, levels)
 
     def __len__(self) -> int:
         return len(self.parent)

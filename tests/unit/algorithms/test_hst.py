@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, ParameterError
-from spinney.algorithms.hst import HST, spread
+from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.polish import NEAR_SHARE, RING_EDGES
 from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.tree_program import spread
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SeededSource
@@ -214,6 +215,8 @@ def test_the_threshold_grows_with_what_is_paid_for_a_unit():
     [
         ("alpha", 0), ("alpha", 2.5), ("alpha", True), ("alpha", "6"), ("beta", 0.0), ("beta", math.inf), ("beta", math.nan),
         ("beta", "8"), ("beta", True), ("consistent", 1), ("consistent", None), ("rounds", -1), ("rounds", 1.0), ("rounds", None),
+        ("projection", 0), ("projection", 2.0), ("projection", True), ("projection", "some"), ("projection", 2000),
+        ("repairs", -1), ("repairs", 1.5), ("slack", 0.0), ("slack", 1.5), ("slack", None), ("slack", math.nan),
     ],
 )  # fmt: skip
 def test_wrong_parameters_are_named(name, value):

@@ -64,7 +64,7 @@ def test_every_candidate_may_be_a_site(stay, epsilon):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"start": "best"}, {"steps": 0}, {"steps": 10_001}, {"levels": 0}, {"allocation": "even"}], ids=str
+    "wrong", [{"start": "best"}, {"steps": 0}, {"steps": 10_001}, {"levels": 0}, {"allocation": "even"}, {"tree": 1}], ids=str
 )
 def test_parameters_are_checked(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):

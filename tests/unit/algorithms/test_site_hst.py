@@ -16,11 +16,13 @@ ROWS = RNG.integers(0, 30, 200)
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("existing", [[], [2, 7]])
 @pytest.mark.parametrize("levels", [1, 5, 12])
-def test_without_noise_it_is_tree_search_on_exact_counts(levels, power, existing):
+@pytest.mark.parametrize(("kind", "carve"), [("frt", MetricHST.build), ("printed", MetricHST.printed)])
+def test_without_noise_it_is_tree_search_on_exact_counts(kind, carve, levels, power, existing):
+    algorithm = SiteHST(levels, tree=kind)
     model = PrivateKMedoids(
-        4, epsilon=math.inf, space=SPACE, algorithm=SiteHST(levels), power=power, existing_sites=existing, random_state=3
+        4, epsilon=math.inf, space=SPACE, algorithm=algorithm, power=power, existing_sites=existing, random_state=3
     ).fit(ROWS)
-    tree = MetricHST.build(SPACE, np.random.default_rng(3), levels)
+    tree = carve(SPACE, np.random.default_rng(3), levels)
     counts = tree.counts(np.bincount(ROWS, minlength=50))
     assert model.medoid_indices_.tolist() == sorted(search_medoids(SPACE, tree, counts, 4, power, existing).tolist())
     sites = np.concatenate([model.medoid_indices_, existing]).astype(np.int64)
@@ -37,7 +39,7 @@ def test_the_shares_of_all_levels_sum_to_one(allocation):
     assert shares[0] == (2 * shares[1] if allocation == "geometric" else shares[1])
 
 
-@pytest.mark.parametrize("wrong", [{"levels": 0}, {"levels": 65}, {"allocation": "even"}])
+@pytest.mark.parametrize("wrong", [{"levels": 0}, {"levels": 65}, {"allocation": "even"}, {"tree": "oak"}, {"tree": None}])
 def test_parameters_are_checked(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         SiteHST(**wrong)

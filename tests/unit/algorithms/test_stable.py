@@ -198,7 +198,17 @@ def test_a_base_in_a_private_box_keeps_its_box():
         (Stable("lloyd", 2), {"base": "lloyd", "steps": 2}),
         (
             Stable(HST(alpha=3, rounds=1)),
-            {"base": "hst", "base.alpha": 3, "base.beta": 8.0, "base.consistent": True, "base.rounds": 1, "steps": 0},
+            {
+                "base": "hst",
+                "base.alpha": 3,
+                "base.beta": 8.0,
+                "base.consistent": True,
+                "base.rounds": 1,
+                "base.projection": None,
+                "base.repairs": 0,
+                "base.slack": 0.5,
+                "steps": 0,
+            },
         ),
     ],
     ids=["default", "name", "instance"],

@@ -42,15 +42,23 @@ def cover(groups=None, **changes):
 @pytest.mark.parametrize(
     ("make", "algorithm", "parameters"),
     [
-        (fit, HST(alpha=3, beta=2.5, consistent=False, rounds=1), {"alpha": 3, "beta": 2.5, "consistent": False, "rounds": 1}),
-        (fit, "hst", {"alpha": 6, "beta": 8.0, "consistent": True, "rounds": 4}),
+        (
+            fit,
+            HST(alpha=3, beta=2.5, consistent=False, rounds=1, projection="auto", repairs=1, slack=0.25),
+            {"alpha": 3, "beta": 2.5, "consistent": False, "rounds": 1, "projection": "auto", "repairs": 1, "slack": 0.25},
+        ),
+        (
+            fit,
+            "hst",
+            {"alpha": 6, "beta": 8.0, "consistent": True, "rounds": 4, "projection": None, "repairs": 0, "slack": 0.5},
+        ),
         (fit, "tree", {}),
         (fit_sites, Coverage(growth=0.9), {"growth": 0.9}),
-        (fit_sites, SiteHST(levels=4), {"levels": 4, "allocation": SiteHST().allocation}),
+        (fit_sites, SiteHST(levels=4), {"levels": 4, "allocation": SiteHST().allocation, "tree": "frt"}),
         (
             fit_sites,
             LocalSearch(start="random", steps=3, stay=False),
-            {"start": "random", "steps": 3, "stay": False, "levels": 8, "allocation": "geometric"},
+            {"start": "random", "steps": 3, "stay": False, "levels": 8, "allocation": "geometric", "tree": "frt"},
         ),
         (fit_sites, "cells", {}),
     ],
