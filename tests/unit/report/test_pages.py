@@ -75,7 +75,7 @@ def test_a_page_tells_what_repeats_a_release(tmp_path):
     release = model.fit(ROWS[:, :2], ledger=ledger).release_
     text = page(release)
     assert f"Made on {release.made['date']}, charged to stays.ledger as entry {ledger.entries[0].id}." in text
-    assert "To repeat it: alpha 6, beta 8.0, consistent True, rounds 1, random_state 4." in text
+    assert "To repeat it: alpha 6, beta 8.0, consistent True, rounds 1, repairs 0, slack 0.5, random_state 4." in text
     older = page(replace(release, made={}, parameters={}, random_state=None))
     assert "Made on" not in older
     assert "To repeat it" not in older
