@@ -1,7 +1,7 @@
 """Rules 2, 5, 6 and 17: the question `minimize`, whose promise is proved over the reals only, attacked over the reals.
 
-The density of a perturbed minimum is known in closed form: a point is the minimum for exactly one slope, so its density is that of
-the slope times the determinant of the second derivatives. All small tables of a line and a plane are compared at many points.
+The density of a perturbed minimum is known in closed form: a point is the minimum for exactly one slope, so its density is that
+of the slope times the determinant of the second derivatives. All small tables of a line and a plane are compared at many points.
 """
 
 import dataclasses

@@ -151,7 +151,7 @@ def move_to_medians(
     if median_step == "objective":
         moved = curator.ask(Minimize(centers, radii), paid[0]).private_points
     else:
-        cells = _Cells(curator, problem, centers, radii)
+        cells = _MedianCells(curator, problem, centers, radii)
         if median_step == "gradient":
             moved = cells.descended(centers, paid, LENGTH * radii, None)
         else:
@@ -161,7 +161,7 @@ def move_to_medians(
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _MedianCells:
     """The cells of public centers, whose medians are looked for."""
 
     curator: Curator
@@ -170,10 +170,14 @@ class _Cells:
     radii: FloatArray
 
     def _gradient(self, at: FloatArray, charge: Charge) -> tuple[FloatArray, FloatArray]:
-        """Return the noisy mean of unit vectors from points toward the rows of their cells, and the variances of its noise."""
+        """Return the noisy mean of unit vectors from points toward the rows of their cells, and the variances of its noise.
+
+        A cell whose noisy size does not stand out of its noise has a mean of nothing, and stays where it is.
+        """
         answer = self.curator.ask(Sums(self.centers, "mean", self.radii, at), charge)
         weights = np.maximum(answer.private_weights, least_weight(answer.noise))
-        return answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2
+        vectors = np.where((answer.private_weights >= weights)[:, None], answer.private_vectors, 0.0)
+        return vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2
 
     def warmed(self, charges: Sequence[Charge]) -> FloatArray:
         """Return points nearer to the medians: each step is shrunk by its noise, and half as long as the one before."""

@@ -106,8 +106,8 @@ class Curator:
         if type(charge) is not Charge:  # another class could say that it equals the planned one
             raise TypeError("Only a planned charge pays for a question.")
         charge = Charge.copy_of(charge)
-        require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
         question.check(self.ground)
+        require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
         self.ledger.spend(charge, name)
         logger.info("asking %s: %s", name, charge.name)
         try:

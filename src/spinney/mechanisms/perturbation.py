@@ -5,7 +5,7 @@ tolerance, and noise hides what is left of it. The loss of a row must be convex,
 derivatives of at most 1 in any direction. Slopes and minima are floating point numbers here: what is claimed is proved over the
 real numbers only.
 
-Proof: ``proofs/minimize.md``.
+Proof: ``proofs/perturbation.md``.
 """
 
 from __future__ import annotations
@@ -124,10 +124,10 @@ def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> FloatAr
 
 
 #: The exact sums at points in radii, one of each cell: gradients in steps of 1 / SLOPE_STEPS, weights and second derivatives too.
-Slopes = Callable[[FloatArray], tuple[IntArray, IntArray, IntArray]]
+ExactSlopes = Callable[[FloatArray], tuple[IntArray, IntArray, IntArray]]
 
 
-def minimized(slopes: Slopes, n_cells: int, found: Perturbation, source: NoiseSource, unit: Unit) -> FloatArray:
+def minimized(slopes: ExactSlopes, n_cells: int, found: Perturbation, source: NoiseSource, unit: Unit) -> FloatArray:
     """Return private minima of all cells, in radii from their public points.
 
     Parameters
@@ -160,7 +160,7 @@ def minimized(slopes: Slopes, n_cells: int, found: Perturbation, source: NoiseSo
     return np.asarray(noisy / POINT_STEPS)
 
 
-def _descent(slopes: Slopes, noise: FloatArray, found: Perturbation) -> FloatArray:
+def _descent(slopes: ExactSlopes, noise: FloatArray, found: Perturbation) -> FloatArray:
     """Return where each cell's perturbed sum has a gradient within the tolerance.
 
     A Newton step is taken where it shortens the gradient; else a Weiszfeld step, which always lowers the sum. A cell stops by its

@@ -70,7 +70,7 @@ CATALOG: dict[str, Listed] = {
         ),
         Listed(
             Minimize, Minimizing, "the gradient of one cell's sum by at most 1, and its second derivatives; over the reals only",
-            ("proofs/minimize.md",), ("tests/privacy/test_minimize.py",),
+            ("proofs/perturbation.md",), ("tests/privacy/test_minimize.py",),
         ),
         Listed(
             Choose, Choosing, "any two options' costs apart by at most their public range, all in one direction",

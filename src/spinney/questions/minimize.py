@@ -3,7 +3,7 @@
 Rows are asked about many times before the one answer leaves, so they must be in memory. Sums, slopes and minima are floating
 point numbers: the promise is proved over the real numbers only, and a release says so.
 
-Proof: ``proofs/minimize.md``.
+Proof: ``proofs/perturbation.md``.
 """
 
 from __future__ import annotations
