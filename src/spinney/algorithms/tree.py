@@ -115,16 +115,16 @@ class Tree(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        check_median_step(self.median_step, problem, "Tree", FEW_COLUMNS)
         d, how = problem.n_features, self.median_step
         shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else SHARES if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
         kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
-        kinds["polish 1"] = Summing(problem.kernel, problem.n_features)
-        parts: list[Part] = []
-        for name, share in shares.items():
-            last, given = name in LAST_STEPS, Fraction(share, 100)
-            parts += median_parts(name, given, problem, how) if last else [kinds.get(name, Counting()).part(name, given)]
-        return tuple(parts)
+        kinds |= dict.fromkeys(("polish 1", *LAST_STEPS), Summing(problem.kernel, problem.n_features))
+        parts = [kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items()]
+        if how == "weiszfeld":
+            return tuple(parts)
+        check_median_step(how, problem, "Tree", FEW_COLUMNS)
+        chosen = ((one,) if one.name not in LAST_STEPS else median_parts(one.name, one.share, problem, how) for one in parts)
+        return tuple(part for some in chosen for part in some)
 
     def counts(self, problem: PointProblem) -> bool:
         """Whether it can find out how many clusters there are: always, on the summary."""
