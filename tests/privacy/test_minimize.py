@@ -19,8 +19,8 @@ import spinney.curators.memory
 from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.audit.sources import FrozenSource
 from spinney.curators.files import FileRows
-from spinney.mechanisms.drawing import Drawn, Watched
-from spinney.mechanisms.perturbation import POINT_STEPS, SLOPE_STEPS, Perturbation, perturbation, radial
+from spinney.mechanisms.drawing import Drawn, Watched, radial
+from spinney.mechanisms.perturbation import POINT_STEPS, SLOPE_STEPS, Perturbation, perturbation
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure

@@ -13,11 +13,12 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
 
-__all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at"]
+__all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at", "radial"]
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,10 @@ class Keyed:
     key: bytes
 
 
-#: Gives the answer to noise of a scale from a source, and what is exact at an answer.
-Solve = Callable[[float, NoiseSource], Any]
+#: Steps of the whole numbers that radial noise is made of.
+FINE = 2.0**30
+#: Gives the answer to noise, and what is exact at an answer.
+Solve = Callable[[NDArray[np.float64]], Any]
 ExactAt = Callable[[Any], IntArray]
 #: Takes the events of one fit in their order.
 Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
@@ -174,11 +177,11 @@ class Watched:
         self.observer(Drawn(self.asked, draw, exact, answer))
         return answer
 
-    def draw_at(self, solve: Solve, exact_at: ExactAt, draw: Draw) -> Any:
+    def draw_at(self, shape: tuple[int, int], solve: Solve, exact_at: ExactAt, draw: Draw) -> Any:
         """Draw and solve, or repeat what was drawn, and tell what was exact at the answer."""
         draw = replace(draw, scale=draw.scale * self._factor)
         repeat = getattr(self.source, "repeat", None)
-        answer = solve(draw.scale, self.source) if repeat is None else repeat(draw)
+        answer = solve(radial(shape, draw.scale, self.source)) if repeat is None else repeat(draw)
         self.observer(Drawn(self.asked, draw, np.array(exact_at(answer), dtype=np.int64), answer))
         return answer
 
@@ -228,9 +231,24 @@ def drawn(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
     return source.draw(values, draw) if type(source) is Watched else _draw(values, draw, source)
 
 
-def drawn_at(solve: Solve, exact_at: ExactAt, draw: Draw, source: NoiseSource) -> Any:
-    """Return an answer that noise decides together with exact values that depend on the answer: `solve` draws, and finds it.
+def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray[np.float64]:
+    """Draw one vector a row whose density falls as ``exp(-length / scale)``: a random direction, and a length that is Gamma.
+
+    The length is a sum of as many exponential numbers as there are columns. Both are made of whole numbers of many steps, and
+    are floats: unlike all other noise, this is not exact.
+    """
+    zeros = np.zeros(shape, dtype=np.int64)
+    lengths = np.abs(source.laplace(zeros.ravel(), FINE)).reshape(shape).sum(axis=1) / FINE
+    directions = source.gaussian(zeros.ravel(), FINE).reshape(shape).astype(np.float64)
+    norms = np.sqrt((directions**2).sum(axis=1))
+    return np.asarray((scale * lengths / np.maximum(norms, 1.0))[:, None] * directions)
+
+
+def drawn_at(shape: tuple[int, int], solve: Solve, exact_at: ExactAt, draw: Draw, source: NoiseSource) -> Any:
+    """Return an answer that radial noise decides together with exact values that depend on the answer.
 
     Whoever watches is told the exact values at the answer: they and the answer give the noise back.
     """
-    return source.draw_at(solve, exact_at, draw) if type(source) is Watched else solve(draw.scale, source)
+    if type(source) is Watched:
+        return source.draw_at(shape, solve, exact_at, draw)
+    return solve(radial(shape, draw.scale, source))

@@ -26,7 +26,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import FloatArray
 
-__all__ = ["POINT_STEPS", "SLOPE_STEPS", "Perturbation", "minimized", "perturbation", "point_sensitivity", "radial"]
+__all__ = ["POINT_STEPS", "SLOPE_STEPS", "Perturbation", "minimized", "perturbation", "point_sensitivity"]
 
 #: Shares of epsilon: of how much a row bends the sum, against the pull, and of what a tolerance leaves; slopes get the rest.
 BEND_SHARE, POINT_SHARE = Fraction(1, 4), Fraction(1, 50)
@@ -34,8 +34,6 @@ BEND_SHARE, POINT_SHARE = Fraction(1, 4), Fraction(1, 50)
 SLOPE_STEPS, POINT_STEPS = 2**36, 2**20
 #: Covers the rounding of a root, an exponential and a quotient.
 ROUNDED = 1 - Fraction(1, 10**9)
-#: Steps of the numbers that a direction and a length are made of.
-FINE = 2.0**30
 #: At most so many rounds of descent; a handful is enough.
 ROUNDS = 200
 #: The least pull: it keeps a cell without rows where it is, and the tolerance within what sums in steps can tell.
@@ -110,19 +108,6 @@ def perturbation(charge: Charge, unit: Unit, columns: int) -> Perturbation:
     return found
 
 
-def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> FloatArray:
-    """Draw one vector a row whose density falls as ``exp(-length / scale)``: a random direction, and a length that is Gamma.
-
-    The length is a sum of as many exponential numbers as there are columns.
-    """
-    zeros = np.zeros(shape, dtype=np.int64)
-    lengths = np.abs(source.laplace(zeros.ravel(), FINE)).reshape(shape).sum(axis=1) / FINE
-    directions = source.gaussian(zeros.ravel(), FINE).reshape(shape).astype(np.float64)
-    norms = np.sqrt((directions**2).sum(axis=1))
-    vectors: FloatArray = (scale * lengths / np.maximum(norms, 1.0))[:, None] * directions
-    return vectors
-
-
 #: The exact sums at points in radii, one of each cell: gradients in steps of 1 / SLOPE_STEPS, weights and second derivatives too.
 ExactSlopes = Callable[[FloatArray], tuple[IntArray, IntArray, IntArray]]
 
@@ -144,16 +129,12 @@ def minimized(slopes: ExactSlopes, n_cells: int, found: Perturbation, source: No
     shape = (n_cells, found.columns)
 
     def solve(noise: FloatArray) -> FloatArray:
-        return _descent(slopes, noise, found)
+        return _descent(slopes, noise / SLOPE_STEPS, found)
 
     if not found.scale:
         return solve(np.zeros(shape))
     draw = Draw("radial", found.scale * SLOPE_STEPS, "length of a cell", SLOPE_STEPS * unit.moved_rows, "slopes")
-
-    def draws(scale: float, source: NoiseSource) -> FloatArray:
-        return solve(radial(shape, scale / SLOPE_STEPS, source))
-
-    points = drawn_at(draws, lambda at: slopes(at)[0], draw, source)
+    points = drawn_at(shape, solve, lambda at: slopes(at)[0], draw, source)
     steps = np.rint(np.clip(points, -(2.0**40), 2.0**40) * POINT_STEPS).astype(np.int64)
     moves = point_sensitivity(found.columns) * unit.moved_rows
     noisy: Any = privatize(steps, found.points, source, Sensitivity(moves, moves**2), "points")
