@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import load
-from benchmarks.tables import RESULTS, into_page, markdown, save
+from benchmarks.tables import RESULTS, into_page, markdown
 from spinney import Box, PrivateKMedian
 from spinney.algorithms import HST, Stable, Tree
 from spinney.algorithms.medians import MEDIAN_STEPS, median_parts, move_to_medians
@@ -36,6 +36,8 @@ EPSILONS, DELTAS = (0.25, 0.5, 1.0), (1e-6, 0.0)
 COLUMNS, ROWS, RUNS = (1, 2, 8, 32), (300, 3_000, 30_000), 10
 #: Shared sets with the runs of each, and the number of clusters.
 SETS, K = {"s1": 8, "shuttle": 8, "higgs_11k": 8, "skin": 4}, 10
+#: What was measured.
+PATH = RESULTS / "medians.json"
 #: Costs that differ by a smaller part are taken as equal.
 SAME = 5e-4
 
@@ -172,21 +174,30 @@ def write(one: list[dict[str, Any]], fits: list[dict[str, Any]]) -> None:
     into_page("whole fits", f"{table}\n\n{markdown(HEAD, verdict([cell['costs'] for cell in fits]))}", "docs/medians.md")
 
 
+def keep(record: dict[str, list[dict[str, Any]]]) -> None:
+    """Write what was measured, one cell a line."""
+
+    def line(cell: dict[str, Any]) -> str:
+        return json.dumps(json.loads(json.dumps(cell), parse_float=lambda text: round(float(text), 6)))
+
+    parts = (f'"{part}": [\n' + ",\n".join(map(line, cells)) + "\n]" for part, cells in record.items())
+    PATH.write_text("{" + ",\n".join(parts) + "}\n")
+
+
 def main() -> None:
     """Measure what is asked for, keep it, and write the page of all that was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", choices=["one", *SETS], default=["one", *SETS], help="what to measure anew")
     only = parser.parse_args().only
     warnings.simplefilter("ignore")
-    path = RESULTS / "medians.json"
-    record = json.loads(path.read_text()) if path.exists() else {"one": [], "fits": []}
+    record = json.loads(PATH.read_text()) if PATH.exists() else {"one": [], "fits": []}
     if "one" in only:
         record["one"] = one_cluster_cells()
-        save("medians", record)
+        keep(record)
     for name in SETS:
         if name in only:
             record["fits"] = [cell for cell in record["fits"] if cell["data"] != name] + fitted_cells(name)
-            save("medians", record)
+            keep(record)
     if record["one"] and record["fits"]:
         write(record["one"], record["fits"])
 
