@@ -30,7 +30,7 @@ from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
-from spinney.questions.minimize import Minimize, Minimizing
+from spinney.questions.minimize import MOST_BENDS, Minimize, Minimizing
 from spinney.questions.question import Kind
 from spinney.questions.sums import Summing, Sums
 from spinney.spaces.box import FloatArray
@@ -71,6 +71,9 @@ def check_median_step(median_step: str, problem: PointProblem, owner: str, colum
     if problem.n_features < columns:
         expected = f"'weiszfeld' with fewer than {columns} columns, for then no step is taken"
         raise ParameterError.wrong("median_step", owner, expected, median_step, f"Stable(median_step={median_step!r}) takes one.")
+    if median_step == "objective" and problem.k * problem.n_features**2 > MOST_BENDS:
+        expected = f"another step where clusters times squared columns are more than {MOST_BENDS}"
+        raise ParameterError.wrong("median_step", owner, expected, median_step, "'weiszfeld' takes any number of columns.")
 
 
 def median_backends(median_step: str, others: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,8 +23,10 @@ from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 
-__all__ = ["PROVED", "Minimize", "Minimizing", "MinimumAnswer", "Slopes"]
+__all__ = ["MOST_BENDS", "PROVED", "Minimize", "Minimizing", "MinimumAnswer", "Slopes"]
 
+#: At most so many second derivatives, of all cells: they fit into memory, as exact numbers.
+MOST_BENDS = 2**20
 #: What a release states of every such question.
 PROVED = "over the reals only"
 
@@ -121,6 +123,8 @@ class Minimize(Question):
         require(ground.domain is not None, "only rows of numbers have medians")
         finite_points(self.centers, ground.n_features, "centers")
         require(self.radii.shape == (len(self.centers),), "there must be one radius per center")
+        few = len(self.centers) * ground.n_features**2 <= MOST_BENDS
+        require(few, f"centers times squared columns must be at most {MOST_BENDS}")
         require(((self.radii > SHORTEST) & (self.radii < LONGEST)).all(), "radii must be positive and finite")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> MinimumAnswer:

@@ -97,6 +97,14 @@ def test_a_tree_of_few_columns_takes_no_step_and_says_what_does(median_step):
     assert model.plan(n_features=5).charges
 
 
+@WITH_STEPS
+def test_minima_of_too_many_columns_are_refused_in_the_plan(kind):
+    model = PrivateKMedian(20, epsilon=1.0, bounds=(0, 1), algorithm=kind(median_step="objective"))
+    assert model.plan(n_features=200).charges
+    with pytest.raises(ParameterError, match=r"(?s)clusters times squared columns.*Hint: 'weiszfeld'"):
+        model.plan(n_features=300)
+
+
 @OTHERS
 @WITH_STEPS
 def test_a_release_tells_the_step_and_can_be_repeated_but_says_nothing_of_the_default(kind, median_step):

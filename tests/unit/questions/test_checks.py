@@ -190,6 +190,7 @@ NUMBERS = {
     "one radius for all": (lambda: Sums(CENTERS, "mean", 0.5), "one radius per center"),
     "radii in a column": (lambda: Sums(CENTERS, "mean", np.ones((2, 1))), "one radius per center"),
     "minima with one radius for all": (lambda: Minimize(CENTERS, 0.5), "one radius per center"),
+    "minima of too many cells": (lambda: Minimize(np.zeros((2**17, 3)), np.ones(2**17)), "at most 1048576"),
     "minima with more radii than centers": (lambda: Minimize(CENTERS, np.ones(3)), "one radius per center"),
     "fewer anchors than centers": (lambda: Sums(CENTERS, "mean", RADII, CENTERS[:1]), "one anchor per center"),
     "fewer widths than columns": (lambda: Sums(CENTERS, "box", RADII, widths=np.ones(1)), "one width per column"),
