@@ -32,6 +32,7 @@ from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
+from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, Whole
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Sums
@@ -67,6 +68,7 @@ def examples():
         "sums of cores": lambda: Sums(np.array(centers), "core", np.array([0.1, 0.2])),
         "sums over planes": lambda: Sums(planes(), "mean", np.array([0.1, 0.2]), np.array(centers)),
         "sums without anchors": lambda: Sums(np.array(centers), "median", np.array([0.1, 0.2])),
+        "minimize": lambda: Minimize(np.array(centers), np.array([0.1, 0.2])),
         "cost": lambda: Cost(np.array(centers), 2),
         "costs": lambda: Cost(np.array(centers), 1, np.array(centers) + 0.1),
         "swaps": lambda: Choose(Swaps(SPACE, np.array([0, 2]), np.array([1]), 2, True)),
@@ -141,7 +143,7 @@ def test_every_question_and_every_kind_of_the_package_is_on_the_list():
 
     assert concrete(Question) == {entry.question for entry in CATALOG.values()}
     assert concrete(Kind) == {entry.kind for entry in CATALOG.values()}
-    assert len(CATALOG) == 8
+    assert len(CATALOG) == 9
 
 
 def test_the_page_of_the_house_lists_them_all():
@@ -222,6 +224,8 @@ def arrays_given():
         "sums, centers": (centers, lambda: Sums(centers, "mean", radii), lambda q: q.centers),
         "sums, radii": (radii, lambda: Sums(centers, "mean", radii), lambda q: q.radii),
         "sums, anchors": (centers, lambda: Sums(centers, "mean", radii, centers), lambda q: q.anchors),
+        "minimize, centers": (centers, lambda: Minimize(centers, radii), lambda q: q.centers),
+        "minimize, radii": (radii, lambda: Minimize(centers, radii), lambda q: q.radii),
         "cost, first": (centers, lambda: Cost(centers, 2), lambda q: q.first),
         "cost, second": (centers, lambda: Cost(centers, 2, centers), lambda q: q.second),
         "swaps, centers": (places, lambda: Choose(Swaps(SPACE, places, NONE)), lambda q: q.options.centers),

@@ -5,7 +5,9 @@ from itertools import cycle
 from typing import Any
 
 from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms import Stable
 from spinney.algorithms.hst import HST
+from spinney.algorithms.medians import MEDIAN_STEPS
 from spinney.algorithms.registry import HOMES
 
 
@@ -43,3 +45,5 @@ def audited_cases():
     estimators, relations = cycle([PrivateKMeans, PrivateKMedian]), cycle(["add-remove", "add-remove", "replace"])
     yield from ((next(estimators), case, next(relations)) for case in CASES.values())
     yield from ((estimator, CASES["tree"], "add-remove") for estimator in (PrivateKMeans, PrivateKMedian))
+    steps = (Case(Stable("lloyd", median_step=how), options=how) for how in MEDIAN_STEPS[1:])
+    yield from ((PrivateKMedian, case, "add-remove") for case in steps)

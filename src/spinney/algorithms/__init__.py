@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spinney.algorithms.sample_aggregate import SampleAggregate
     from spinney.algorithms.site_hst import SiteHST
     from spinney.algorithms.stable import Stable
+    from spinney.algorithms.tree import Tree
 
 __all__ = [
     "HST",
@@ -36,6 +37,7 @@ __all__ = [
     "SiteHST",
     "SiteProblem",
     "Stable",
+    "Tree",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -56,5 +58,6 @@ __getattr__, __dir__ = lazily(
         "SiteHST": "spinney.algorithms.site_hst",
         "SiteProblem": "spinney.algorithms.problem",
         "Stable": "spinney.algorithms.stable",
+        "Tree": "spinney.algorithms.tree",
     },
 )

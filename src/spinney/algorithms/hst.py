@@ -11,8 +11,9 @@ of a cell c.
 5. ``round i``   a private step of each center: to the mean of its rows, or a clipped Weiszfeld step toward their median.
 6. ``sizes``     noisy sizes of the released clusters.
 
-The published private 1-median, objective perturbation, needs delta > 0 and a tolerance of 1/n, and n is private; it measured
-worse than no step at all. The clipped Weiszfeld step needs neither.
+The published private 1-median, objective perturbation with Gaussian noise, needs delta > 0 and a tolerance of 1/n, and n is
+private; it measured worse than no step at all. The clipped Weiszfeld step needs neither, nor do the other steps toward medians
+that can be chosen (`spinney.algorithms.medians`).
 
 Proof: ``proofs/hst.md``.
 """
@@ -20,13 +21,14 @@ Proof: ``proofs/hst.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
 from spinney.algorithms.polish import ask_rings, polish
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
@@ -40,7 +42,6 @@ from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.levels import LevelCounting
 from spinney.questions.partitions import Rings
-from spinney.questions.sums import Summing
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import MAX_DEPTH, Splits
 
@@ -86,6 +87,8 @@ class HST(Algorithm):
         centers; k of them stay at last. 0 is one tree and its dynamic program. For k-means, with a bound on the cost.
     slack : float
         With repairs, at most (1 + slack) k centers are kept before the last choice; in (0, 1].
+    median_step : {"weiszfeld", "gradient", "localized", "objective"}
+        Of k-median: how a round moves centers toward the medians of their rows.
 
     Notes
     -----
@@ -100,6 +103,7 @@ class HST(Algorithm):
     projection: int | str | None = None
     repairs: int = 0
     slack: float = 0.5
+    median_step: str = field(default="weiszfeld", metadata={"later": True})
 
     name = "hst"
 
@@ -114,7 +118,12 @@ class HST(Algorithm):
             raise ParameterError.wrong("beta", "HST", "a float in (0, inf)", beta, "for example HST(beta=8.0).")
         if not isinstance(consistent, bool):
             raise ParameterError.wrong("consistent", "HST", "True or False", consistent, "for example HST(consistent=True).")
-        check("HST", given, {"projection": PROJECTION, "slack": SLACK})
+        check("HST", given, {"projection": PROJECTION, "slack": SLACK, "median_step": MEDIAN_STEP})
+
+    @property
+    def backends(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Where rows may be."""
+        return median_backends(self.median_step, Algorithm.backends)
 
     def dimensions(self, problem: PointProblem) -> int | None:
         """Return how many dimensions rows are projected to, from public facts alone; None if they are not."""
@@ -139,6 +148,7 @@ class HST(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
+        check_median_step(self.median_step, problem, "HST")
         is_projected = self.dimensions(problem) is not None
         others = SIZES_SHARE + (MEAN_SHARE + MERGE_SHARE if self.repairs else 0)
         share = Fraction(100 - others, 100) / (self.rounds + max(self.repairs, 1) + is_projected)
@@ -150,7 +160,7 @@ class HST(Algorithm):
             parts += mean_parts(share, problem)
         for i in range(1, self.rounds + 1):
             parts.append(Counting().part(f"radii {i}", RADII_PART * share))
-            parts.append(Summing(problem.kernel, problem.n_features).part(f"round {i}", (1 - RADII_PART) * share))
+            parts.extend(median_parts(f"round {i}", (1 - RADII_PART) * share, problem, self.median_step))
         return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
     def guarantee(self, problem: PointProblem) -> str:
@@ -173,7 +183,10 @@ class HST(Algorithm):
         centers = found.centers
         for i in range(1, self.rounds + 1):
             rings = ask_rings(curator, problem, centers, charges[f"radii {i}"])
-            step = polish(curator, problem, centers, rings, charges[f"round {i}"])
+            if self.median_step == "weiszfeld":
+                step = polish(curator, problem, centers, rings, charges[f"round {i}"])
+            else:
+                step = move_to_medians(curator, problem, centers, rings.median_radii(), charges, f"round {i}", self.median_step)
             centers, margins = step.centers, step.margins
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         released = np.maximum(sizes.private_counts, 0), sizes.noise, found.points, found.weights

@@ -6,7 +6,7 @@ centers that the base found, D_i the distance from center i to the next center.
 1. The parts of the base, with most of epsilon: B.
 2. ``stable step``   k-means: each center goes to the noisy mean of the rows within D_i / 3 of it. No row has two such centers,
    and offsets are taken from the center, so noise is in proportion to D_i / 3, not to the domain. k-median: a clipped Weiszfeld
-   step toward the median of the whole Voronoi cell.
+   step toward the median of the whole Voronoi cell, or another one if it is chosen (`spinney.algorithms.medians`).
 3. ``stable cost``   the noisy difference of both costs; the cheaper centers stay.
 4. ``extra i``       on request: a clipped Lloyd or Weiszfeld step over whole cells. The bound on how far centers are from the
    best ones (Theorem 4.5 there) wants centers that are means of their clusters.
@@ -17,13 +17,14 @@ Proof: ``proofs/stable.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from spinney.algorithms.margins import least_weight, step_margins
+from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.registry import choose, find, names, solves_of
 from spinney.constraints import Constraint, check, integer
@@ -52,6 +53,8 @@ EQUALLY_NEAR = 1 / 8
 LEAST_RADIUS = 2.0**-10
 #: Lengths of steps that are tried, as squared shares of the radii.
 LENGTHS = np.concatenate([[0.0], np.geomspace(1e-7, 1.0, 100)])
+#: The name of the first step.
+FIRST_STEP = "stable step"
 #: More steps would leave each of them nearly nothing.
 MOST_STEPS = 100
 
@@ -73,10 +76,13 @@ class Stable(Algorithm):
         What finds the first centers: a name, ``"auto"``, or an algorithm for points.
     steps : int
         Extra private steps at the end, over whole cells.
+    median_step : {"weiszfeld", "gradient", "localized", "objective"}
+        Of k-median: how a step moves centers toward the medians of their rows.
     """
 
     base: Any = "auto"
     steps: int = 0
+    median_step: str = field(default="weiszfeld", metadata={"later": True})
 
     name = "stable"
 
@@ -84,12 +90,12 @@ class Stable(Algorithm):
         listed = ", ".join(repr(name) for name in names("points") if name != self.name)
         base = Constraint(_is_base, f"one of {listed}, or an algorithm for tables", "leave it out for the default.")
         steps = integer(0, "0 is enough in most cases; 1 for a step over whole clusters at the end.", MOST_STEPS)
-        check("Stable", vars(self), {"base": base, "steps": steps})
+        check("Stable", vars(self), {"base": base, "steps": steps, "median_step": MEDIAN_STEP})
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Where rows may be: wherever the base can read them."""
-        return Algorithm.backends if isinstance(self.base, str) else self.base.backends
+        """Where rows may be: wherever the base can read them, and the steps."""
+        return median_backends(self.median_step, Algorithm.backends if isinstance(self.base, str) else self.base.backends)
 
     def base_of(self, problem: PointProblem) -> Algorithm:
         """Return the algorithm that finds the first centers, from public facts alone."""
@@ -99,14 +105,34 @@ class Stable(Algorithm):
         """Return the shares and sensitivities, from public facts alone."""
         weights = MEDIAN_WEIGHTS if problem.power == 1 else MEAN_WEIGHTS
         base, step, cost, sizes = (Fraction(weight, 100 + weights[1] * int(self.steps)) for weight in weights)
-        first, later = (Summing(kernel, problem.n_features) for kernel in (step_kernel(problem), problem.kernel))
+        check_median_step(self.median_step, problem, "Stable")
         return (
             *(replace(part, share=part.share * base) for part in self.base_of(problem).parts(problem)),
-            first.part("stable step", step),
+            *self._step_parts(FIRST_STEP, step, problem),
             Costing().part("stable cost", cost),
-            *(later.part(f"extra {i}", step) for i in range(1, self.steps + 1)),
+            *(part for i in range(1, self.steps + 1) for part in self._step_parts(f"extra {i}", step, problem)),
             Counting().part("recount", sizes),
         )
+
+    def _step_parts(self, name: str, share: Fraction, problem: PointProblem) -> tuple[Part, ...]:
+        """Return the parts of a step of this name."""
+        if problem.power == 1:
+            return median_parts(name, share, problem, self.median_step)
+        kernel = step_kernel(problem) if name == FIRST_STEP else problem.kernel
+        return (Summing(kernel, problem.n_features).part(name, share),)
+
+    def _moved(
+        self, curator: Curator, problem: PointProblem, centers: FloatArray, charges: Charges, name: str
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """Take the step of this name; return the moved centers and their margins."""
+        if self.median_step != "weiszfeld":
+            reach = radii(problem, centers, EQUALLY_NEAR)
+            found = move_to_medians(curator, problem, centers, reach, charges, name, self.median_step)
+            return found.centers, found.margins
+        first = name == FIRST_STEP
+        near = EQUALLY_NEAR if problem.power == 1 else NEAR if first else HALF
+        kernel = step_kernel(problem) if first else problem.kernel
+        return step(curator, problem, centers, kernel, near, charges[name])
 
     def counts(self, problem: PointProblem) -> bool:
         """Whether the base can find out how many clusters there are; the steps here take any number."""
@@ -116,13 +142,12 @@ class Stable(Algorithm):
         """Ask the curator and return what may be released."""
         result = self.base_of(problem).run(curator, problem, charges, rng)
         centers = problem.domain.clip(result.centers)
-        near, later = (NEAR, HALF) if problem.power == 2 else (EQUALLY_NEAR, EQUALLY_NEAR)
-        moved, margins = step(curator, problem, centers, step_kernel(problem), near, charges["stable step"])
+        moved, margins = self._moved(curator, problem, centers, charges, FIRST_STEP)
         more = curator.ask(Cost(centers, problem.power, moved), charges["stable cost"]).private_cost
         supported = len(centers) if more > 0 or self.steps else result.supported
         centers, margins = (moved, margins) if more > 0 else (centers, result.margins)
         for i in range(1, self.steps + 1):
-            centers, margins = step(curator, problem, centers, problem.kernel, later, charges[f"extra {i}"])
+            centers, margins = self._moved(curator, problem, centers, charges, f"extra {i}")
         sizes = curator.ask(Counts(Rings(centers)), charges["recount"])
         counts = np.maximum(sizes.private_counts, 0)
         return replace(

@@ -9,7 +9,8 @@ Letters: k clusters, d columns, eps the whole budget.
    If the number of clusters is to be found, it is found here (`spinney.solvers.valleys`); k is the most there may be before.
 5. Seeding and descent with restarts on the summary: free post-processing.
 6. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
-7. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio.
+7. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio; of k-median
+   another step if one is chosen (`spinney.algorithms.medians`).
 8. ``sizes``     noisy sizes of the released clusters.
 
 With few columns leaves are small, their points are near their rows, and 6 and 7 are left out: the tree gets their budget. With
@@ -25,7 +26,7 @@ Proof: ``proofs/tree.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -33,10 +34,18 @@ import numpy as np
 from spinney.algorithms.columns import smooth_densities, spreads
 from spinney.algorithms.leaves import are_full
 from spinney.algorithms.margins import unmoved
+from spinney.algorithms.medians import (
+    MEDIAN_STEP,
+    check_median_step,
+    median_backends,
+    median_parts,
+    median_support,
+    move_to_medians,
+)
 from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.constraints import check
 from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
@@ -68,6 +77,8 @@ MANY_COLUMNS_SHARES = {
     "polish 2": 39,
     "sizes": 3,
 }
+#: The names of the last step, with one and with two.
+LAST_STEPS = ("polish", "polish 2")
 #: Starting cells are expected to hold so many standard deviations of a leaf count; there are fewer than so many per cluster ...
 START_STDS, START_CELLS = 4, 4
 #: ... and at most 2**MAX_START.
@@ -80,18 +91,40 @@ MOST_ROWS = 1e12
 MANY_CLUSTERS = 20
 
 
+@dataclass(frozen=True)
 class Tree(Algorithm):
-    """Private tree, weighted clustering of its leaves, private polish."""
+    """Private tree, weighted clustering of its leaves, private polish.
+
+    Parameters
+    ----------
+    median_step : {"weiszfeld", "gradient", "localized", "objective"}
+        Of k-median: how the last step moves centers toward the medians of their rows. With fewer than five columns there is none.
+    """
+
+    median_step: str = field(default="weiszfeld", metadata={"later": True})
 
     name = "tree"
 
+    def __post_init__(self) -> None:
+        check("Tree", vars(self), {"median_step": MEDIAN_STEP})
+
+    @property
+    def backends(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Where rows may be."""
+        return median_backends(self.median_step, Algorithm.backends)
+
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        d = problem.n_features
+        d, how = problem.n_features, self.median_step
         shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else SHARES if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
         kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
-        kinds |= dict.fromkeys(("polish", "polish 1", "polish 2"), Summing(problem.kernel, problem.n_features))
-        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
+        kinds |= dict.fromkeys(("polish 1", *LAST_STEPS), Summing(problem.kernel, problem.n_features))
+        parts = [kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items()]
+        if how == "weiszfeld":
+            return tuple(parts)
+        check_median_step(how, problem, "Tree", FEW_COLUMNS)
+        chosen = ((one,) if one.name not in LAST_STEPS else median_parts(one.name, one.share, problem, how) for one in parts)
+        return tuple(part for some in chosen for part in some)
 
     def counts(self, problem: PointProblem) -> bool:
         """Whether it can find out how many clusters there are: always, on the summary."""
@@ -99,8 +132,9 @@ class Tree(Algorithm):
 
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers the last step would move."""
-        last = charges.get("polish 2", charges.get("polish"))
-        return None if last is None else supported(problem, n_guess, last)
+        if problem.n_features < FEW_COLUMNS:
+            return None
+        return median_support(problem, n_guess, charges, LAST_STEPS[problem.n_features >= MANY_COLUMNS], self.median_step)
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
@@ -108,7 +142,7 @@ class Tree(Algorithm):
         count = None if summary.cells is None else count_clusters(summary.cells, problem.k, problem.power, rng)
         problem = problem if count is None else replace(problem, k=count.k)
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
-        centers, moved, margins = finish(curator, problem, charges, summary, rng)
+        centers, moved, margins = finish(curator, problem, charges, summary, rng, self.median_step)
         centers = problem.domain.clip(centers)  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
@@ -152,23 +186,26 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
 Finished = tuple[FloatArray, int | None, FloatArray | None]
 
 
-def solved(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> Finished:
+def solved(
+    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
+) -> Finished:
     """Cluster the summary; nothing is asked."""
     fillers = problem.domain.sample(problem.k, rng)
     return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers, None, None
 
 
 def supported_step(
-    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator
+    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
 ) -> Finished:
     """Cluster the summary, polish as many centers as the budget supports, and take the others from the summary."""
     fillers = problem.domain.sample(problem.k, rng)
-    return _moved(
-        curator, problem, (charges["radii"], charges["polish"]), summary, (summary.points, summary.weights), fillers, rng
-    )
+    names, found = ("radii", LAST_STEPS[0]), (summary.points, summary.weights)
+    return _moved(curator, problem, charges, names, summary, found, fillers, rng, how)
 
 
-def two_steps(curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator) -> Finished:
+def two_steps(
+    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
+) -> Finished:
     """Polish more centers than needed, cluster them into k, polish again."""
     many = math.ceil(OVER * problem.k)
     fillers = problem.domain.sample(many, rng)
@@ -176,24 +213,35 @@ def two_steps(curator: Curator, problem: PointProblem, charges: Charges, summary
     rings = ask_rings(curator, problem, start, charges["radii 1"])
     found = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
     weighted = found.centers, found.weights
-    return _moved(curator, problem, (charges["radii 2"], charges["polish 2"]), summary, weighted, fillers, rng)
+    return _moved(curator, problem, charges, ("radii 2", LAST_STEPS[1]), summary, weighted, fillers, rng, how)
 
 
 def _moved(
     curator: Curator,
     problem: PointProblem,
-    charges: tuple[Charge, Charge],
+    charges: Charges,
+    names: tuple[str, str],
     summary: Summary,
     found: tuple[FloatArray, FloatArray],
     fillers: FloatArray,
     rng: np.random.Generator,
+    how: str,
 ) -> Finished:
-    """Cluster weighted points, polish as many centers as a pair of charges supports, and complete them for the summary."""
+    """Cluster weighted points, polish as many centers as the last step supports, and complete them for the summary."""
     k = problem.k
     whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
-    few = supported(problem, summary.n, charges[1], summary.widths)
+    asked, last = names
+    is_plain = how == "weiszfeld"
+    few = (
+        supported(problem, summary.n, charges[last], summary.widths)
+        if is_plain
+        else median_support(problem, summary.n, charges, last, how)
+    )
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
-    rings = ask_rings(curator, problem, centers, charges[0])
-    step = polish(curator, problem, centers, rings, charges[1], summary.widths)
+    rings = ask_rings(curator, problem, centers, charges[asked])
+    if is_plain:
+        step = polish(curator, problem, centers, rings, charges[last], summary.widths)
+    else:
+        step = move_to_medians(curator, problem, centers, rings.median_radii(), charges, last, how)
     centers = completed(step.centers, whole, summary.points, summary.weights, problem.power)
     return centers, few, unmoved(step.margins, k)

@@ -12,6 +12,7 @@ was really drawn and the sensitivity that was declared. The first must not pass 
   delta of their charge.
 - `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
   sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
+- `minimize`: what its random slopes lose, what the noise of its points loses, and the most that bends can, which is public.
 - `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are
   those of one secret. Samples with replacement are private only together with their draws, which this does not see.
 """
@@ -45,6 +46,9 @@ def moved(one: Drawn, other: Drawn) -> int:
     """Return how far apart the exact inputs of one draw lie for two neighbors, in the draw's norm."""
     if one.draw.norm == "largest of a cell":
         return int(np.abs(one.exact - other.exact).max(axis=1, initial=0).sum())
+    if one.draw.norm == "length of a cell":
+        cells = (one.exact.astype(object) - other.exact.astype(object)) ** 2
+        return sum(math.isqrt(square - 1) + 1 for square in cells.sum(axis=1).tolist() if square)
     gaps = [int(a) - int(b) for a, b in zip(one.exact.tolist(), other.exact.tolist(), strict=True)]
     if one.draw.norm == "l1":
         return sum(map(abs, gaps))
@@ -171,6 +175,9 @@ def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
         amount: Amount = question_bound(first) if charge.delta else Fraction(cover_loss(first, second))
     elif asked.name == "grow":
         amount = _in_measure((Fraction(split_loss(first, second)), Fraction(0)), charge.measure)
+    elif asked.name == "minimize":
+        pure, _ = _added(draw_loss(one, other, Measure.PURE) for one, other in zip(first, second, strict=True))
+        amount = _in_measure((pure + _bends(asked), Fraction(0)), charge.measure)
     else:
         losses = _added(draw_loss(one, other, charge.measure) for one, other in zip(first, second, strict=True))
         amount = _of_reports(losses, charge) if asked.name == "reports" else _in_measure(losses, charge.measure)
@@ -185,6 +192,12 @@ def _sums_bound(draws: Sequence[Drawn], unit: Unit, measure: Measure) -> Loss:
     counts = _priced(draws[0].asked).question.kernel != "median"
     in_one_cell = vectors + (0 if counts else weights / 2)
     return Fraction(0), max(in_one_cell, vectors / 2 + weights)
+
+
+def _bends(asked: Asked) -> Fraction:
+    """Return what the second derivatives of a minimum lose at most."""
+    unit: Unit = asked.unit
+    return Fraction(asked.question.kind(asked.ground).noise(asked.charge, unit).losses(unit)[1])
 
 
 def question_bound(draws: Sequence[Drawn]) -> Amount:
@@ -203,6 +216,9 @@ def question_bound(draws: Sequence[Drawn]) -> Amount:
         pure, rho = draw_bound(draw, charge.measure)
         levels = asked.question.depth - asked.question.start + 1
         return _in_measure((pure * levels, rho * levels), charge.measure)
+    if asked.name == "minimize":
+        pure, _ = _added(draw_bound(event.draw, Measure.PURE) for event in draws)
+        return _in_measure((pure + _bends(asked), Fraction(0)), charge.measure)
     if asked.name == "sums":
         return _in_measure(_sums_bound(draws, unit, charge.measure), charge.measure)
     bounds = _added(draw_bound(event.draw, charge.measure) for event in draws)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spinney.exceptions import SpinneyError
-from spinney.mechanisms.drawing import Drawn
+from spinney.mechanisms.drawing import Draw, Drawn
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray
 
@@ -119,6 +119,12 @@ class FrozenSource:
             self._diverged("other responses")
         noisy: IntArray = self._next("responses", values, self._draws[0].draw.scale)
         return noisy
+
+    def repeat(self, draw: Draw) -> Any:
+        """Return the answer that was found; what is exact there is for the neighbor's rows to say."""
+        if not self._draws or self._draws[0].draw != draw:
+            self._diverged("another minimum")
+        return copy.copy(self._draws.pop(0).answer)
 
     def key(self) -> bytes:
         """Return the recorded secret."""

@@ -5,6 +5,7 @@
 | `Whole`, `Rings`, `TreeCells`, `PlaneCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
 | `Offsets` | sums of clipped vectors, and weights |
 | `Costs` | a sum of costs |
+| `Slopes` | sums of gradients, weights and second derivatives; of rows in memory |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |
 | `Tuples` | a backend over the centers of blocks of rows |
 | `Balls`, `Family` | an `Uncovered`, which counts the rows that each set would cover, and removes rows |
@@ -13,7 +14,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from spinney.mechanisms.source import IntArray
 from spinney.questions.ground import Ground
@@ -27,6 +28,8 @@ class Backend(ABC):
     """Holds private rows, wherever they are, and answers exact aggregates."""
 
     ground: Ground
+    #: Whether rows are in memory, so that a question may read them many times.
+    in_memory: ClassVar[bool] = False
 
     @abstractmethod
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:

@@ -21,6 +21,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
+from spinney.questions.arrays import require
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose
@@ -30,6 +31,7 @@ from spinney.questions.cover import Cover
 from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import LevelAnswer, Levels
+from spinney.questions.minimize import Minimize, MinimumAnswer
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import SumAnswer, Sums
 from spinney.spaces.box import Domain, FloatArray
@@ -82,6 +84,8 @@ class Curator:
     @overload
     def ask(self, question: Cost, charge: Charge) -> CostAnswer: ...
     @overload
+    def ask(self, question: Minimize, charge: Charge) -> MinimumAnswer: ...
+    @overload
     def ask(self, question: Choose, charge: Charge) -> int: ...
     @overload
     def ask(self, question: Cover, charge: Charge) -> IntArray: ...
@@ -103,6 +107,7 @@ class Curator:
             raise TypeError("Only a planned charge pays for a question.")
         charge = Charge.copy_of(charge)
         question.check(self.ground)
+        require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
         self.ledger.spend(charge, name)
         logger.info("asking %s: %s", name, charge.name)
         try:

@@ -53,6 +53,8 @@ class MemoryBackend(NumberBackend):
         The person each row belongs to; a row without a name does not count.
     """
 
+    in_memory = True
+
     def __init__(
         self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
     ) -> None:

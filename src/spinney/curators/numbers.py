@@ -24,6 +24,7 @@ from spinney.curators.kernels import (
     sum_offsets,
     sum_planes,
 )
+from spinney.curators.slopes import sum_slopes
 from spinney.curators.views import fenced, narrowed, projected
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.adjacency import Adjacency
@@ -31,6 +32,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
+from spinney.questions.minimize import Slopes
 from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, TreeCells, Whole
 from spinney.questions.sums import Offsets
 from spinney.solvers.nearest import scale_centers
@@ -124,6 +126,8 @@ class NumberBackend(Backend):
             scaled = scale_centers(second if len(second) else first)
             bounds = aggregate.power == 1, 1 / aggregate.step, COST_STEPS
             return self._map_nearest(first, sum_costs, first, second, scaled, *bounds)
+        if isinstance(aggregate, Slopes):
+            return self._map_nearest(aggregate.centers, sum_slopes, aggregate.points, aggregate.radii)
         if isinstance(aggregate, Tuples):
             return self._over_centers(aggregate)
         raise TypeError("rows of numbers have no such aggregate")

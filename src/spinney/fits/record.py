@@ -61,8 +61,10 @@ def plain_parameters(algorithm: object) -> dict[str, Any]:
     if isinstance(algorithm, Tightened):
         return plain_parameters(algorithm.inner)
     found: dict[str, Any] = {}
-    for name in [field.name for field in fields(algorithm)] if is_dataclass(algorithm) else []:
-        value = getattr(algorithm, name)
+    for one in fields(algorithm) if is_dataclass(algorithm) else ():
+        name, value = one.name, getattr(algorithm, one.name)
+        if one.metadata.get("later") and value == one.default:  # a choice that earlier releases did not have
+            continue
         if solves_of(value) is None:
             found[name] = _plain(value)
         else:

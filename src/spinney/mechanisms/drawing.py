@@ -13,11 +13,12 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
 
-__all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn"]
+__all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at", "radial"]
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,14 @@ class Draw:
     ----------
     distribution : str
         ``"laplace"`` or ``"gaussian"``, added to every value, ``"cube"``, added to every cell at once, or ``"gumbel"``, added to
-        scores of which the largest wins; or ``"responses"``, the sums of many users' randomized responses.
+        scores of which the largest wins; ``"responses"``, the sums of many users' randomized responses; or ``"radial"``, a random
+        slope of every cell, whose answer is where the exact gradient undoes it.
     scale : float
         Of responses, one over their epsilon.
     norm : str
         ``"l1"``, ``"squared l2"``, ``"largest of a cell"``, which is the largest move of a column, added up over cells,
-        ``"range"``: how far apart one unit moves any two scores, or ``"users"``: how many moved.
+        ``"range"``: how far apart one unit moves any two scores, ``"users"``: how many moved, or ``"length of a cell"``: how far
+        the vectors of cells move, added up over cells.
     sensitivity : int or None
         How far one whole unit moves the exact values in that norm: all its rows, and a replacement's two sides, are in it. None
         if a mechanism was used on its own, without a unit.
@@ -87,7 +90,7 @@ class Drawn:
         The question that it answers; None if noise was drawn beside all questions.
     draw : Draw
     exact : array of int64
-        What the noise hides.
+        What the noise hides; of a radial draw, the exact gradients at the answer.
     answer : array of int64, or int
         The values with noise, or the winner.
     """
@@ -113,6 +116,11 @@ class Keyed:
     key: bytes
 
 
+#: Steps of the whole numbers that radial noise is made of.
+FINE = 2.0**30
+#: Gives the answer to noise, and what is exact at an answer.
+Solve = Callable[[NDArray[np.float64]], Any]
+ExactAt = Callable[[Any], IntArray]
 #: Takes the events of one fit in their order.
 Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
@@ -149,11 +157,17 @@ class Watched:
         assert self.asked is not None
         self.observer(Ended(self.asked, answer))
 
+    @property
+    def _factor(self) -> float:
+        """What multiplies the scales of this question."""
+        factor = self.factor
+        if isinstance(factor, float | int):
+            return factor
+        return factor.get("" if self.asked is None else self.asked.name, 1.0)
+
     def draw(self, values: IntArray, draw: Draw) -> Any:
         """Draw, and tell."""
-        factor = self.factor
-        if not isinstance(factor, float | int):
-            factor = factor.get("" if self.asked is None else self.asked.name, 1.0)
+        factor = self._factor
         draw = replace(draw, scale=draw.scale * factor)
         if factor != 1 and isinstance(draw.rule, Responses):
             draw = replace(draw, rule=draw.rule.sharper(factor))
@@ -161,6 +175,14 @@ class Watched:
         own = getattr(self.source, "draw", None)  # a source for audits may want to know what it draws
         answer = _draw(values, draw, self.source) if own is None else own(values, draw)
         self.observer(Drawn(self.asked, draw, exact, answer))
+        return answer
+
+    def draw_at(self, shape: tuple[int, int], solve: Solve, exact_at: ExactAt, draw: Draw) -> Any:
+        """Draw and solve, or repeat what was drawn, and tell what was exact at the answer."""
+        draw = replace(draw, scale=draw.scale * self._factor)
+        repeat = getattr(self.source, "repeat", None)
+        answer = solve(radial(shape, draw.scale, self.source)) if repeat is None else repeat(draw)
+        self.observer(Drawn(self.asked, draw, np.array(exact_at(answer), dtype=np.int64), answer))
         return answer
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
@@ -207,3 +229,26 @@ def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
 def drawn(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
     """Return values with noise, or the winner among scores: every mechanism draws here."""
     return source.draw(values, draw) if type(source) is Watched else _draw(values, draw, source)
+
+
+def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray[np.float64]:
+    """Draw one vector a row whose density falls as ``exp(-length / scale)``: a random direction, and a length that is Gamma.
+
+    The length is a sum of as many exponential numbers as there are columns. Both are made of whole numbers of many steps, and
+    are floats: unlike all other noise, this is not exact.
+    """
+    zeros = np.zeros(shape, dtype=np.int64)
+    lengths = np.abs(source.laplace(zeros.ravel(), FINE)).reshape(shape).sum(axis=1) / FINE
+    directions = source.gaussian(zeros.ravel(), FINE).reshape(shape).astype(np.float64)
+    norms = np.sqrt((directions**2).sum(axis=1))
+    return np.asarray((scale * lengths / np.maximum(norms, 1.0))[:, None] * directions)
+
+
+def drawn_at(shape: tuple[int, int], solve: Solve, exact_at: ExactAt, draw: Draw, source: NoiseSource) -> Any:
+    """Return an answer that radial noise decides together with exact values that depend on the answer.
+
+    Whoever watches is told the exact values at the answer: they and the answer give the noise back.
+    """
+    if type(source) is Watched:
+        return source.draw_at(shape, solve, exact_at, draw)
+    return solve(radial(shape, draw.scale, source))

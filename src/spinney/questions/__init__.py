@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spinney.questions.cover import Balls, Cover, Covering, Family
     from spinney.questions.grow import Grow, Splitting
     from spinney.questions.levels import LevelCounting, Levels
+    from spinney.questions.minimize import Minimize, Minimizing
     from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, TreeCells, Whole
     from spinney.questions.sums import Summing, Sums
 
@@ -35,6 +36,8 @@ __all__ = [
     "Labels",
     "LevelCounting",
     "Levels",
+    "Minimize",
+    "Minimizing",
     "PlaneCells",
     "Rings",
     "Sets",
@@ -66,6 +69,8 @@ __getattr__, __dir__ = lazily(
         "Labels": "spinney.questions.partitions",
         "LevelCounting": "spinney.questions.levels",
         "Levels": "spinney.questions.levels",
+        "Minimize": "spinney.questions.minimize",
+        "Minimizing": "spinney.questions.minimize",
         "PlaneCells": "spinney.questions.partitions",
         "Rings": "spinney.questions.partitions",
         "Sets": "spinney.questions.choose",

@@ -15,6 +15,7 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Cover, Covering
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.levels import LevelCounting, Levels
+from spinney.questions.minimize import Minimize, Minimizing
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Summing, Sums
 
@@ -66,6 +67,10 @@ CATALOG: dict[str, Listed] = {
         Listed(
             Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range",
             ("proofs/questions.md",), (_BRUTE, _SEARCH),
+        ),
+        Listed(
+            Minimize, Minimizing, "the gradient of one cell's sum by at most 1, and its second derivatives; over the reals only",
+            ("proofs/perturbation.md",), ("tests/privacy/test_minimize.py",),
         ),
         Listed(
             Choose, Choosing, "any two options' costs apart by at most their public range, all in one direction",

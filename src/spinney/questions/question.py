@@ -62,6 +62,9 @@ class Kind(ABC):
 class Question(ABC):
     """A frozen value that can be asked. Its arguments are public; arrays are copied and cannot be written to."""
 
+    #: Whether rows must be in memory: they are read many times for one answer.
+    in_memory: ClassVar[bool] = False
+
     @abstractmethod
     def kind(self, ground: Ground) -> Kind:
         """Return the kind of this question on a ground."""

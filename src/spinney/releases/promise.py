@@ -141,7 +141,8 @@ class Promise(Presented):
             return self.noise
         unit = "row" if self.max_rows_per_group is None else f"group of at most {self.max_rows_per_group} counted rows"
         change = "adding or removing" if self.adjacency == "add-remove" else "replacing"
-        return f"({self.promised_epsilon!r}, {self.delta!r})-differentially private for {change} one {unit}"
+        floats = ", proved over the reals only" if any(charge.question == "minimize" for charge in self.charges) else ""
+        return f"({self.promised_epsilon!r}, {self.delta!r})-differentially private for {change} one {unit}{floats}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values."""

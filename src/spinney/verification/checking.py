@@ -46,7 +46,8 @@ def _statement(record: dict[str, Any]) -> str:
     change = {"add-remove": "adding or removing", "replace": "replacing"}[record["adjacency"]]
     epsilon, delta = record["promised_epsilon"], record["delta"]
     number = epsilon if epsilon == "inf" else repr(float(epsilon))
-    return f"({number}, {float(delta)!r})-differentially private for {change} one {unit}"
+    floats = ", proved over the reals only" if any(one["question"] == "minimize" for one in record["charges"]) else ""
+    return f"({number}, {float(delta)!r})-differentially private for {change} one {unit}{floats}"
 
 
 def _promise(record: dict[str, Any]) -> list[Check]:

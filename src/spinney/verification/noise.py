@@ -204,6 +204,26 @@ def _cover(asked: _AskedNoise) -> str:
     )
 
 
+def _minimum(asked: _AskedNoise) -> str:
+    """Check objective perturbation: random slopes, bends against the pull, and the noise of the points found."""
+    record, setting, d = asked.record, asked.setting, asked.setting.columns
+    _require(record["mechanism"] == "objective perturbation" and record["norm"] == "length of a cell", "it is another mechanism")
+    moved, together = _moved(asked), asked.number("unit_sensitivity")
+    _require(asked.number("row_sensitivity") == 1 and together == moved, "a unit moves gradients by another amount")
+    rounded = d + 2 * (math.isqrt(d - 1) + 1)
+    _require(asked.number("point_sensitivity") == rounded * moved, "two minima lie further apart, or less far, than it says")
+    epsilon, scale, pull, noise = (asked.number(name) for name in ("epsilon", "scale", "pull", "point_scale"))
+    _require(min(epsilon, scale, pull, noise) > 0, "a scale, a pull or an epsilon is nothing")
+    _require((epsilon if asked.is_pure else epsilon**2 / 2) <= asked.amount, "it runs at more than its charge buys")
+    with localcontext() as context:
+        context.prec = DIGITS
+        bends = setting.rows * d * (1 + 1 / decimal_of(pull)).ln()
+        lost = decimal_of(moved / scale + rounded * moved / noise) + bends
+        _require(lost * (1 + Decimal(10) ** -40) <= decimal_of(epsilon), "its noise or its pull is smaller than its epsilon buys")
+    _require(record["proved"] == "over the reals only", "it claims more than is proved")
+    return f"objective perturbation with slopes of scale {_short(scale)} rows, over the reals only: epsilon {lost:.6g} is lost"
+
+
 def _blocks(asked: _AskedNoise) -> str:
     """Check a question about centers of blocks: it protects all centers of a block, or of two where a row may change its own."""
     record, setting, about = asked.record, asked.setting, asked.record["about"]
@@ -255,6 +275,7 @@ _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
     "cover": _cover,
     "grow": _splits,
     "levels": _additive,
+    "minimize": _minimum,
     "reports": _reports,
     "sums": _additive,
 }

@@ -11,7 +11,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney
-from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, max_coverage
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
+from spinney.algorithms import Stable
 from spinney.algorithms.local_search import LocalSearch
 from spinney.audit import Asked, Drawn, Ended, demand_pairs, observe, record, replay_pairs
 from spinney.audit.exact import exact, question_law
@@ -93,6 +94,8 @@ def test_all_questions_have_a_beginning_an_end_and_draws_with_a_sensitivity(adja
     for algorithm in ("tree", "hst", "stable", "sample-aggregate"):
         model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, adjacency=adjacency)
         asked |= check_events(record(model, ROWS).events)
+    model = PrivateKMedian(2, epsilon=1.0, bounds=(-1, 1), algorithm=Stable(median_step="objective"), adjacency=adjacency)
+    asked |= check_events(record(model, ROWS).events)
     for algorithm in ("coverage", "local-search"):
         model = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm=algorithm, adjacency=adjacency)
         asked |= check_events(record(model, [1, 2, 3]).events)

@@ -28,6 +28,7 @@ from spinney.questions.cover import MOST_STAGES, MOST_STEPS, Balls, Cover, Famil
 from spinney.questions.ground import Ground
 from spinney.questions.grow import MOST_THRESHOLD, Grow
 from spinney.questions.levels import Levels
+from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, PlaneCells, Rings, Whole
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Domain
@@ -164,6 +165,7 @@ ASKS = {
     "rings": lambda bad: Counts(Rings(bad, [0.1, 0.2])),
     "sums": lambda bad: Sums(bad, "mean", RADII),
     "anchors": lambda bad: Sums(CENTERS, "median", RADII, bad),
+    "minimize": lambda bad: Minimize(bad, RADII),
     "cost": lambda bad: Cost(CENTERS, 2, bad),
     "first cost": lambda bad: Cost(bad, 1, CENTERS),
 }
@@ -179,6 +181,7 @@ def test_centers_that_are_not_points_are_refused_and_cost_nothing(question, bad)
 @pytest.mark.parametrize("kernel", ["mean", "core", "median", "second-moment", "box"])
 def test_radii_that_are_not_lengths_are_refused_and_cost_nothing(kernel, radius):
     refuse("numbers", lambda: Sums(CENTERS, kernel, [0.1, radius]), "radii must be positive and finite")
+    refuse("numbers", lambda: Minimize(CENTERS, [0.1, radius]), "radii must be positive and finite")
 
 
 NUMBERS = {
@@ -186,6 +189,9 @@ NUMBERS = {
     "fewer radii than centers": (lambda: Sums(CENTERS, "mean", np.ones(1)), "one radius per center"),
     "one radius for all": (lambda: Sums(CENTERS, "mean", 0.5), "one radius per center"),
     "radii in a column": (lambda: Sums(CENTERS, "mean", np.ones((2, 1))), "one radius per center"),
+    "minima with one radius for all": (lambda: Minimize(CENTERS, 0.5), "one radius per center"),
+    "minima of too many cells": (lambda: Minimize(np.zeros((2**17, 3)), np.ones(2**17)), "at most 1048576"),
+    "minima with more radii than centers": (lambda: Minimize(CENTERS, np.ones(3)), "one radius per center"),
     "fewer anchors than centers": (lambda: Sums(CENTERS, "mean", RADII, CENTERS[:1]), "one anchor per center"),
     "fewer widths than columns": (lambda: Sums(CENTERS, "box", RADII, widths=np.ones(1)), "one width per column"),
     **{
@@ -346,6 +352,7 @@ SITES = {
     "a tree": (lambda: Grow(SPLITS, 0, 1), "tree"),
     "levels of a tree": (lambda: Levels(SPLITS, 0, 1, None), "tree"),
     "sums": (lambda: Sums(CENTERS, "mean", RADII), "summed"),
+    "minima": (lambda: Minimize(CENTERS, RADII), "medians"),
     "a cost of points": (lambda: Cost(CENTERS, 2), "cost"),
     "balls of another space": (lambda: Cover(Balls(ELSEWHERE, [0.5], (1,))), "own space"),
     "falling radii": (lambda: Cover(Balls(SPACE, [0.5, 0.4], (1, 1))), "must grow"),

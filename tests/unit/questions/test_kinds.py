@@ -25,6 +25,7 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Cover, Covering, Family
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.levels import LevelCounting, Levels
+from spinney.questions.minimize import Minimize, Minimizing
 from spinney.questions.partitions import ColumnBins, Labels, Whole
 from spinney.questions.question import Ground
 from spinney.questions.sums import RADIUS_STEPS, Summing, Sums
@@ -46,6 +47,7 @@ QUESTIONS = {
     "means": (Sums(CENTERS, "mean", [1, 1]), Summing("mean", 2), lambda noise: noise.vectors.scale),
     "cores": (Sums(CENTERS, "core", [1, 1]), Summing("core", 2), lambda noise: noise.vectors.scale),
     "medians": (Sums(CENTERS, "median", [1, 1]), Summing("median", 2), lambda noise: noise.vectors.scale),
+    "minimize": (Minimize(CENTERS, [1, 1]), Minimizing(2), lambda noise: noise.points.scale),
     "cost": (Cost(CENTERS, 2), Costing(), lambda noise: noise.scale),
     "choose": (Choose(Sets(([0], [2]))), Choosing(), lambda scale: scale * 2**22),
     "blocks": (Blocks(Counts(Whole()), 3, 2), Blocking(Counting(), 3), lambda noise: noise.scale),
@@ -104,7 +106,8 @@ def test_the_noise_that_is_previewed_is_the_noise_that_is_added(name, measure, u
     assert curator.ledger.entries == ()
     assert question.kind(curator.ground) == kind
     curator.ask(question, charge)
-    assert source.scales[0] == pytest.approx(scale_of(preview), rel=1e-9)
+    first = 2 if name == "minimize" else 0  # lengths and directions of slopes, whose scale is none of noise
+    assert source.scales[first] == pytest.approx(scale_of(preview), rel=1e-9)
     if isinstance(question, Sums):  # vectors and weights; both are told in the answer's own units
         assert len(source.scales) == 2
         assert preview.vectors.std / RADIUS_STEPS == preview.vector_std
@@ -127,6 +130,9 @@ def test_a_part_has_the_sensitivities_that_the_noise_follows(name):
         rule = kind.noise(pure, Unit())
         assert rule.scale / rule.steps_per_row == pytest.approx(kind.l1 * 1000, rel=0.02)
         assert kind.l2 == 0  # no Gaussian noise serves
+    elif name == "minimize":
+        assert kind.noise(pure, Unit()).scale * kind.n_features == pytest.approx(kind.l1 * 1000 / 0.73, rel=1e-3)
+        assert kind.l2 == 0
     elif name != "cover":  # its steps share one charge; `proofs/coverage.md`
         share = 0.8 if units == RADIUS_STEPS else 1.0  # of a step; the weights take the rest
         assert scale_of(kind.noise(pure, Unit())) == pytest.approx(units * kind.l1 * 1000 / share, rel=1e-3)
@@ -147,6 +153,7 @@ def test_the_words_of_a_plan_say_how_much_noise_there_is(name, unit):
         "cost": lambda: noise.std / COST_STEPS,
         "choose": lambda: noise,
         "cover": lambda: 0.01,
+        "minimize": lambda: noise.scale * kind.n_features,
     }.get(name, lambda: noise.std)()
     assert f" {shown:.3g} " in words
 

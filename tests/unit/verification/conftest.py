@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
-from spinney.algorithms import SampleAggregate
+from spinney.algorithms import SampleAggregate, Stable
 
 ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2)) + np.random.default_rng(1).choice([[-1, -1], [1, 1]], 400)
 WIDE = np.random.default_rng(2).uniform(-1, 1, (300, 14))
@@ -53,6 +53,10 @@ MAKERS = {
     "stable": points(PrivateKMeans, ROWS, algorithm="stable"),
     "stable, zcdp, persons, replace": points(
         PrivateKMedian, np.repeat(ROWS, 7, axis=1), algorithm="stable", **PERSONS, **SMALL, **REPLACE
+    ),
+    "minimize": points(PrivateKMedian, ROWS, algorithm=Stable("lloyd", median_step="objective")),
+    "minimize, zcdp, persons, replace": points(
+        PrivateKMedian, ROWS, algorithm=Stable("lloyd", median_step="objective"), **PERSONS, **SMALL, **REPLACE
     ),
     "cells": sites(),
     "site hst, replace": sites(algorithm="hst", **REPLACE),

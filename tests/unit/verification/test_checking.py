@@ -62,8 +62,18 @@ def test_a_release_that_is_not_private_is_refused_and_told_why(name, records, tm
 
 def test_all_questions_mechanisms_and_measures_are_among_these(records):
     made = [one for name in MAKERS for one in records[name]["mechanisms"]]
-    assert {one["question"] for one in made} == {"counts", "grow", "levels", "sums", "choose", "cover", "cost", "blocks"}
-    names = {"discrete laplace", "discrete gaussian", "split decisions", "exponential", "coverage"}
+    assert {one["question"] for one in made} == {
+        "counts",
+        "grow",
+        "levels",
+        "sums",
+        "choose",
+        "cover",
+        "cost",
+        "blocks",
+        "minimize",
+    }
+    names = {"discrete laplace", "discrete gaussian", "split decisions", "exponential", "coverage", "objective perturbation"}
     assert {one["mechanism"] for one in made} == names
     assert {(one["question"], one["measure"]) for one in made} >= {
         (question, measure) for question in ("counts", "levels", "sums", "choose", "cost") for measure in ("epsilon", "rho")
@@ -98,6 +108,8 @@ def is_lawful(path, before, after):
     last = path[-1]
     return {
         "scale": grows,  # more noise
+        "point_scale": grows,
+        "pull": grows,  # a minimum nearer to public points
         "threshold": True,  # no loss depends on it
         "promised_epsilon": False,  # and the sentence says another number
         "epsilon": grows and path[0] == "epsilon",  # more was said to be spent

@@ -1,0 +1,136 @@
+"""Steps toward medians: what they ask for, where they lead, and what they refuse."""
+
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian, SeededNoiseWarning
+from spinney.algorithms import HST, Stable, Tree
+from spinney.algorithms.medians import MEDIAN_STEPS, median_parts, move_to_medians
+from spinney.algorithms.problem import PointProblem
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
+from spinney.fits.record import algorithm_of, plain_parameters
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.budget import Budget
+from spinney.privacy.composition import compose
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.ground import Ground
+from spinney.spaces.box import Box
+
+STEPS = pytest.mark.parametrize("median_step", MEDIAN_STEPS)
+OTHERS = pytest.mark.parametrize("median_step", MEDIAN_STEPS[1:])
+WITH_STEPS = pytest.mark.parametrize("kind", [Tree, HST, Stable])
+
+
+def problem_of(d, budget, k=1, power=1):
+    return PointProblem(k=k, power=power, budget=budget, unit=Unit(), domain=Box(-4, 4).domain(d))
+
+
+def moved(rows, centers, radii, median_step, epsilon=1.0, delta=0.0):
+    budget = Budget.of(epsilon, delta)
+    problem = problem_of(rows.shape[1], budget, len(centers))
+    charges = compose(budget, median_parts("step", Fraction(1), problem, median_step))
+    source = SeededSource(0)
+    backend = MemoryBackend(rows, Ground(problem.domain), Unit(), source.key)
+    curator = Curator(backend, Unit(), FitLedger(budget, charges), source)
+    by_name = {charge.name: charge for charge in charges}
+    found = move_to_medians(curator, problem, centers, radii, by_name, "step", median_step)
+    assert curator.ledger.entries == charges  # each once, in their order
+    return found
+
+
+@STEPS
+@pytest.mark.parametrize("d", [1, 7, 60])
+def test_parts_have_the_share_of_the_step_that_they_stand_for(median_step, d):
+    parts = median_parts("step", Fraction(3, 7), problem_of(d, Budget.of(1.0)), median_step)
+    assert sum(part.share for part in parts) == Fraction(3, 7)
+    assert len({part.name for part in parts}) == len(parts)
+    assert {part.question for part in parts} == {"minimize" if median_step == "objective" else "sums"}
+
+
+@STEPS
+@pytest.mark.parametrize(("d", "delta"), [(1, 0.0), (2, 1e-6), (6, 0.0), (20, 1e-6)])
+def test_steps_come_nearer_to_the_medians_of_many_rows(median_step, d, delta):
+    rng = np.random.default_rng(d)
+    medians = np.array([np.full(d, -1.5), np.full(d, 1.5)])
+    rows = np.concatenate([median + rng.standard_t(3, (20_000, d)) * 0.3 for median in medians])
+    direction = rng.normal(size=d) / np.sqrt(d)
+    spread = 0.3 * np.sqrt(d)
+    centers = medians + 0.4 * direction
+    found = moved(rows, centers, np.full(2, spread), median_step, delta=delta).centers
+    before, after = (np.sqrt(((these - medians) ** 2).sum(axis=1)) for these in (centers, found))
+    assert (after < 0.6 * before).all()
+
+
+@STEPS
+def test_a_cell_without_rows_stays_about_where_it_is_if_there_is_no_noise(median_step):
+    rows = np.random.default_rng(0).normal(2, 0.1, (500, 2))
+    centers = np.array([[-2.0, -2.0], [2.1, 2.1]])
+    found = moved(rows, centers, np.full(2, 0.2), median_step, epsilon=1e7).centers
+    np.testing.assert_allclose(found[0], centers[0], atol=1e-3)
+    np.testing.assert_allclose(found[1], np.median(rows, axis=0), atol=0.03)
+
+
+@WITH_STEPS
+def test_what_is_no_step_is_refused(kind):
+    for wrong in ("newton", None, 1, np.ones(3)):
+        with pytest.raises(ParameterError, match=r"(?s)The 'median_step' parameter of .* must be one of 'weiszfeld'.*Hint: "):
+            kind(median_step=wrong)
+
+
+@OTHERS
+@WITH_STEPS
+def test_k_means_has_no_step_toward_medians_to_choose(kind, median_step):
+    with pytest.raises(ParameterError, match=r"(?s)'weiszfeld' unless the objective is k-median.*Hint: "):
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=kind(median_step=median_step)).fit(np.zeros((9, 6)))
+
+
+@OTHERS
+def test_a_tree_of_few_columns_takes_no_step_and_says_what_does(median_step):
+    model = PrivateKMedian(2, epsilon=1.0, bounds=(0, 1), algorithm=Tree(median_step))
+    with pytest.raises(ParameterError, match=r"(?s)fewer than 5 columns.*Stable\(median_step="):
+        model.fit(np.zeros((9, 4)))
+    assert model.plan(n_features=5).charges
+
+
+@WITH_STEPS
+def test_minima_of_too_many_columns_are_refused_in_the_plan(kind):
+    model = PrivateKMedian(20, epsilon=1.0, bounds=(0, 1), algorithm=kind(median_step="objective"))
+    assert model.plan(n_features=200).charges
+    with pytest.raises(ParameterError, match=r"(?s)clusters times squared columns.*Hint: 'weiszfeld'"):
+        model.plan(n_features=300)
+
+
+@OTHERS
+@WITH_STEPS
+def test_a_release_tells_the_step_and_can_be_repeated_but_says_nothing_of_the_default(kind, median_step):
+    assert "median_step" not in plain_parameters(kind())
+    chosen = dataclasses.replace(kind(), median_step=median_step)
+    assert plain_parameters(chosen)["median_step"] == median_step
+    assert algorithm_of(chosen.name, plain_parameters(chosen), "points") == chosen
+
+
+def test_the_release_of_a_minimum_says_that_it_is_proved_over_the_reals_only():
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    model = PrivateKMedian(2, epsilon=1.0, bounds=(-3, 3), algorithm=Stable("lloyd", median_step="objective"))
+    release = model.fit(rows).release_
+    assert release.statement.endswith("one row, proved over the reals only")
+    (told,) = (one for one in release.mechanisms if one["question"] == "minimize")
+    assert told["proved"] == "over the reals only"
+    assert any("proved over the reals only" in line for line in str(model.plan(n_features=2)).splitlines())
+    other = PrivateKMedian(2, epsilon=1.0, bounds=(-3, 3), algorithm=Stable("lloyd", median_step="gradient")).fit(rows).release_
+    assert "reals" not in other.to_json()
+
+
+@OTHERS
+def test_plans_tell_how_many_centers_a_step_supports(median_step):
+    model = PrivateKMedian(20, epsilon=1.0, bounds=(0, 1), algorithm=Tree(median_step))
+    few, many = (model.plan(n_features=30, n_guess=n) for n in (300, 3_000_000))
+    assert str(few) != str(many)
+    with pytest.warns(SeededNoiseWarning):
+        found = model.set_params(noise_seed=0, random_state=0).fit(np.random.default_rng(0).uniform(0, 1, (300, 30))).release_
+    assert 1 <= found.supported_centers < 20
