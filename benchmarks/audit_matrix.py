@@ -31,6 +31,7 @@ from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms.registry import HOMES
 from spinney.audit import Finding, Pair, demand_pairs, replay_pairs, table_pairs
 from spinney.estimators.coverage import CoverModel
+from spinney.estimators.description import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
@@ -53,6 +54,25 @@ class Cell:
     of_numbers: bool
 
 
+def named_release(adjacency: str, cap: dict[str, int]) -> Any:
+    """Return a release of three clusters of made-up rows in the column x."""
+    rows = np.random.default_rng(SEED).uniform(-1, 1, (300, 2))
+    model = PrivateKMeans(3, epsilon=9.0, bounds={"x": (-1, 1)}, adjacency=adjacency, **cap)
+    return model.fit(frame_of(rows, None), groups=np.arange(300) if cap else None).release_
+
+
+@dataclass(frozen=True)
+class Framed:
+    """A model that takes tables with names of columns: those in memory get them."""
+
+    model: Any
+    max_rows_per_group: int | None
+
+    def prepare(self, table: Any, groups: Any = None) -> Any:
+        """Return what is run, and where the rows are."""
+        return self.model.prepare(frame_of(table, None) if isinstance(table, np.ndarray) else table, groups)
+
+
 def cells() -> Iterator[Cell]:
     """Yield every estimator x algorithm x adjacency x delta x groups."""
     for adjacency, delta, grouped in product(Adjacency, DELTAS, (False, True)):
@@ -72,6 +92,8 @@ def cells() -> Iterator[Cell]:
             yield Cell(f"PrivateKMedoids, {algorithm}, {tail}", model, of_demand, False)
         ball = BallModel(5, bounds=(LOWER, UPPER), candidates=3, **promise)
         yield Cell(f"one_cluster, tree and rings, {tail}", ball, of_table, True)
+        description = DescriptionModel(named_release(adjacency.value, cap), None, {"y": (-1, 1)}, EPSILON, delta, 4)
+        yield Cell(f"describe, histograms, {tail}", Framed(description, cap.get("max_rows_per_group")), of_table, True)
         cover = CoverModel(SETS, 4, n_items=SPACE.n_points, **promise)
         yield Cell(f"max_coverage, coverage, {tail}", cover, of_demand, False)
 

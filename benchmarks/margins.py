@@ -5,26 +5,35 @@ case is one coordinate of one center of one fit. Told for each algorithm, object
 the noisy step, before it is shortened, lies within its margin of the step without noise (``covers``), the same of the released
 center (``released``), and how wide margins are beside ideal ones, which know the exact weight and step (``width``).
 The bar: at least 94% are covered, by margins at most 1.2 times as wide as the ideal ones.
+
+Then the same of means of descriptions, where a case is one column of one cluster, and of their quantiles: how often the exact one
+lies in its range, and how wide ranges are beside the bounds. The ideal margin of a mean knows the exact mean and number of rows,
+and is the 95% quantile of the law of its noise. ``--only means`` leaves the centers out.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import warnings
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from benchmarks.tables import into_page, markdown, save
-from spinney import PrivateKMeans, PrivateKMedian
+from spinney import PrivateKMeans, PrivateKMedian, describe, plan_description
 from spinney.algorithms.margins import joint_quantile
 from spinney.audit import observe
+from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.drawing import Asked, Drawn, Ended
 from spinney.questions.sums import RADIUS_STEPS, Sums
 
 #: Cases of each line, rows, clusters and columns.
 CASES, N, K = 2_000, 20_000, 8
 COLUMNS = {"tree": 8, "moments": 16, "lloyd": 4}
+#: Epsilon of descriptions, how many there are of a table, and draws that the law of a mean's noise is taken from.
+EPSILON, REPEATS, DRAWS = 0.5, 25, 200_000
 
 
 def made_up(d: int, rng: np.random.Generator) -> np.ndarray:
@@ -72,14 +81,97 @@ def line(algorithm: str, kind: Any, delta: float, cases: int) -> list[str]:
     return [algorithm, objective, noise, str(seed), f"{covers:.1%}", f"{after:.1%}", f"{width:.3f}"]
 
 
+def described_table(copies: int, rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return rows of clusters with columns of several shapes beside them, in which some cells are missing, and their bounds."""
+    rows = made_up(2, rng)
+    shapes = [rng.normal(50, 10, N), rng.exponential(5, N), rng.uniform(0, 1, N) ** 4, 30 * rows[:, 0], rng.integers(0, 9, N)]
+    ends = [(0, 100), (0, 100), (0, 1), (-30, 30), (0, 8)]
+    cells = {f"c{i}": np.where(rng.random(N) < 0.02 * (i % 5), np.nan, shapes[i % 5]) for i in range(5 * copies)}
+    return pl.DataFrame({"x": rows[:, 0], "y": rows[:, 1], **cells}), dict(zip(cells, ends * copies, strict=True))
+
+
+def drawn(noise: Noise, rng: np.random.Generator) -> np.ndarray:
+    """Return draws of the noise of one number, as if it were no whole number."""
+    if noise.distribution == "gaussian":
+        return rng.normal(0, noise.scale, DRAWS)
+    if noise.distribution == "cube":
+        return rng.gamma(noise.columns + 1, noise.scale, DRAWS) * rng.uniform(-1, 1, DRAWS)
+    return rng.laplace(0, noise.scale, DRAWS)
+
+
+def mean_cases(table: pl.DataFrame, bounds: dict[str, Any], delta: float, rng: np.random.Generator) -> tuple[str, Any, Any]:
+    """Return the kind of noise, and cases of means and of quantiles: in each description of a cluster one column, at random."""
+    release = PrivateKMeans(K, epsilon=5.0, bounds={"x": (-1, 1), "y": (-1, 1)}).fit(table).release_
+    exact = describe(release, table, bounds=bounds, epsilon=math.inf, bins=1000)
+    plan = plan_description(release, bounds=bounds, epsilon=EPSILON, delta=delta)
+    noises = {charge.name: plan.noise(charge) for charge in plan.charges}
+    half, middle = (np.array([(high + sign * low) / 2 for low, high in bounds.values()]) for sign in (-1, 1))
+    present = exact.rows[:, None] - np.column_stack([exact.histogram(name)[:, -1] for name in bounds])
+    vector, weight = drawn(noises["totals"], rng) / RADIUS_STEPS, drawn(noises["rows"], rng) - drawn(noises["bins"], rng)
+    grid = np.linspace(0, 1, 41)
+    law = [np.quantile(np.abs(vector - one * weight), 0.95) for one in grid]
+    ideal = half * np.interp(np.abs((exact.means - middle) / half), grid, law) / present
+    found, ranges = [], []
+    for _ in range(REPEATS):
+        told = describe(release, table, bounds=bounds, epsilon=EPSILON, delta=delta)
+        chosen = np.arange(K), rng.integers(0, len(bounds), K)
+        found.append([np.abs(told.means - exact.means)[chosen], told.mean_margins[chosen], ideal[chosen]])
+        inside = (told.quantiles_lower <= exact.quantiles) & (exact.quantiles <= told.quantiles_upper)
+        width = (told.quantiles_upper - told.quantiles_lower) / (2 * half[:, None])
+        ranges.append([inside[chosen].ravel(), width[chosen].ravel()])
+    return noises["bins"].distribution, np.concatenate(found, axis=1), np.concatenate(ranges, axis=1)
+
+
+def means_line(copies: int, delta: float, cases: int) -> list[str]:
+    """Return a line about means and quantiles of descriptions."""
+    rng, found = np.random.default_rng(12), []
+    while len(found) * REPEATS * K < cases:
+        found.append(mean_cases(*described_table(copies, rng), delta, rng))
+    error, margin, ideal = np.concatenate([one[1] for one in found], axis=1)
+    seen = np.isfinite(margin)
+    error, margin, ideal = error[seen], margin[seen], ideal[seen]
+    inside, width = np.concatenate([one[2] for one in found], axis=1)
+    told = [
+        f"{(error <= margin).mean():.1%}",
+        f"{(margin / ideal).mean():.3f}",
+        f"{inside.mean():.1%}",
+        f"{np.nanmean(width):.1%}",
+    ]
+    return [found[0][0], str(5 * copies), str(len(error)), *told]
+
+
+def means(cases: int) -> None:
+    """Print the table of means and quantiles, and put it into docs/describe.md."""
+    rows = []
+    for copies, delta in ((1, 0.0), (3, 1e-6)):
+        rows.append(means_line(copies, delta, cases))
+        print(*rows[-1], flush=True)
+    head = [
+        "noise of counts",
+        "columns",
+        "cases",
+        "means covered",
+        "width",
+        "quantiles covered",
+        "range of quantiles, of the bounds",
+    ]
+    if cases == CASES:
+        save("means", [dict(zip(head, row, strict=True)) for row in rows])
+        into_page("means", markdown(head, rows), "docs/describe.md")
+
+
 def main() -> None:
     """Print the table, and put it into docs/reading.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=CASES)
+    parser.add_argument("--only", choices=["means"])
     arguments = parser.parse_args()
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        means(arguments.cases)
+        if arguments.only == "means":
+            return
         for algorithm in COLUMNS:
             for kind in (PrivateKMeans, PrivateKMedian):
                 for delta in (1e-6, 0.0):

@@ -12,6 +12,7 @@ from spinney._version import __version__
 
 if TYPE_CHECKING:
     from spinney.estimators.coverage import max_coverage
+    from spinney.estimators.description import describe, plan_description
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
     from spinney.estimators.kmedoids import PrivateKMedoids
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from spinney.releases.ball import OneCluster
     from spinney.releases.centers import Release
     from spinney.releases.cover import CoverRelease
+    from spinney.releases.description import DescriptionRelease
     from spinney.releases.reading import read_release
     from spinney.releases.sites import SiteRelease
     from spinney.spaces.box import Ball, Box
@@ -46,6 +48,7 @@ __all__ = [
     "CoverRelease",
     "CuratorError",
     "DataError",
+    "DescriptionRelease",
     "FewRowsWarning",
     "FiniteMetric",
     "Ledger",
@@ -63,8 +66,10 @@ __all__ = [
     "SpinneyError",
     "UnitsWarning",
     "__version__",
+    "describe",
     "max_coverage",
     "one_cluster",
+    "plan_description",
     "read_release",
     "scan",
     "verify",
@@ -79,6 +84,7 @@ __getattr__, __dir__ = lazily(
         "CoverRelease": "spinney.releases.cover",
         "CuratorError": "spinney.exceptions",
         "DataError": "spinney.exceptions",
+        "DescriptionRelease": "spinney.releases.description",
         "FewRowsWarning": "spinney.exceptions",
         "FiniteMetric": "spinney.spaces.metric",
         "Ledger": "spinney.ledgers.ledger",
@@ -95,8 +101,10 @@ __getattr__, __dir__ = lazily(
         "SiteRelease": "spinney.releases.sites",
         "SpinneyError": "spinney.exceptions",
         "UnitsWarning": "spinney.exceptions",
+        "describe": "spinney.estimators.description",
         "max_coverage": "spinney.estimators.coverage",
         "one_cluster": "spinney.estimators.one_cluster",
+        "plan_description": "spinney.estimators.description",
         "read_release": "spinney.releases.reading",
         "scan": "spinney.tables.batches",
         "verify": "spinney.verification.checking",

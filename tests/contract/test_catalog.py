@@ -26,6 +26,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover, Family
@@ -34,14 +35,19 @@ from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, Whole
+from spinney.questions.persons import Persons
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Sums
+from spinney.questions.totals import Totals
+from spinney.spaces.box import Domain
 from spinney.trees.quadtree import Splits, TreeCells
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = pytest.mark.parametrize("name", CATALOG)
 
 DOMAIN = Box(0, 1).domain(2)
+#: One column that decides a cluster, and one behind it.
+BEHIND = Domain(np.zeros(2), np.array([1.0, 2.0]), math.inf)
 SPLITS = Splits.of(DOMAIN)
 SPACE = FiniteMetric.from_points(np.arange(4.0)[:, None])
 NONE = np.empty(0, dtype=np.int64)
@@ -69,6 +75,10 @@ def examples():
         "sums over planes": lambda: Sums(planes(), "mean", np.array([0.1, 0.2]), np.array(centers)),
         "sums without anchors": lambda: Sums(np.array(centers), "median", np.array([0.1, 0.2])),
         "minimize": lambda: Minimize(np.array(centers), np.array([0.1, 0.2])),
+        "clusters": lambda: Counts(Clusters(np.array(centers))),
+        "cluster bins": lambda: Counts(ClusterBins(Clusters(np.array(centers)[:, :1]), np.array([3]))),
+        "totals": lambda: Totals(Clusters(np.array(centers)[:, :1]), np.array([0])),
+        "persons": lambda: Persons(Clusters(np.array(centers))),
         "cost": lambda: Cost(np.array(centers), 2),
         "costs": lambda: Cost(np.array(centers), 1, np.array(centers) + 0.1),
         "swaps": lambda: Choose(Swaps(SPACE, np.array([0, 2]), np.array([1]), 2, True)),
@@ -93,7 +103,8 @@ def curator_for(question, name):
     if about_points(question):
         rows = DemandBackend(np.array([0, 0, 3]), Ground(None, 4, SPACE), unit, source.key)
     else:
-        rows = MemoryBackend(np.array([[0.1, 0.2], [0.7, 0.5]]), Ground(DOMAIN), unit, source.key)
+        behind = isinstance(question, Totals) or isinstance(getattr(question, "partition", None), ClusterBins)
+        rows = MemoryBackend(np.array([[0.1, 0.2], [0.7, 0.5]]), Ground(BEHIND if behind else DOMAIN), unit, source.key)
     return Curator(rows, unit, FitLedger(Budget.of(math.inf), (charge,)), source), charge
 
 
@@ -143,7 +154,7 @@ def test_every_question_and_every_kind_of_the_package_is_on_the_list():
 
     assert concrete(Question) == {entry.question for entry in CATALOG.values()}
     assert concrete(Kind) == {entry.kind for entry in CATALOG.values()}
-    assert len(CATALOG) == 9
+    assert len(CATALOG) == 11
 
 
 def test_the_page_of_the_house_lists_them_all():
@@ -155,7 +166,8 @@ def test_the_examples_here_are_of_every_question_partition_and_option():
     made = [make() for make in EXAMPLES.values()]
     assert {type(question) for question in made} == {entry.question for entry in CATALOG.values()}
     inside = {type(value) for question in made for value in vars(question).values()}
-    assert {Whole, Rings, ColumnBins, TreeCells, PlaneCells, Labels, Swaps, Sets, Balls, Family} <= inside
+    listed = {Whole, Rings, ColumnBins, TreeCells, PlaneCells, Clusters, ClusterBins, Labels, Swaps, Sets, Balls, Family}
+    assert listed <= inside
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -226,6 +238,9 @@ def arrays_given():
         "sums, anchors": (centers, lambda: Sums(centers, "mean", radii, centers), lambda q: q.anchors),
         "minimize, centers": (centers, lambda: Minimize(centers, radii), lambda q: q.centers),
         "minimize, radii": (radii, lambda: Minimize(centers, radii), lambda q: q.radii),
+        "clusters": (centers, lambda: Persons(Clusters(centers)), lambda q: q.clusters.centers),
+        "cluster bins": (places, lambda: Counts(ClusterBins(Clusters(centers), places)), lambda q: q.partition.bins),
+        "totals": (places, lambda: Totals(Clusters(centers), places), lambda q: q.columns),
         "cost, first": (centers, lambda: Cost(centers, 2), lambda q: q.first),
         "cost, second": (centers, lambda: Cost(centers, 2, centers), lambda q: q.second),
         "swaps, centers": (places, lambda: Choose(Swaps(SPACE, places, NONE)), lambda q: q.options.centers),

@@ -3,12 +3,13 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, ReleaseError, max_coverage, read_release
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids, ReleaseError, describe, max_coverage, read_release
 from spinney.cli.main import main
 
 ODD = st.one_of(
@@ -28,6 +29,10 @@ def records():
     yield PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", noise_seed=0).fit(rows).release_.to_dict()
     yield PrivateKMedoids(2, epsilon=1.0, space=space, algorithm="hst", noise_seed=0).fit(np.arange(8)).release_.to_dict()
     yield max_coverage([0, 1, 2], [[0, 1], [2]], 1, epsilon=1.0, noise_seed=0).to_dict()
+    table = pl.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "z": ["a", "b"] * 15})
+    release = PrivateKMeans(2, epsilon=1.0, bounds={"x": (-1, 1)}, algorithm="lloyd", noise_seed=0).fit(table).release_
+    bounds = {"y": (-1, 1), "z": ["a", "b"]}
+    yield describe(release, table, bounds=bounds, epsilon=1.0, bins=3, noise_seed=0).to_dict()
 
 
 RECORDS = list(records())

@@ -5,6 +5,7 @@ may return what it is asked for.
 """
 
 import contextlib
+import dataclasses
 import enum
 import importlib
 import inspect
@@ -159,6 +160,9 @@ def world(tmp_path_factory):
         kmedoids = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm="hst").fit(DEMAND)
         ball = spinney.one_cluster(ROWS, 5, epsilon=1.0, bounds=(0, 1), candidates=2)
         cover = max_coverage(DEMAND, [[0, 1], [2, 3]], 1, epsilon=1.0, n_items=12)
+        framed = pl.DataFrame({"age": ROWS[:, 0], "size": ROWS[:, 1]})
+        one_column = PrivateKMeans(2, epsilon=1.0, bounds={"age": (0, 1)}, algorithm="lloyd").fit(framed).release_
+        description = spinney.describe(one_column, framed, bounds={"size": (0, 1)}, epsilon=1.0, bins=2)
     ledger = Ledger(folder / "ledger", epsilon=10**6, delta=0.01)
     summary.to_json(folder / "release.json")
     problem = kmeans.plan(2).problem
@@ -169,7 +173,8 @@ def world(tmp_path_factory):
     instances = {
         type(one).__name__: one
         for one in (
-            kmeans, kmedian, kmedoids, summary, kmedoids.release_, cover, ledger, problem, curve, CHARGE, PART, Unit(),
+            kmeans, kmedian, kmedoids, summary, kmedoids.release_, cover, description, ledger, problem, curve,
+            CHARGE, PART, Unit(),
             Budget.of(1.0), spinney.Box(0, 1), spinney.Ball(1.0), SPACE, HST(), Coverage(), LocalSearch(), SiteHST(),
             CoverModel([[0, 1], [2, 3]], 1, 1.0, n_items=12), SampleAggregate(), Stable(), ball,
             spinney.PublicScaler((0, 1)).fit(ROWS), spinney.PublicEncoder({"age": (0, 110), "size": ["a", "b"]}),
@@ -297,6 +302,8 @@ def world(tmp_path_factory):
         "hint": "b",
         "owner": "c",
         "title": "Stays",
+        "column": "size",
+        "place": 0,
         "verification": None,
         "parameters": session.parameters,
         "tallies": (),
@@ -346,12 +353,17 @@ def world(tmp_path_factory):
         "zcdp_epsilon.delta": 0.1,
         "zcdp_rho.delta": 0.1,
         "one_cluster.candidates": 2,
+        "DescriptionRelease.from_dict.record": description.to_dict(),
         "aggregate.question": question,
         "respond.question": question,
         "Session.objective": "kmeans",
         "Session.from_json.text": session.to_json(),
         "Coverage.balls.problem": kmedoids.plan().problem,
     }
+    described = {"release": one_column, "columns": ["size"], "bounds": {"size": (0, 1)}, "table": framed, "bins": 2}
+    special |= {f"{call}.{name}": value for call in ("describe", "plan_description") for name, value in described.items()}
+    texts = [f"{what}_texts" for what in ("mean", "named", "quantile", "share")]
+    special |= {f"{call}.release": description for call in ("description_page", "described_columns", "level_names", *texts)}
     return instances, ordinary, special
 
 
@@ -514,6 +526,12 @@ QUESTIONS = {
     "Covering": {"steps": 2},
     "Blocks": {"about": questions.Counts(questions.Whole()), "k": 2, "n_blocks": 3},
     "Blocking": {"about": questions.Counting(), "k": 2},
+    "Clusters": {"centers": PLACE, "radius": 1.0},
+    "ClusterBins": {"clusters": questions.Clusters(PLACE), "bins": np.array([2])},
+    "Totals": {"clusters": questions.Clusters(PLACE), "columns": np.array([0])},
+    "Persons": {"clusters": questions.Clusters(PLACE)},
+    "Totaling": {"columns": 2},
+    "PersonCounting": {},
 }
 
 
@@ -521,6 +539,7 @@ def asked(thing):
     """Do with a question, or with what a question is made of, all that an algorithm may."""
     wrap = {"Balls": questions.Cover, "Family": questions.Cover, "Swaps": questions.Choose, "Sets": questions.Choose}
     wrap |= dict.fromkeys(("Whole", "ColumnBins", "Rings", "Labels", "TreeCells", "PlaneCells"), questions.Counts)
+    wrap |= dict.fromkeys(("Clusters", "ClusterBins"), questions.Counts)
     if isinstance(thing, Kind):
         thing.part("one", Fraction(1))
         charge = Charge("one", thing.question, Measure.PURE, Fraction(1, 100), Fraction(1, 100))
@@ -532,8 +551,10 @@ def asked(thing):
         "one", next(name for name, one in CATALOG.items() if isinstance(question, one.question)), Measure.PURE, math.inf
     )
     rows = MemoryBackend(ROWS, Ground(DOMAIN), Unit(), lambda: bytes(16))
+    wide = dataclasses.replace(DOMAIN, lower=np.zeros(3), upper=np.array([1.0, 1.0, 2.0]))
+    described = MemoryBackend(np.column_stack([ROWS, ROWS[:, 0]]), Ground(wide), Unit(), lambda: bytes(16))
     demand = DemandBackend(DEMAND, Ground(None, 12, SPACE), Unit(), lambda: bytes(16))
-    for backend in (rows, demand):
+    for backend in (rows, demand, described):
         with contextlib.suppress(ValueError):  # of the ground that it does not fit; what is said counts
             try:
                 Curator(backend, Unit(), FitLedger(Budget.of(math.inf), (charge,)), SeededSource(0)).ask(question, charge)
@@ -673,6 +694,7 @@ COMMANDS = {
     "fit": "rows.csv --k 2 --epsilon 1 --bounds 0 3 --algorithm lloyd --columns a,b --out out.json",
     "plan": "--k 2 --epsilon 1 --n-features 2",
     "predict": "release.json rows.csv --out labels.csv",
+    "describe": "named.json rows.csv --schema facts.json --epsilon 1 --out description.json",
     "show": "release.json",
     "label": "release.json --out label.md",
     "report": "release.json --out report.html",
@@ -703,6 +725,7 @@ def folder(tmp_path, monkeypatch):
         "points.csv": "name,x,y\nA,0,0\nB,1,0\nC,2,0\n",
         "demand.csv": "point\nA\nB\n",
         "key": "sixteen secret letters",
+        "facts.json": '{"b": [0, 3]}',
     }.items():
         (tmp_path / name).write_text(text)
     Ledger("ledger", epsilon=9)
@@ -715,6 +738,8 @@ def folder(tmp_path, monkeypatch):
     }.items():
         (tmp_path / name).write_text(text)
     PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS).release_.to_json("release.json")
+    named = PrivateKMeans(2, epsilon=1.0, bounds={"a": (0, 3)}, algorithm="lloyd")
+    named.fit(pl.read_csv("rows.csv")).release_.to_json("named.json")
     return tmp_path
 
 

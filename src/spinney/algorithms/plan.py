@@ -125,6 +125,9 @@ class Plan:
     def _expected(self, n_guess: int) -> list[str]:
         """Return what to expect of about so many rows."""
         problem = self.problem
+        lines = problem.expected(lambda name: self.noise(next(c for c in self.charges if c.name == name)), n_guess)
+        if lines is not None:
+            return lines + self._few(n_guess)
         if any(charge.question == "reports" for charge in self.charges):
             std = max(self.noise(charge).std for charge in self.charges if not charge.delta)
             return [f"If there are about {n_guess} users: each count +- {std * max(n_guess, 1) ** 0.5:.3g} users or more."]
@@ -137,10 +140,15 @@ class Plan:
         supported = supports and supports(problem, {charge.name: charge for charge in self.charges}, n_guess)
         if supported is not None and supported < problem.k:
             lines.append(f"About {supported} of {problem.k} centers would rest on a private step, the others on the summary.")
+        return lines + self._few(n_guess)
+
+    def _few(self, n_guess: int) -> list[str]:
+        """Return a line if so many rows are few."""
+        problem = self.problem
         few = problem.few_rows * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
-        if n_guess * float(problem.budget.epsilon) < few * problem.k:
-            lines.append(f"That is few: below about {few} / epsilon rows per cluster expect poor {problem.what}.")
-        return lines
+        if n_guess * float(problem.budget.epsilon) >= few * problem.k:
+            return []
+        return [f"That is few: below about {few} / epsilon rows per cluster expect poor {problem.what}."]
 
     @property
     def title(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -72,6 +72,10 @@ class Problem(ABC):
     @abstractmethod
     def size(self) -> str:
         """How much is asked for, in words."""
+
+    def expected(self, noise: Callable[[str], Any], n_guess: int) -> list[str] | None:
+        """Return what to expect of about so many rows, from the noise of each part by its name; None: as for centers."""
+        return None
 
     @abstractmethod
     def release(self, result: Any, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> Any:

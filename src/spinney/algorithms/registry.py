@@ -36,6 +36,7 @@ HOMES = {
         "local-search": "spinney.algorithms.local_search:LocalSearch",
     },
     "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
+    "description": {"histograms": "spinney.algorithms.description:Histograms"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
 #: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, for which it takes fewer steps.
@@ -78,7 +79,7 @@ def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0,
     ----------
     algorithm : str or Algorithm
         A name, ``"auto"``, or an algorithm itself, checked before.
-    solves : {"points", "sites", "cover", "users"}
+    solves : {"points", "sites", "cover", "description", "users"}
         The kind of problem; users are asked about points in the local model.
     n_features : int
         Columns of numbers.
@@ -90,7 +91,8 @@ def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0,
     if isinstance(algorithm, str) and algorithm == "auto":
         enough = MANY_COLUMNS if delta > 0 else MANY_COLUMNS_PURE
         by_columns = "moments" if n_features >= enough else "tree"
-        algorithm = {"points": by_columns, "sites": "cells", "cover": "coverage", "users": "refined"}[solves]
+        others = {"sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
+        algorithm = by_columns if solves == "points" else others[solves]
     chosen: Algorithm = find(algorithm, solves) if isinstance(algorithm, str) else algorithm
     if not tighten:
         return chosen

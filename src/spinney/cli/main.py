@@ -9,6 +9,7 @@ import click
 
 from spinney._version import __version__
 from spinney.cli.auditing import audit
+from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
 from spinney.cli.examples import example
 from spinney.cli.files import written_whole
@@ -179,8 +180,9 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
     With the public files of 'spinney sites' the picture of a release of sites has the network too.
     """
     with one_line_errors():
-        from spinney.cli.showing import show_clusters, show_sites
+        from spinney.cli.showing import show_clusters, show_description, show_sites
         from spinney.releases.centers import Release
+        from spinney.releases.description import DescriptionRelease
         from spinney.releases.reading import read_release
         from spinney.releases.sites import SiteRelease
 
@@ -191,12 +193,15 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
             raise ParameterError("This is no release of sites.\nHint: only they are drawn with --graph or --points.")
         elif isinstance(loaded, Release):
             show_clusters(loaded, whole, curve, max_k, picture)
+        elif isinstance(loaded, DescriptionRelease):
+            show_description(loaded, curve, picture)
         else:
             raise ReleaseError(
                 f"{release} is a release of maximum coverage.\nHint: read it in Python: read_release(path).chosen."
             )
 
 
+main.add_command(describe)
 main.add_command(label)
 main.add_command(sign)
 main.add_command(audit)

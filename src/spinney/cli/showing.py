@@ -14,11 +14,12 @@ from spinney.exceptions import DataError, ParameterError, ReleaseError
 if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
     from spinney.releases.centers import Release
+    from spinney.releases.description import DescriptionRelease
     from spinney.releases.sites import SiteRelease
     from spinney.report.curve import CostCurve
     from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["asked_curve", "show_clusters", "show_sites"]
+__all__ = ["asked_curve", "show_clusters", "show_description", "show_sites"]
 
 #: The last number of clusters of a curve, if nothing is said.
 MOST_SHOWN = 20
@@ -129,3 +130,12 @@ def show_clusters(loaded: Release, whole: bool, curve: bool, max_k: int | None, 
             draw(loaded, part)
     if picture is not None:
         click.echo(f"Wrote {picture}.")
+
+
+def show_description(loaded: DescriptionRelease, curve: bool, picture: Path | None) -> None:
+    """Print a description of clusters; it has no curve and no picture."""
+    from spinney.report.description_table import description_page
+
+    if curve or picture is not None:
+        raise ReleaseError("A description has no cost curve and no picture.\nHint: show the release that it describes.")
+    click.echo(description_page(loaded))

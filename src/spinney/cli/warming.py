@@ -21,13 +21,19 @@ PLACES = 40
 
 def _tables() -> None:
     """Fit rows in memory, in both objectives."""
+    import polars as pl
+
     from spinney.algorithms.hst import HST
+    from spinney.estimators.description import describe
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
 
     for kind in (PrivateKMeans, PrivateKMedian):
         kind(3, epsilon=1.0, bounds=(-1, 1)).fit(ROWS).predict(ROWS)
         kind(3, epsilon=0.01, bounds=(-1, 1)).fit(ROWS)  # a budget that supports few centers
+    columns = {"a": ROWS[:, 0], "b": ROWS[:, 1]}
+    release = PrivateKMeans(3, epsilon=1.0, bounds={"a": (-1, 1)}).fit(pl.DataFrame(columns)).release_
+    describe(release, pl.DataFrame(columns), bounds={"b": (-1, 1)}, epsilon=1.0)
     for algorithm in ("hst", HST(projection=2), "lsh", "balcan", "sample-aggregate"):
         PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm).fit(ROWS)
 

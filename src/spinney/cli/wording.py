@@ -10,10 +10,13 @@ __all__ = ["in_options"]
 OPTIONS = {
     "adjacency": "--adjacency",
     "algorithm": "--algorithm",
+    "bins": "--bins",
     "bounds": "--bounds",
+    "columns": "--columns",
     "delta": "--delta",
     "epsilon": "--epsilon",
     "existing_sites": "--existing",
+    "groups": "--groups",
     "lower": "--bounds",
     "max_clusters": "--max-k",
     "max_rows_per_group": "--max-rows-per-group",
@@ -36,6 +39,10 @@ EXPECTED = (
 #: Hints that are only for Python, and what to do here.
 HINTS = (
     ("max_rows_per_group=10 with fit(X, groups=table['person'])", "--groups person --max-rows-per-group 10"),
+    (
+        "columns=['income', 'region'], bounds={'income': (0, 200_000), 'region': ['north', 'south']}",
+        '--schema FILE with {"income": [0, 200000], "region": ["north", "south"]}',
+    ),
     ("None protects single rows", "without it single rows are protected"),
     ("for example Box(-1, 1)", "for example --bounds -1 1"),
     ("Ledger(path, epsilon=...) or 'spinney ledger open' makes one", "'spinney ledger open' makes one"),

@@ -2,7 +2,9 @@
 
 | aggregate | exact whole numbers |
 |---|---|
-| `Whole`, `Rings`, `TreeCells`, `PlaneCells`, `ColumnBins`, `Labels` | numbers of rows in the cells |
+| `Whole`, `Rings`, `TreeCells`, `PlaneCells`, `ColumnBins`, `Clusters`, `ClusterBins`, `Labels` | numbers of rows in the cells |
+| `OneEach` | numbers of persons in clusters |
+| `ColumnTotals` | sums of columns by cluster |
 | `Offsets` | sums of clipped vectors, and weights |
 | `Costs` | a sum of costs |
 | `Slopes` | sums of gradients, weights and second derivatives; of rows in memory |

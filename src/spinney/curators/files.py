@@ -29,8 +29,8 @@ from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
+from spinney.spaces.described import Encoding
 from spinney.spaces.grid import as_floats
-from spinney.spaces.schema import Schema
 from spinney.tables.streams import Batches, EncodedBatches
 
 __all__ = ["FileBackend", "FileRows"]
@@ -53,7 +53,7 @@ class FileRows(Rows):
         for name in ("n_features", "columns", "has_groups"):
             object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
 
-    def encoded(self, schema: Schema) -> FileRows:
+    def encoded(self, schema: Encoding) -> FileRows:
         """Return the same rows in scaled numbers, as a public schema says."""
         return FileRows(EncodedBatches(self.nonprivate_batches, schema))
 
@@ -151,6 +151,11 @@ class FileBackend(LookAhead):
             hint = "Hint: fit again when nothing writes to it any more."
             raise DataError(f"The table has changed while it was in use.\n{hint}")
         return self._mask[start : start + count]
+
+    def _one_each(self) -> FileBackend:
+        if not self._batches.has_groups:
+            return self
+        return FileBackend(self._batches, self.ground, self._one_row, self._drawn_secret)
 
     def _centers(self, tuples: Tuples) -> FloatArray:
         only_disjoint(tuples)

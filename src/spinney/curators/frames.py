@@ -17,6 +17,7 @@ from spinney.curators.rows import SPARK, Rows
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
+from spinney.spaces.described import DescribedSchema, Encoding
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, no_numbers
 
@@ -168,6 +169,8 @@ class SparkRows(Rows):
     owner: Any
     dtype: str
     columns: tuple[str, ...] | None
+    #: How cells are read, of rows that are described.
+    cells: Schema | None = None
 
     place = "spark"
     model = SPARK
@@ -176,8 +179,10 @@ class SparkRows(Rows):
         object.__setattr__(self, "n_features", len(self.numbers))
         object.__setattr__(self, "has_groups", self.owner is not None)
 
-    def encoded(self, schema: Schema) -> SparkRows:
+    def encoded(self, schema: Encoding) -> SparkRows:
         """Return the same rows, each column divided by its public unit, on the executors."""
+        if isinstance(schema, DescribedSchema):
+            return self._described(schema)
         if not schema.is_plain:
             raise ParameterError(
                 "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.\n"
@@ -188,24 +193,36 @@ class SparkRows(Rows):
         blocks = None if self.owner is not None else _packed(self.nonprivate_frame, numbers, WIDE)
         return replace(self, numbers=numbers, nonprivate_blocks=blocks, dtype=WIDE)
 
+    def _described(self, schema: DescribedSchema) -> SparkRows:
+        """Return rows with the columns that are described behind those that decide a cluster."""
+        from spinney.curators.frame_encoding import GROUP, encoded_frame
+
+        assert self.cells is not None
+        frame = encoded_frame(self.nonprivate_frame, self.owner, self.numbers, schema, self.cells)
+        numbers = [frame[f"n{i}"] for i in range(schema.width)]
+        owner, blocks = (None, _packed(frame, numbers, WIDE)) if self.owner is None else (frame[GROUP], None)
+        return replace(self, nonprivate_frame=frame, numbers=numbers, owner=owner, nonprivate_blocks=blocks, dtype=WIDE)
+
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Any]:
         """Open a backend over packed blocks of rows, which the executors keep meanwhile."""
         from spinney.curators.frame_groups import pack_groups
         from spinney.curators.spark import SparkBackend
 
-        frame, blocks, place = self.nonprivate_frame, self.nonprivate_blocks, None
+        frame, blocks, place, one_each = self.nonprivate_frame, self.nonprivate_blocks, None, None
         if self.owner is not None:
             most, secret = unit.max_rows, key()
             key = partial(bytes, secret)  # which rows of a group count, and which block is its, are decided by one secret
             gather = partial(pack_groups, frame, self.owner, self.numbers, self.dtype, most, unit.replaces, secret)
             blocks = _computed(gather, "Spark could not bring the rows of each group together. Nothing was asked.")
             place = partial(_placed, gather, (most, self.dtype, self.n_features))
+            one = partial(pack_groups, frame, self.owner, self.numbers, self.dtype, 1, unit.replaces, secret)
+            one_each = partial(_computed, one, "Spark could not bring the rows of each group together.")
         with _kept(blocks, _storage(frame.sparkSession)) as kept:
-            yield SparkBackend(kept, self.dtype, ground, unit, key, place)
+            yield SparkBackend(kept, self.dtype, ground, unit, key, place, one_each)
 
 
-def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any = None) -> SparkRows:
+def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any = None, schema: Schema | None = None) -> SparkRows:
     """Return the rows of a Spark DataFrame, after checks of its schema and of the cluster; no row is read.
 
     Parameters
@@ -216,6 +233,8 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
         The columns to use; all but the groups by default.
     groups : str, optional
         The column that names the group of each row; it is not clustered.
+    schema : Schema, optional
+        How cells of rows that are described are read; without one, columns hold numbers.
     """
     from spinney.curators.frame_groups import name_column
     from spinney.curators.workers import check_workers
@@ -230,11 +249,19 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
     owner = None if groups is None else name_column(frame, names, groups)
     places = chosen_places(names, columns, groups)
     names = tuple(names[place] for place in places)
-    numbers = number_columns(frame, [f"c{place}" for place in places], names)
+    if schema is None:
+        numbers = number_columns(frame, [f"c{place}" for place in places], names)
+    else:
+        from spinney.curators.frame_encoding import check_types
+
+        numbers = [frame[f"c{place}"] for place in places]
+        check_types(frame, numbers, schema)
     kinds = [field.dataType.typeName() for field in frame.select(numbers).schema.fields]
     dtype = "<f4" if SMALL.issuperset(kinds) else WIDE
     _storage(frame.sparkSession)  # refuses what Spark does not know
     ignore_pandas_warning()
     check_workers(frame.sparkSession.sparkContext)
-    blocks = None if owner is not None else _packed(frame, numbers, dtype)
-    return SparkRows(frame, blocks, numbers, owner, dtype, names if len(set(names)) == len(names) else None)
+    blocks = (
+        None if owner is not None or schema is not None else _packed(frame, numbers, dtype)
+    )  # described rows are encoded first
+    return SparkRows(frame, blocks, numbers, owner, dtype, names if len(set(names)) == len(names) else None, schema)

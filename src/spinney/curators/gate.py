@@ -32,8 +32,10 @@ from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import LevelAnswer, Levels
 from spinney.questions.minimize import Minimize, MinimumAnswer
+from spinney.questions.persons import Persons
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import SumAnswer, Sums
+from spinney.questions.totals import TotalAnswer, Totals
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.quadtree import Quadtree
@@ -89,6 +91,10 @@ class Curator:
     def ask(self, question: Choose, charge: Charge) -> int: ...
     @overload
     def ask(self, question: Cover, charge: Charge) -> IntArray: ...
+    @overload
+    def ask(self, question: Totals, charge: Charge) -> TotalAnswer: ...
+    @overload
+    def ask(self, question: Persons, charge: Charge) -> CountAnswer: ...
     @overload
     def ask(self, question: Blocks, charge: Charge) -> Any: ...
     def ask(self, question: Question, charge: Charge) -> Any:

@@ -28,7 +28,7 @@ from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
-from spinney.spaces.schema import Schema
+from spinney.spaces.described import Encoding
 from spinney.tables.files import Table
 from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
@@ -134,6 +134,11 @@ class MemoryBackend(NumberBackend):
             gathering.add(entries_of(rows, mask, self._door, tuples.n_blocks, secret, own))
         return gathering.centers()
 
+    def _one_each(self) -> MemoryBackend:
+        if self._groups is None:
+            return self
+        return MemoryBackend(self._rows, self.ground, self._one_row, self._drawn_secret, self._groups)
+
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Count by binary search in sorted path codes, first word first."""
         deep = cells.depths > WORD
@@ -197,7 +202,7 @@ class ArrayRows(Rows):
         object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
         object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
 
-    def encoded(self, schema: Schema) -> ArrayRows:
+    def encoded(self, schema: Encoding) -> ArrayRows:
         """Return the same rows in scaled numbers, as a public schema says."""
         with sealed():
             return replace(self, nonprivate_array=schema.encode(self.nonprivate_array), columns=schema.titles or self.columns)

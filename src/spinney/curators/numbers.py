@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
+from spinney.curators.cluster_kernels import count_cluster_bins, count_clusters, sum_columns
 from spinney.curators.kernels import (
     count_cells,
     count_columns,
@@ -33,8 +34,10 @@ from spinney.questions.blocks import Tuples
 from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
 from spinney.questions.minimize import Slopes
-from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, TreeCells, Whole
+from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, PlaneCells, Rings, TreeCells, Whole
+from spinney.questions.persons import OneEach
 from spinney.questions.sums import Offsets
+from spinney.questions.totals import ColumnTotals
 from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, door
@@ -42,6 +45,13 @@ from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import WORD
 
 __all__ = ["NumberBackend"]
+
+#: Which kernel computes what is asked about clusters and the columns behind.
+_OF_CLUSTERS: dict[type, Callable[..., IntArray]] = {
+    Clusters: count_clusters,
+    ClusterBins: count_cluster_bins,
+    ColumnTotals: sum_columns,
+}
 
 
 class NumberBackend(Backend):
@@ -114,6 +124,10 @@ class NumberBackend(Backend):
             return self._map(count_planes, aggregate)[0]
         if isinstance(aggregate, ColumnBins):
             return self._map(count_columns)[0]
+        if type(aggregate) in _OF_CLUSTERS and self._door.view is None:  # columns behind are those of rows as they are
+            return self._map(_OF_CLUSTERS[type(aggregate)], aggregate)[0]
+        if isinstance(aggregate, OneEach) and self._door.view is None:
+            return self._one_each().exact(aggregate.clusters)
         if isinstance(aggregate, Whole):
             return self._map(count_rows)[0]
         if isinstance(aggregate, Offsets):
@@ -156,6 +170,15 @@ class NumberBackend(Backend):
     def _centers(self, tuples: Tuples) -> FloatArray:
         """Return the centers of blocks of rows; a backend that cannot tell rows apart by a secret has none."""
         raise TypeError("these rows make no blocks")
+
+    def _one_each(self) -> Backend:
+        """Return a backend over one row of each group, drawn by the secret that draws those that count."""
+        raise TypeError("these rows tell nothing of persons")
+
+    @property
+    def _one_row(self) -> Unit:
+        """The unit with one row that counts."""
+        return Unit(Adjacency.REPLACE if self._door.nan_to_center else Adjacency.ADD_REMOVE, 1)
 
     def _drawn_secret(self) -> bytes:
         """Return the secret that says which row is in which block: that of the groups, or drawn now and kept."""

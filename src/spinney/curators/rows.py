@@ -12,7 +12,7 @@ from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.schema import Schema
+from spinney.spaces.described import Encoding
 
 __all__ = ["HERE", "SPARK", "Rows"]
 
@@ -65,6 +65,6 @@ class Rows(ABC):
             Draws the secret that decides which rows of a group count.
         """
 
-    def encoded(self, schema: Schema) -> Rows:
+    def encoded(self, schema: Encoding) -> Rows:
         """Return the same rows in scaled numbers, as a public schema says."""
         raise ParameterError("These rows take no units.\nHint: leave scale out, or divide rows and bounds by public constants.")

@@ -202,6 +202,8 @@ class SparkBackend(LookAhead):
         Draws a secret; without one rows make no blocks.
     place : callable, optional
         If rows have groups: their secret, and what gives messages of a `BlockTask` for rows with their groups, as an RDD.
+    one_each : callable, optional
+        If rows have groups: gives one row of each as an RDD of packed blocks.
     """
 
     def __init__(
@@ -212,10 +214,11 @@ class SparkBackend(LookAhead):
         unit: Unit,
         key: Callable[[], bytes] | None = None,
         place: Callable[[BlockTask], Any] | None = None,
+        one_each: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(ground, unit.replaces)
         self._blocks, self._dtype = nonprivate_blocks, dtype
-        self._key, self._place = key, place
+        self._key, self._place, self._drawn = key, place, one_each
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         return self._sum(self._task(kernel, arguments))
@@ -257,6 +260,9 @@ class SparkBackend(LookAhead):
         finally:
             shared.destroy()
         return totals
+
+    def _one_each(self) -> SparkBackend:
+        return self if self._drawn is None else SparkBackend(self._drawn(), self._dtype, self.ground, self._one_row)
 
     def _centers(self, tuples: Tuples) -> FloatArray:
         only_disjoint(tuples)

@@ -45,7 +45,7 @@ class Reports:
 
 
 @dataclass(frozen=True)
-class Totals:
+class UserTotals:
     """What is answered, for who watches."""
 
     users: IntArray
@@ -137,7 +137,7 @@ class Desk:
             users, exact = self._users.exact(asked)
             tally = ReportTally(asked, users, self._answered(asked, users, exact, source))
             if type(source) is Watched:
-                source.end(Totals(users, tally.totals))
+                source.end(UserTotals(users, tally.totals))
             return tally
 
     @staticmethod

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from spinney.questions.grow import Grow, Splitting
     from spinney.questions.levels import LevelCounting, Levels
     from spinney.questions.minimize import Minimize, Minimizing
-    from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, TreeCells, Whole
+    from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, TreeCells, Whole
+    from spinney.questions.persons import PersonCounting, Persons
     from spinney.questions.sums import Summing, Sums
+    from spinney.questions.totals import Totaling, Totals
 
 __all__ = [
     "Balls",
@@ -24,6 +26,8 @@ __all__ = [
     "Blocks",
     "Choose",
     "Choosing",
+    "ClusterBins",
+    "Clusters",
     "ColumnBins",
     "Cost",
     "Costing",
@@ -38,6 +42,8 @@ __all__ = [
     "Levels",
     "Minimize",
     "Minimizing",
+    "PersonCounting",
+    "Persons",
     "PlaneCells",
     "Rings",
     "Sets",
@@ -45,6 +51,8 @@ __all__ = [
     "Summing",
     "Sums",
     "Swaps",
+    "Totaling",
+    "Totals",
     "TreeCells",
     "Whole",
 ]
@@ -57,6 +65,8 @@ __getattr__, __dir__ = lazily(
         "Blocks": "spinney.questions.blocks",
         "Choose": "spinney.questions.choose",
         "Choosing": "spinney.questions.choose",
+        "ClusterBins": "spinney.questions.clusters",
+        "Clusters": "spinney.questions.clusters",
         "ColumnBins": "spinney.questions.partitions",
         "Cost": "spinney.questions.cost",
         "Costing": "spinney.questions.cost",
@@ -71,6 +81,8 @@ __getattr__, __dir__ = lazily(
         "Levels": "spinney.questions.levels",
         "Minimize": "spinney.questions.minimize",
         "Minimizing": "spinney.questions.minimize",
+        "PersonCounting": "spinney.questions.persons",
+        "Persons": "spinney.questions.persons",
         "PlaneCells": "spinney.questions.partitions",
         "Rings": "spinney.questions.partitions",
         "Sets": "spinney.questions.choose",
@@ -78,6 +90,8 @@ __getattr__, __dir__ = lazily(
         "Summing": "spinney.questions.sums",
         "Sums": "spinney.questions.sums",
         "Swaps": "spinney.questions.choose",
+        "Totaling": "spinney.questions.totals",
+        "Totals": "spinney.questions.totals",
         "TreeCells": "spinney.questions.partitions",
         "Whole": "spinney.questions.partitions",
     },

@@ -16,8 +16,10 @@ from spinney.questions.cover import Cover, Covering
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.levels import LevelCounting, Levels
 from spinney.questions.minimize import Minimize, Minimizing
+from spinney.questions.persons import PersonCounting, Persons
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Summing, Sums
+from spinney.questions.totals import Totaling, Totals
 
 __all__ = ["CATALOG", "Listed"]
 
@@ -47,13 +49,14 @@ class Listed:
 _BRUTE = "tests/privacy/test_brute_force.py"
 _SEARCH = "tests/privacy/test_sensitivity.py"
 _SITES = "tests/privacy/test_site_sensitivity.py"
+_DESCRIBE = "tests/privacy/test_describe.py"
 
 CATALOG: dict[str, Listed] = {
     entry.kind.question: entry
     for entry in (
         Listed(
             Counts, Counting, "one count by one; for bins of columns, one count of every column",
-            ("proofs/questions.md", "proofs/sites.md"), (_BRUTE, _SEARCH, _SITES),
+            ("proofs/questions.md", "proofs/sites.md", "proofs/describe.md"), (_BRUTE, _SEARCH, _SITES, _DESCRIBE),
         ),
         Listed(
             Grow, Splitting, "one count of every level by one; only decisions leave, and the worst path is summed exactly",
@@ -79,6 +82,14 @@ CATALOG: dict[str, Listed] = {
         Listed(
             Cover, Covering, "the count of every set that holds it by one, until it is covered",
             ("proofs/coverage.md",), ("tests/privacy/test_cover_process.py",),
+        ),
+        Listed(
+            Totals, Totaling, "each column of one cluster by at most RADIUS_STEPS, half its width",
+            ("proofs/describe.md",), (_DESCRIBE,),
+        ),
+        Listed(
+            Persons, PersonCounting, "one count by one with a whole person, whatever the number of its rows",
+            ("proofs/describe.md",), (_DESCRIBE,),
         ),
         Listed(
             Blocks, Blocking, "the k centers of one block by any others, as 2 k points move the question about them",

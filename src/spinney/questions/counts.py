@@ -17,7 +17,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, frozen_places, require, require_number
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import ColumnBins, Partition, TreeCells, check_partition
+from spinney.questions.partitions import ClusterBins, ColumnBins, Partition, TreeCells, check_partition
 from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import Answer, additive_record
 
@@ -96,6 +96,8 @@ class Counts(Question):
 
     def kind(self, ground: Ground) -> Counting:
         """One row moves one count, or one of every column."""
+        if isinstance(self.partition, ClusterBins):
+            return Counting(int(self.partition.bins.size))
         return Counting(ground.n_features) if type(self.partition) is ColumnBins else Counting()
 
     def check(self, ground: Ground) -> None:

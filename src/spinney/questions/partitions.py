@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.questions.arrays import LONGEST, finite_points, frozen, frozen_places, require
+from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
 from spinney.spaces.box import FloatArray
@@ -16,6 +17,8 @@ from spinney.trees.quadtree import WORD, Splits, TreeCells
 __all__ = [
     "MOST_CELLS",
     "MOST_START",
+    "ClusterBins",
+    "Clusters",
     "ColumnBins",
     "Labels",
     "Partition",
@@ -65,12 +68,12 @@ class Labels:
         object.__setattr__(self, "labels", frozen_places(self.labels))
 
 
-Partition = Whole | Rings | TreeCells | PlaneCells | ColumnBins | Labels
+Partition = Whole | Rings | TreeCells | PlaneCells | ColumnBins | Clusters | ClusterBins | Labels
 
 
 def check_partition(partition: Partition, ground: Ground) -> None:
     """Raise a ValueError unless cells are disjoint (in each column, for bins of columns) and fit the ground."""
-    listed = type(partition) in (Whole, Rings, TreeCells, PlaneCells, ColumnBins, Labels)
+    listed = type(partition) in (Whole, Rings, TreeCells, PlaneCells, ColumnBins, Clusters, ClusterBins, Labels)
     require(listed, "rows are counted over partitions of the list")
     if isinstance(partition, Labels):
         labels = partition.labels
@@ -88,8 +91,10 @@ def check_partition(partition: Partition, ground: Ground) -> None:
         require(is_sorted, "edges of rings must be finite and growing")
     elif isinstance(partition, TreeCells):
         _check_cells(partition, ground)
-    elif isinstance(partition, PlaneCells):
+    elif isinstance(partition, PlaneCells | ClusterBins):
         partition.check(ground)
+    elif isinstance(partition, Clusters):
+        partition.behind(ground)
 
 
 def _check_cells(cells: TreeCells, ground: Ground) -> None:

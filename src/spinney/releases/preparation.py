@@ -5,7 +5,7 @@ from __future__ import annotations
 from spinney.privacy.adjacency import Adjacency
 from spinney.spaces.schema import Schema
 
-__all__ = ["missing_names", "missing_rows", "prepared_names", "prepared_rows"]
+__all__ = ["missing_names", "missing_rows", "prepared_description", "prepared_names", "prepared_rows"]
 
 #: What the library cannot see, such as a scaler in a pipeline before it: the user declares it, or does not.
 BEFORE = "before that, as declared by the caller: none"
@@ -52,6 +52,13 @@ def prepared_rows(adjacency: str, cap: int | None, schema: Schema | None = None)
     if schema is not None:
         clipped = f"cells read and divided by units as the public schema says; {clipped}"
     return _rules(clipped, missing_rows(adjacency, schema), cap)
+
+
+def prepared_description(adjacency: str, cap: int | None) -> str:
+    """Return what was done to rows that are described; parameters as for `prepared_rows`."""
+    first = "columns that decide a cluster read as in the described release; numbers clipped to the declared bounds"
+    missing = f"{missing_rows(adjacency)}, if it decides a cluster; other cells that say nothing counted so, unless filled in"
+    return _rules(first, missing, cap)
 
 
 def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> str:

@@ -7,15 +7,17 @@ from pathlib import Path
 from spinney.exceptions import ReleaseError
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
+from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import read_json
 from spinney.releases.sites import SiteRelease
 
-__all__ = ["read_release"]
+__all__ = ["AnyRelease", "read_release"]
 
-KINDS: tuple[type[Release] | type[SiteRelease] | type[CoverRelease], ...] = (Release, SiteRelease, CoverRelease)
+AnyRelease = Release | SiteRelease | CoverRelease | DescriptionRelease
+KINDS: tuple[type[AnyRelease], ...] = (Release, SiteRelease, CoverRelease, DescriptionRelease)
 
 
-def read_release(path: str | Path) -> Release | SiteRelease | CoverRelease:
+def read_release(path: str | Path) -> AnyRelease:
     """Return the release in a file, of the kind that its format says.
 
     Parameters

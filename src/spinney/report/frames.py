@@ -8,9 +8,11 @@ from typing import Any
 from spinney.exceptions import ParameterError, ReleaseError
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
+from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.site_table import axis_names, site_names
+from spinney.spaces.described import is_measured
 
 __all__ = ["to_frame"]
 
@@ -42,9 +44,28 @@ def _columns(release: Promise) -> dict[str, Any]:
         places = {} if release.coordinates is None else dict(zip(axis_names(release), release.coordinates.T.copy(), strict=True))
         kinds = ["new"] * len(release.medoids) + ["existing"] * len(release.existing_sites)
         return {"site": site_names(release), **places, "size": release.sizes.copy(), "kind": kinds}
+    if isinstance(release, DescriptionRelease):
+        return _described(release)
     if isinstance(release, CoverRelease):
         return {"set": release.chosen.copy()}
     raise ParameterError.wrong("release", "to_frame", "a release", release, "model.release_.")
+
+
+def _described(release: DescriptionRelease) -> dict[str, Any]:
+    """Return clusters with their rows, persons, means, medians and shares, and the columns that distinguish them."""
+    columns: dict[str, Any] = {"rows": release.rows.copy()}
+    if release.persons is not None:
+        columns["persons"] = release.persons.copy()
+    middle = release.quantile_levels.index(0.5)
+    for place, (name, fact) in enumerate(zip(release.names, release.facts, strict=True)):
+        if is_measured(fact):
+            columns[_new(f"{name} mean", columns)] = release.means[:, place].copy()
+            columns[_new(f"{name} margin", columns)] = release.mean_margins[:, place].copy()
+            columns[_new(f"{name} median", columns)] = release.quantiles[:, place, middle].copy()
+            continue
+        for title, share in zip(release.bin_names(name), release.shares(name)[0].T, strict=False):  # without that of no answer
+            columns[_new(f"{name}={title}", columns)] = share.copy()
+    return columns | {_new("named", columns): [", ".join(named) for named in release.named]}
 
 
 def _new(name: str, taken: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from spinney.privacy.charges import Measure
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
+from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 
@@ -47,6 +48,9 @@ def _product(release: Promise) -> tuple[str, str]:
     if isinstance(release, SiteRelease):
         points = release.space["n_points"]
         return "chosen sites", f"{len(release.medoids)} sites of a public space of {points} points, with noisy sizes."
+    if isinstance(release, DescriptionRelease):
+        what = f"{len(release.rows)} clusters of another release in {len(release.bins)} columns"
+        return "description of clusters", f"Noisy numbers of rows, histograms and means of {what}."
     assert isinstance(release, CoverRelease)
     return "chosen sets", f"{len(release.chosen)} choices of {release.n_sets} public sets that cover many rows."
 
@@ -59,6 +63,8 @@ def _domain(release: Promise) -> str:
         return f"numbers in declared bounds: {told}{' ...' if len(release.domain['lower']) > 8 else ''}"
     if isinstance(release, SiteRelease):
         return f"points of a public space ({release.space['kind']} of {release.space['n_points']} points)"
+    if isinstance(release, DescriptionRelease):
+        return f"{len(release.names)} columns with declared bounds or categories"
     assert isinstance(release, CoverRelease)
     return f"{release.n_items} public items"
 
@@ -87,6 +93,8 @@ def _flavor(release: Promise) -> str:
 def _utility(release: Promise) -> str:
     if isinstance(release, Release | SiteRelease):
         return f"each noisy size is within {release.sizes_margin:g} rows of the true one with probability 0.95"
+    if isinstance(release, DescriptionRelease):
+        return f"each noisy number of rows is within {release.rows_margin:g} of the true one with probability 0.95"
     return "no error is released with the choices"
 
 

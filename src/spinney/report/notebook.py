@@ -7,9 +7,7 @@ from pathlib import Path
 from spinney.algorithms.plan import Plan
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.ball import OneCluster
-from spinney.releases.centers import Release
-from spinney.releases.cover import CoverRelease
-from spinney.releases.sites import SiteRelease
+from spinney.releases.reading import AnyRelease
 from spinney.report.curve import CostCurve
 from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.assembly import curve_section, summarized
@@ -24,7 +22,7 @@ from spinney.verification.report import MARKS, Verification
 __all__ = ["ball_html", "curve_html", "ledger_html", "plan_html", "release_html", "separation_html", "verification_html"]
 
 
-def release_html(release: Release | SiteRelease | CoverRelease) -> str:
+def release_html(release: AnyRelease) -> str:
     """Return what was found, promised and spent."""
     return to_fragment(summarized(release))
 

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
+from spinney.spaces.described import Encoding
 from spinney.spaces.schema import Schema
 
 __all__ = ["Batches", "EncodedBatches", "batch_rows", "chosen_batches"]
@@ -67,7 +68,7 @@ def chosen_batches(batches: Batches, columns: tuple[str, ...], schema: Schema | 
 class EncodedBatches(Batches):
     """Other batches in scaled numbers, as a public schema says; at most so many rows at a time as these columns allow."""
 
-    def __init__(self, batches: Batches, schema: Schema) -> None:
+    def __init__(self, batches: Batches, schema: Encoding) -> None:
         self._batches, self._schema = batches, schema
         self.columns, self.n_features, self.has_groups = schema.titles or batches.columns, schema.width, batches.has_groups
 

@@ -20,7 +20,7 @@ from spinney.verification.shape import SCHEMAS, misfit
 
 __all__ = ["verify"]
 
-_KINDS = {"release": "centers", "sites": "medoids", "cover": "chosen"}
+_KINDS = {"release": "centers", "sites": "medoids", "cover": "chosen", "description": "rows"}
 
 
 def _version_of(record: dict[str, Any], path: str | Path) -> int:
@@ -94,8 +94,9 @@ def _noise(record: dict[str, Any]) -> list[Check]:
         return [Check("model", False, f"it is not the one of its charges: {words}")]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
         return [Check("mechanisms", False, "they are not those of the charges")]
-    columns = len(record["domain"]["lower"]) if "domain" in record else 0
-    setting = Setting(record["adjacency"] == "replace", record["max_rows_per_group"] or 1, columns)
+    columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
+    measured = sum(one["kind"] in ("number", "date") for one in described)
+    setting = Setting(record["adjacency"] == "replace", record["max_rows_per_group"] or 1, columns or len(described), measured)
     found = []
     for charge, noise in zip(charges, records, strict=True):
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,14 @@ __all__ = ["Refused", "Setting", "check_noise"]
 
 
 #: What an answer is counted in, with its steps taken out.
-_UNITS = {"counts": "rows", "vectors": "clipping radii of sums", "weights": "rows of weights", "cost": "ranges of a row's cost"}
+_UNITS = {
+    "cost": "ranges of a row's cost",
+    "counts": "rows",
+    "persons": "persons",
+    "totals": "half widths of columns",
+    "vectors": "clipping radii of sums",
+    "weights": "rows of weights",
+}
 
 
 class Refused(Exception):  # noqa: N818  (what a check raises; it never leaves the room)
@@ -28,11 +35,12 @@ class Refused(Exception):  # noqa: N818  (what a check raises; it never leaves t
 
 @dataclass(frozen=True)
 class Setting:
-    """What the whole release says: whether neighbors replace a unit, its rows, and how many columns there are, 0 of points."""
+    """What the whole release says: whether neighbors replace a unit, its rows, how many columns there are, and have means."""
 
     replaces: bool
     rows: int
-    columns: int
+    columns: int  # 0 of points
+    measured: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,9 +86,14 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
     if question in ("counts", "levels"):
         families = first if question == "counts" and first == asked.setting.columns else 1
         return [("counts", families)], [[2]]
+    if question == "persons":
+        return [("persons", 1)], [[2]]
     steps = int(asked.number("steps", answers[0]))
     if question == "cost":
         return [("cost", steps**2 if squared else steps)], [[4]]
+    if question == "totals":
+        _require(record["columns"] == asked.setting.measured, "as many columns have means as were summed")
+        return [("totals", record["columns"] * steps**2 if squared else steps)], [[4]]
     median, box, columns = record["kernel"] == "median", record["kernel"] == "box", asked.setting.columns
     weight = steps if median else 1
     # A vector in a cube moves each column by its radius; one in a ball is as long as its radius.
@@ -93,7 +106,7 @@ def _additive(asked: _AskedNoise) -> str:
     """Check answers with additive noise."""
     record, answers, setting = asked.record, asked.record["answers"], asked.setting
     mechanism, norm = ("discrete laplace", "l1") if asked.is_pure else ("discrete gaussian", "squared l2")
-    if asked.is_pure and record.get("kernel") == "box":  # of one column, such as weights, it is discrete laplace
+    if asked.is_pure and (record.get("kernel") == "box" or record["question"] == "totals"):  # weights have discrete laplace
         mechanism, norm = "discrete cube", "largest of a cell"
     _require(record["mechanism"] == mechanism and record["norm"] == norm, "its mechanism is none that its charge can pay")
     rows, replaced = _sensitivities(asked)
@@ -110,7 +123,7 @@ def _additive(asked: _AskedNoise) -> str:
     if record["question"] == "sums":
         weight = "1" if record["kernel"] != "median" else answers[0]["steps"]
         _require(answers[1]["steps"] == weight, "its weights are in other steps")
-    elif record["question"] != "cost":
+    elif record["question"] not in ("cost", "totals"):
         _require(answers[0]["steps"] == "1", "rows are counted in whole rows")
     scales, prices = ([asked.number(name, one) for one in answers] for name in ("scale", "price"))
     positive = min(*scales, *prices, *(asked.number("steps", one) for one in answers))
@@ -131,6 +144,11 @@ def _additive(asked: _AskedNoise) -> str:
     )
     times = f", {repeats} times" if repeats > 1 else ""
     return f"{mechanism} noise of scale {told}{times}: a unit loses {record['measure']} {_short(lost)}"
+
+
+def _persons(asked: _AskedNoise) -> str:
+    """Check counts of persons: of each one row counts, whatever the cap on rows elsewhere."""
+    return _additive(replace(asked, setting=replace(asked.setting, rows=1)))
 
 
 def _price(asked: _AskedNoise, moved: int) -> Fraction:
@@ -276,8 +294,10 @@ _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
     "grow": _splits,
     "levels": _additive,
     "minimize": _minimum,
+    "persons": _persons,
     "reports": _reports,
     "sums": _additive,
+    "totals": _additive,
 }
 
 

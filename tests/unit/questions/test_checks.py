@@ -22,6 +22,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.clusters import MOST_BINS, ClusterBins, Clusters
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import MOST_STAGES, MOST_STEPS, Balls, Cover, Family
@@ -30,14 +31,25 @@ from spinney.questions.grow import MOST_THRESHOLD, Grow
 from spinney.questions.levels import Levels
 from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, PlaneCells, Rings, Whole
+from spinney.questions.persons import Persons
 from spinney.questions.sums import Sums
+from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
 from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
 
 DOMAIN = Box(0, 1).domain(3)
 SPACE = FiniteMetric.from_points(np.arange(4.0)[:, None], candidates=[0, 1, 3])
 ELSEWHERE = FiniteMetric.from_points(np.arange(4.0)[:, None], candidates=[0, 1, 3])
-GROUNDS = {"numbers": Ground(DOMAIN), "sites": Ground(None, 4, SPACE), "items": Ground(None, 4)}
+#: One column that decides a cluster, and two behind it; the same in a ball, and with other bounds behind.
+BEHIND = Domain(np.array([-1.0, 0.0, 0.0]), np.array([1.0, 2.0, 2.0]), math.inf)
+GROUNDS = {
+    "numbers": Ground(DOMAIN),
+    "sites": Ground(None, 4, SPACE),
+    "items": Ground(None, 4),
+    "described": Ground(BEHIND),
+    "described in a ball": Ground(dataclasses.replace(BEHIND, radius=1.0)),
+    "described otherwise": Ground(dataclasses.replace(BEHIND, upper=np.array([1.0, 2.0, 1.0]))),
+}
 SPLITS = Splits.of(DOMAIN)  # 93 levels: two words
 CENTERS = np.array([[0.2, 0.2, 0.2], [0.7, 0.6, 0.5]])
 RADII = np.array([0.1, 0.3])
@@ -376,6 +388,57 @@ SITES = {
     "steps that are not whole": (lambda: family(steps=(1.0,)), "steps"),
     "too many stages": (lambda: Cover(Balls(SPACE, np.arange(MOST_STAGES + 1), (1,) * (MOST_STAGES + 1))), "steps"),
 }  # fmt: skip
+
+
+class OwnClusters(Clusters):
+    pass
+
+
+MIDDLES = Clusters(np.array([[-0.5], [0.5]]))
+DESCRIBED = {
+    "no center": (lambda: Counts(Clusters(np.empty((0, 1)))), "centers"),
+    "centers without columns": (lambda: Counts(Clusters(np.empty((2, 0)))), "centers"),
+    "centers of too many columns": (lambda: Persons(Clusters(np.zeros((2, 4)))), "centers"),
+    "a center in no place": (lambda: Persons(Clusters(np.array([[np.nan]]))), "centers"),
+    "a center in a line": (lambda: Totals(Clusters(np.zeros(2)), [0]), "centers"),
+    "a radius of zero": (lambda: Counts(Clusters(MIDDLES.centers, 0.0)), "radius"),
+    "a radius that is none": (lambda: Counts(Clusters(MIDDLES.centers, math.nan)), "radius"),
+    "a radius as a text": (lambda: Counts(Clusters(MIDDLES.centers, "1")), "radius"),
+    "own clusters": (lambda: Counts(OwnClusters(MIDDLES.centers)), "partitions of the list"),
+    "persons of own clusters": (lambda: Persons(OwnClusters(MIDDLES.centers)), "counted in clusters"),
+    "persons of rings": (lambda: Persons(Rings(MIDDLES.centers)), "counted in clusters"),
+    "totals of own clusters": (lambda: Totals(OwnClusters(MIDDLES.centers), [0]), "totals are those of clusters"),
+    "bins of own clusters": (lambda: Counts(ClusterBins(OwnClusters(MIDDLES.centers), [1, 1])), "bins are those of clusters"),
+    "too few columns with bins": (lambda: Counts(ClusterBins(MIDDLES, [3])), "bins"),
+    "too many columns with bins": (lambda: Counts(ClusterBins(MIDDLES, [3, 3, 3])), "bins"),
+    "bins of all columns": (lambda: Counts(ClusterBins(Clusters(np.zeros((1, 3))), NONE)), "bins"),
+    "no bins": (lambda: Counts(ClusterBins(MIDDLES, [3, 0])), "bins"),
+    "too many bins": (lambda: Counts(ClusterBins(MIDDLES, [3, MOST_BINS + 1])), "bins"),
+    "bins that are not whole": (lambda: Counts(ClusterBins(MIDDLES, [3, 1.5])), "whole numbers"),
+    "bins in a square": (lambda: Counts(ClusterBins(MIDDLES, [[3], [3]])), "bins"),
+    "totals of no column": (lambda: Totals(MIDDLES, NONE), "different columns"),
+    "totals of a column twice": (lambda: Totals(MIDDLES, [0, 0]), "different columns"),
+    "totals of a column that is not there": (lambda: Totals(MIDDLES, [2]), "different columns"),
+    "totals of a negative column": (lambda: Totals(MIDDLES, [-1]), "different columns"),
+    "totals of columns that are not whole": (lambda: Totals(MIDDLES, [0.5]), "whole numbers"),
+    "totals in a square": (lambda: Totals(MIDDLES, [[0]]), "different columns"),
+    "blocks about totals": (lambda: Blocks(Totals(MIDDLES, [0]), 2, 3), "questions about rows of numbers"),
+    "blocks about persons": (lambda: Blocks(Persons(MIDDLES), 2, 3), "questions about rows of numbers"),
+}
+
+
+@pytest.mark.parametrize("wrong", DESCRIBED)
+def test_what_is_wrong_about_rows_that_are_described_is_refused_and_costs_nothing(wrong):
+    refuse("described", *DESCRIBED[wrong])
+
+
+@pytest.mark.parametrize(
+    "question", [Counts(MIDDLES), Counts(ClusterBins(MIDDLES, [1, 1])), Totals(MIDDLES, [0]), Persons(MIDDLES)]
+)
+def test_columns_behind_lie_in_a_box_of_their_own_bounds(question):
+    for ground in ("sites", "items", "described in a ball", "described otherwise", "numbers"):
+        refuse(ground, lambda: question)
+    accept("described", question, next(name for name, entry in CATALOG.items() if type(question) is entry.question))
 
 
 @pytest.mark.parametrize("wrong", NUMBERS)

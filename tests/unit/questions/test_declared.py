@@ -32,7 +32,9 @@ from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.levels import LevelCounting, Levels
 from spinney.questions.partitions import ColumnBins, Labels
+from spinney.questions.persons import PersonCounting
 from spinney.questions.sums import KERNELS, RADIUS_STEPS, Summing, Sums
+from spinney.questions.totals import Totaling
 from spinney.trees.quadtree import Splits
 
 PLANE = Box(-1, 1).domain(2)
@@ -47,6 +49,8 @@ additive = st.one_of(
     st.builds(LevelCounting, st.integers(1, 9)),
     st.just(Costing()),
     st.builds(Summing, st.sampled_from(KERNELS), st.integers(1, 9)),
+    st.builds(Totaling, st.integers(1, 9)),
+    st.just(PersonCounting()),
 )
 
 
@@ -62,6 +66,11 @@ def furthest(kind, unit):
         if kind.kernel == "box":  # every column as far, in one cell
             vectors = Sensitivity(d * far, d * far**2, far, d)
         return [vectors, Sensitivity(weight * m * sides, weight**2 * m**2 * sides)]
+    if isinstance(kind, Totaling):  # every column as far, in one cluster
+        d, far = kind.columns, RADIUS_STEPS * m * sides
+        return [Sensitivity(d * far, d * far**2, far, d)]
+    if isinstance(kind, PersonCounting):  # one row of a person counts
+        return [Sensitivity(sides, sides)]
     families = kind.families if isinstance(kind, Counting) else 1
     return [Sensitivity(families * m * sides, families * m**2 * sides)]  # all rows in one cell of each family
 
@@ -81,7 +90,7 @@ def test_a_kind_declares_how_far_a_whole_unit_moves_its_answers(kind, unit):
 def test_what_a_release_stores_of_additive_noise_adds_up_to_its_charge(kind, unit, measure, amount):
     charge = Charge("test", kind.question, measure, amount)
     record, noise, pure = kind.record(charge, unit), noises(kind, charge, unit), measure is Measure.PURE
-    box = isinstance(kind, Summing) and kind.kernel == "box"
+    box = isinstance(kind, Totaling) or (isinstance(kind, Summing) and kind.kernel == "box")
     norm, mechanism = ("largest of a cell", "discrete cube") if box else ("l1", "discrete laplace")
     assert (record["measure"], record["norm"]) == (("epsilon", norm) if pure else ("rho", "squared l2"))
     assert record["mechanism"] == (mechanism if pure else "discrete gaussian")

@@ -20,6 +20,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocking, Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Choosing, Sets
+from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Cost, Costing
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Cover, Covering, Family
@@ -27,14 +28,20 @@ from spinney.questions.grow import Grow, Splitting
 from spinney.questions.levels import LevelCounting, Levels
 from spinney.questions.minimize import Minimize, Minimizing
 from spinney.questions.partitions import ColumnBins, Labels, Whole
+from spinney.questions.persons import PersonCounting, Persons
 from spinney.questions.question import Ground
 from spinney.questions.sums import RADIUS_STEPS, Summing, Sums
+from spinney.questions.totals import Totaling, Totals
+from spinney.spaces.box import Domain
 from spinney.trees.quadtree import Splits
 
 PLANE = Box(-1, 1).domain(2)
 SPLITS = Splits.of(PLANE)
 SPACE = FiniteMetric.from_matrix([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
 CENTERS = np.array([[-0.5, 0.0], [0.5, 0.0]])
+#: One column that decides a cluster, and two behind it.
+BEHIND = Domain(np.array([-1.0, 0.0, 0.0]), np.array([1.0, 2.0, 2.0]), math.inf)
+CLUSTERS = Clusters(CENTERS[:, :1])
 UNITS = [Unit(), Unit(Adjacency.REPLACE), Unit(Adjacency.ADD_REMOVE, 3), Unit(Adjacency.REPLACE, 2)]
 
 #: A question of each kind, what is known of it, and the scale of the noise that is known.
@@ -48,6 +55,9 @@ QUESTIONS = {
     "cores": (Sums(CENTERS, "core", [1, 1]), Summing("core", 2), lambda noise: noise.vectors.scale),
     "medians": (Sums(CENTERS, "median", [1, 1]), Summing("median", 2), lambda noise: noise.vectors.scale),
     "minimize": (Minimize(CENTERS, [1, 1]), Minimizing(2), lambda noise: noise.points.scale),
+    "cluster bins": (Counts(ClusterBins(CLUSTERS, [3, 2])), Counting(2), lambda noise: noise.scale),
+    "totals": (Totals(CLUSTERS, [0, 1]), Totaling(2), lambda noise: noise.scale),
+    "persons": (Persons(Clusters(CENTERS)), PersonCounting(), lambda noise: noise.scale),
     "cost": (Cost(CENTERS, 2), Costing(), lambda noise: noise.scale),
     "choose": (Choose(Sets(([0], [2]))), Choosing(), lambda scale: scale * 2**22),
     "blocks": (Blocks(Counts(Whole()), 3, 2), Blocking(Counting(), 3), lambda noise: noise.scale),
@@ -67,7 +77,7 @@ class Spy(SeededSource):
         self.scales.append(float(scale))
         return values
 
-    gaussian = laplace
+    gaussian = cube = laplace
 
     def select(self, scores, scale):
         self.scales.append(float(scale))
@@ -79,7 +89,10 @@ def opened(question, unit, charge):
     if isinstance(question, Choose | Cover) or isinstance(getattr(question, "partition", None), Labels):
         rows = DemandBackend(np.array([0, 1, 1]), Ground(None, 3, SPACE), unit, source.key)
     else:
-        rows = MemoryBackend(np.zeros((4, 2)), Ground(PLANE), unit, source.key)
+        domain = (
+            BEHIND if isinstance(question, Totals) or isinstance(getattr(question, "partition", None), ClusterBins) else PLANE
+        )
+        rows = MemoryBackend(np.zeros((4, domain.n_features)), Ground(domain), unit, source.key)
     return Curator(rows, unit, FitLedger(Budget(Fraction(99), Fraction(1, 9)), (charge,)), source), source
 
 
@@ -122,7 +135,8 @@ def test_a_part_has_the_sensitivities_that_the_noise_follows(name):
     assert (part.name, part.question, part.share, part.kind) == ("some name", kind.question, Fraction(1, 3), kind)
     assert (part.l1, part.l2) == (kind.l1, kind.l2)
     pure, rho = (charge_of(name, measure, Fraction(1, 1000)) for measure in Measure)
-    units = {"means": RADIUS_STEPS, "cores": RADIUS_STEPS, "medians": RADIUS_STEPS, "cost": COST_STEPS}.get(name, 1)
+    steps = dict.fromkeys(("means", "cores", "medians", "totals"), RADIUS_STEPS) | {"cost": COST_STEPS}
+    units = steps.get(name, 1)
     if name == "choose":
         assert kind.noise(pure, Unit()) == pytest.approx(math.sqrt(2) * kind.l1 * 1000)
         assert kind.noise(rho, Unit()) == pytest.approx(kind.l2 * math.sqrt(500))
@@ -134,8 +148,9 @@ def test_a_part_has_the_sensitivities_that_the_noise_follows(name):
         assert kind.noise(pure, Unit()).scale * kind.n_features == pytest.approx(kind.l1 * 1000 / 0.73, rel=1e-3)
         assert kind.l2 == 0
     elif name != "cover":  # its steps share one charge; `proofs/coverage.md`
-        share = 0.8 if units == RADIUS_STEPS else 1.0  # of a step; the weights take the rest
-        assert scale_of(kind.noise(pure, Unit())) == pytest.approx(units * kind.l1 * 1000 / share, rel=1e-3)
+        share = 0.8 if units == RADIUS_STEPS and name != "totals" else 1.0  # of a step; the weights take the rest
+        l1 = 1.0 if name == "totals" else kind.l1  # the radius of a cube is that of each column
+        assert scale_of(kind.noise(pure, Unit())) == pytest.approx(units * l1 * 1000 / share, rel=1e-3)
         assert scale_of(kind.noise(rho, Unit())) == pytest.approx(units * kind.l2 * math.sqrt(500 / share), rel=1e-3)
 
 
@@ -150,6 +165,7 @@ def test_the_words_of_a_plan_say_how_much_noise_there_is(name, unit):
         "means": lambda: noise.vector_std,
         "cores": lambda: noise.vector_std,
         "medians": lambda: noise.vector_std,
+        "totals": lambda: noise.std / RADIUS_STEPS,
         "cost": lambda: noise.std / COST_STEPS,
         "choose": lambda: noise,
         "cover": lambda: 0.01,

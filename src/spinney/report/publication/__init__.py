@@ -8,9 +8,7 @@ from typing import TypedDict, Unpack
 
 from spinney.exceptions import ParameterError, check_path
 from spinney.ledgers.ledger import Ledger
-from spinney.releases.centers import Release
-from spinney.releases.cover import CoverRelease
-from spinney.releases.sites import SiteRelease
+from spinney.releases.reading import AnyRelease
 from spinney.report.curve import CostCurve
 from spinney.report.publication.assembly import assembled
 from spinney.report.publication.html import to_html
@@ -34,7 +32,7 @@ class Shown(TypedDict, total=False):
 
 
 def html_page(
-    release: Release | SiteRelease | CoverRelease,
+    release: AnyRelease,
     *,
     title: str | None = None,
     ledger: Ledger | str | PathLike[str] | None = None,
@@ -49,7 +47,7 @@ def html_page(
 
     Parameters
     ----------
-    release : Release, SiteRelease or CoverRelease
+    release : Release, SiteRelease, CoverRelease or DescriptionRelease
         Of any version of the format.
     title : str, optional
         By default what was released.
@@ -63,7 +61,7 @@ def html_page(
     return to_html(assembled("html_page", release, title, ledger, curve, verification))
 
 
-def markdown_page(release: Release | SiteRelease | CoverRelease, **shown: Unpack[Shown]) -> str:
+def markdown_page(release: AnyRelease, **shown: Unpack[Shown]) -> str:
     """Return a report as Markdown; parameters and privacy as for `html_page`."""
     parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification")]
     if set(shown) - set(Shown.__annotations__):
@@ -72,7 +70,7 @@ def markdown_page(release: Release | SiteRelease | CoverRelease, **shown: Unpack
 
 
 def write_report(
-    release: Release | SiteRelease | CoverRelease,
+    release: AnyRelease,
     path: str | PathLike[str],
     *,
     title: str | None = None,

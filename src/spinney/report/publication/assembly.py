@@ -8,8 +8,7 @@ from spinney.exceptions import ParameterError
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import is_path
 from spinney.releases.centers import Release
-from spinney.releases.cover import CoverRelease
-from spinney.releases.sites import SiteRelease
+from spinney.releases.reading import AnyRelease
 from spinney.report.curve import CostCurve, found_curve
 from spinney.report.publication.blocks import Document, Paragraph, Section
 from spinney.report.publication.declared import bounds_section
@@ -33,7 +32,7 @@ LONGEST_TITLE = 120
 
 def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, verification: Any) -> None:
     """Raise unless the parameters are what they should be; a table in their place is not looked into."""
-    if not isinstance(release, Release | SiteRelease | CoverRelease):
+    if not isinstance(release, AnyRelease):
         raise ParameterError.wrong("release", owner, "a release", release, "model.release_, or read_release(path).")
     plain = type(title) is str and 0 < len(title) <= LONGEST_TITLE and title.isprintable()
     if not (title is None or plain):
@@ -48,7 +47,7 @@ def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, veri
         raise ParameterError.wrong("verification", owner, "a Verification or None", verification, "verify(path).")
 
 
-def _lead(release: Release | SiteRelease | CoverRelease) -> str:
+def _lead(release: AnyRelease) -> str:
     if not promises(release):
         return "Made without secure noise: this result promises no privacy."
     unit = "row" if release.max_rows_per_group is None else "person or group"
@@ -71,7 +70,7 @@ def curve_section(curve: CostCurve, private: bool) -> Section:
 
 def assembled(
     owner: str,
-    release: Release | SiteRelease | CoverRelease,
+    release: AnyRelease,
     title: Any,
     ledger: Any,
     curve: Any,
@@ -94,7 +93,7 @@ def assembled(
     return Document(title or headline(release), _lead(release), notices(release, verification), sections)
 
 
-def summarized(release: Release | SiteRelease | CoverRelease) -> Document:
+def summarized(release: AnyRelease) -> Document:
     """Return the sections of a report that whoever made the release looks at first: what was found, promised and spent."""
     curve = found_curve(release) if isinstance(release, Release) else None
     sections = (

@@ -6,8 +6,11 @@ from typing import Any
 
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
+from spinney.releases.description import DescriptionRelease
+from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.publication.blocks import LETTERS, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.description import described_section
 from spinney.report.publication.results import column_names
 from spinney.spaces.columns import Column
 
@@ -82,8 +85,10 @@ def _row(column: Column, place: int, box: dict[str, Any] | None, stated: bool) -
     return tuple(map(Value, texts))
 
 
-def bounds_section(release: Release | SiteRelease | CoverRelease) -> Section:
+def bounds_section(release: AnyRelease) -> Section:
     """Return what was public from the start, and where it comes from."""
+    if isinstance(release, DescriptionRelease):
+        return described_section(release)
     if not isinstance(release, Release):
         told = f"{_public(release)}. It was given by whoever ran the fit, not taken from the rows."
         return Section("What was public", (Paragraph(told),))

@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 from spinney.releases.centers import Release
 from spinney.releases.clusters import ClusterRelease
 from spinney.releases.cover import CoverRelease
+from spinney.releases.description import DescriptionRelease
 from spinney.releases.objectives import title_of
 from spinney.releases.promise import Promise
+from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import indicators, informative_columns
 from spinney.report.publication.blocks import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short, shorts
+from spinney.report.publication.description import description_sections
 from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
@@ -44,7 +47,7 @@ def shown_columns(release: Release, count: int = SHOWN_COLUMNS) -> list[int]:
         return list(informative_columns(release, count))
 
 
-def headline(release: Release | SiteRelease | CoverRelease) -> str:
+def headline(release: AnyRelease) -> str:
     """Return what was released, in a line."""
     if isinstance(release, Release):
         k, d = release.centers.shape
@@ -54,6 +57,9 @@ def headline(release: Release | SiteRelease | CoverRelease) -> str:
     if isinstance(release, SiteRelease):
         costs = "squared travel costs" if release.power == 2 else "travel costs"
         return f"{_many(len(release.medoids), 'new site')} for {_private(release)}demand, by {costs}"
+    if isinstance(release, DescriptionRelease):
+        clusters, columns = _many(len(release.rows), "cluster"), _many(len(release.bins), "column")
+        return f"What {clusters} of {_private(release)}rows are like in {columns}"
     return f"{_many(len(release.chosen), 'set')} that cover many {_private(release)}rows"
 
 
@@ -193,8 +199,10 @@ def _cover_sections(release: CoverRelease) -> list[Section]:
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
-def result_sections(release: Release | SiteRelease | CoverRelease) -> list[Section]:
+def result_sections(release: AnyRelease) -> list[Section]:
     """Return the sections of what was found."""
     if isinstance(release, Release):
         return _center_sections(release)
+    if isinstance(release, DescriptionRelease):
+        return description_sections(release)
     return _site_sections(release) if isinstance(release, SiteRelease) else _cover_sections(release)

@@ -1,0 +1,101 @@
+"""Describing the clusters of a release file by columns of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spinney.cli.errors import one_line_errors
+from spinney.cli.files import written_whole
+from spinney.cli.options import FILE
+from spinney.exceptions import ParameterError, ReleaseError
+
+__all__ = ["describe"]
+
+
+@click.command()
+@click.argument("release", type=FILE)
+@click.argument("table", type=FILE, nargs=-1, required=True)
+@click.option("--schema", type=FILE, default=None, help="Public facts of the columns to describe: JSON or TOML.")
+@click.option("--columns", default=None, help="Columns to describe, by commas; else all of the schema that were not clustered.")
+@click.option("--epsilon", type=float, required=True, help="Privacy budget of the description, on top of the release's own.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="0 for pure privacy; 1e-6 allows Gaussian noise.")
+@click.option("--bins", type=int, default=16, show_default=True, help="Equal parts of the bounds that numbers are counted in.")
+@click.option("--adjacency", default=None, help="add-remove, or replace; as the release has it by default.")
+@click.option("--groups", default=None, help="Column that names the person of each row.")
+@click.option("--max-rows-per-group", type=int, default=None, help="Rows of a person that count; as in the release by default.")
+@click.option("--out", type=FILE, default=None, help="Where to write the description (JSON).")
+@click.option("--ledger", type=FILE, default=None, help="Charge it to this ledger; refuse it if too little is left.")
+@click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
+@click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")
+def describe(release: Path, dry_run: bool, **options: Any) -> None:
+    """Describe the clusters of a release by columns of the private table, and write a release of its own.
+
+    For each cluster: noisy numbers of rows and persons, means and quantiles of numbers, shares of categories, all with margins,
+    and the columns that distinguish it most. 'spinney show' and 'spinney report' print what was written.
+    """
+    with one_line_errors():
+        from spinney.cli.fitting import OWNER
+        from spinney.fits.description import check_description
+        from spinney.releases.centers import Release
+        from spinney.releases.reading import read_release
+        from spinney.tables.schema_files import read_schema
+
+        loaded = read_release(release)
+        if not isinstance(loaded, Release):
+            raise ReleaseError(f"{release} is no release of centers.\nHint: name a file that 'spinney fit' wrote.")
+        columns, schema, groups = options.pop("columns"), options.pop("schema"), options.pop("groups")
+        typed = {name: options.pop(name) for name in ("epsilon", "delta", "bins", "adjacency", "max_rows_per_group")}
+        typed |= {"release": loaded, "bounds": None if schema is None else read_schema(schema), "noise_seed": None}
+        typed["columns"] = None if columns is None else [name.strip() for name in columns.split(",")]
+        facts = check_description(typed, OWNER, groups is not None)
+        (_show_plan if dry_run else _write)(facts, groups=groups, **options)
+
+
+def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
+    """Print the plan, and what it would leave in a ledger."""
+    from spinney.cli.fitting import OWNER
+    from spinney.fits.parameters import check_number
+    from spinney.ledgers.ledger import Ledger
+
+    if n_guess is not None:
+        check_number("n_guess", OWNER, n_guess)
+    plan = facts.fit.plan(n_guess)
+    click.echo(str(plan))
+    if ledger is not None:
+        unit, grouped = facts.fit.problem.unit, facts.fit.grouped
+        cap = unit.max_rows if grouped else None
+        left = Ledger(ledger).left_after(plan.charges, adjacency=unit.adjacency.value, max_rows_per_group=cap)
+        click.echo(f"After it epsilon {left:.6g} would be left in {ledger}.")
+
+
+def _write(
+    facts: Any, table: tuple[Path, ...], groups: str | None, out: Path | None, ledger: Path | None, n_guess: int | None
+) -> None:
+    """Ask, and write what may be published."""
+    from spinney.cli.progress import progress
+    from spinney.curators.files import FileRows
+    from spinney.curators.memory import ArrayRows
+    from spinney.fits.charging import charge_stays
+    from spinney.fits.run import run
+    from spinney.ledgers.ledger import Ledger
+    from spinney.tables.files import open_table
+    from spinney.tables.streams import Batches
+
+    if out is None or n_guess is not None:
+        raise ParameterError("A description is written to a file, and a guess is for its plan.\nHint: --out FILE, or --dry-run.")
+    opened = None if ledger is None else Ledger(ledger)
+    with written_whole(out) as part:
+        found = open_table(table, list(facts.described.table), groups, facts.cells)
+        rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+        with progress(len(facts.fit.plan().charges)):
+            description = run(facts.fit, rows.encoded(facts.described), opened)
+        with charge_stays(opened):
+            description.to_json(part)
+    click.echo(f"Wrote {out}: {description.statement}.")
+    if opened is not None:
+        click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
+    if description.looks_empty:
+        click.echo(description.faint, err=True)
