@@ -522,6 +522,8 @@ QUESTIONS = {
     "LevelCounting": {"levels": 2},
     "Summing": {"kernel": "mean", "n_features": 2},
     "Costing": {},
+    "Minimize": {"centers": PLACE, "radii": np.ones(2)},
+    "Minimizing": {"n_features": 2},
     "Choosing": {},
     "Covering": {"steps": 2},
     "Blocks": {"about": questions.Counts(questions.Whole()), "k": 2, "n_blocks": 3},

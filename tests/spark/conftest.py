@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: HERE not in item.path.parents)  # one worker has them all: it begins with them
     for item in items:

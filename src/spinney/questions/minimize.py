@@ -17,7 +17,7 @@ from spinney.mechanisms.perturbation import Perturbation, minimized, perturbatio
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
+from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require, require_number
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import exact_text, record_of
@@ -46,6 +46,9 @@ class Minimizing(Kind):
     question = "minimize"
 
     n_features: int
+
+    def __post_init__(self) -> None:
+        require_number(self.n_features, "columns")
 
     @property
     def l1(self) -> float:
