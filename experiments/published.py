@@ -93,12 +93,12 @@ def printed_epsilon(epsilon: float, levels: int = LEVELS) -> dict[str, float]:
 class SearchOnTree(LocalSearch):
     """Local search that starts on a tree made before, so that runs may share it."""
 
-    tree: MetricHST | None = None
+    made: MetricHST | None = None
 
     def _first(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: Any) -> IntArray:
-        if self.start != "hst" or self.tree is None:
+        if self.start != "hst" or self.made is None:
             return super()._first(curator, problem, charges, rng)
-        return search_medoids(problem.space, self.tree, ask_tree(curator, self.tree, charges, self.levels), problem.k)
+        return search_medoids(problem.space, self.made, ask_tree(curator, self.made, charges, self.levels), problem.k)
 
 
 def run(

@@ -108,7 +108,7 @@ def run_task(
         elif method not in PLAIN:
             printed = method in PRINTED
             start = STARTS[method.split()[0].removeprefix("DP-")]
-            search = SearchOnTree(start, STEPS, not printed, LEVELS, tree=trees[1])
+            search = SearchOnTree(start, STEPS, not printed, LEVELS, made=trees[1])
             path = run(search, space, rows, k, EPSILON, own, PrintedCurator if printed else Recorder)
             found[method] = _along(service, path)
     return found

@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
@@ -20,6 +21,7 @@ from spinney.audit.tiny import OpenLedger, demand_curator, neighbors
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import CoverModel
+from spinney.estimators.description import DescriptionModel
 from spinney.mechanisms.drawing import Draw, Watched, drawn
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure
@@ -99,6 +101,12 @@ def test_all_questions_have_a_beginning_an_end_and_draws_with_a_sensitivity(adja
     for algorithm in ("coverage", "local-search"):
         model = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm=algorithm, adjacency=adjacency)
         asked |= check_events(record(model, [1, 2, 3]).events)
+    frame = pl.DataFrame(ROWS, schema=["x", "y"])
+    model = PrivateKMeans(2, epsilon=1.0, bounds={"x": (-1, 1)}, adjacency=adjacency, max_rows_per_group=2)
+    persons = np.arange(len(frame)) // 2
+    release = model.fit(frame, groups=persons).release_
+    description = DescriptionModel(release, None, {"y": (-1, 1)}, epsilon=1.0)
+    asked |= check_events(record(description, frame, groups=persons).events)
     assert asked == set(CATALOG)
 
 

@@ -58,7 +58,7 @@ def test_any_other_error_says_nothing_of_the_question(error):
 
 def test_an_end_by_the_data_tells_what_was_charged_of_what():
     class Broken:
-        ground = Ground(Box(-1, 1).domain(2))
+        ground, in_memory = Ground(Box(-1, 1).domain(2)), True
 
         def exact(self, aggregate, levels_below=0):
             raise DataError("The table cannot be read.")
