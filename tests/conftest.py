@@ -58,7 +58,8 @@ noise_by_test = NoiseByTest()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    with noise_by_test.of(item.nodeid, is_measured="alarm" in getattr(item, "fixturenames", ())):
+    name = item.nodeid.removesuffix("@spark")  # pytest-xdist adds the group of a test
+    with noise_by_test.of(name, is_measured="alarm" in getattr(item, "fixturenames", ())):
         return (yield)
 
 
