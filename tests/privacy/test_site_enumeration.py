@@ -162,7 +162,7 @@ def test_replaced_rows_at_the_price_of_added_ones_would_be_noticed(name):
     assert max(loss.largest for loss in losses.values()) > 2.0
 
 
-@pytest.mark.parametrize(("name", "adjacency"), zip(CASES, itertools.cycle(Adjacency)))  # relations take turns
+@pytest.mark.parametrize(("name", "adjacency"), list(zip(CASES, itertools.cycle(Adjacency))))  # relations take turns
 def test_all_transcripts_together_stay_within_epsilon_and_delta(name, adjacency):
     losses, _ = explored(name, adjacency, 3.0, 0.2, 3.5 if name in ("coverage", "hst", "local-search, hst") else 2.0)
     cut_off = max(loss.cut_off for loss in losses.values())
