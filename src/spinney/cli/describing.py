@@ -56,7 +56,7 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
     """Print the plan, and what it would leave in a ledger."""
-    from spinney.cli.fitting import OWNER
+    from spinney.cli.fitting import OWNER, declared
     from spinney.fits.parameters import check_number
     from spinney.ledgers.ledger import Ledger
 
@@ -64,6 +64,7 @@ def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: A
         check_number("n_guess", OWNER, n_guess)
     plan = facts.fit.plan(n_guess)
     click.echo(str(plan))
+    click.echo(declared(facts.cells))
     if ledger is not None:
         unit, grouped = facts.fit.problem.unit, facts.fit.grouped
         cap = unit.max_rows if grouped else None
@@ -75,6 +76,7 @@ def _write(
     facts: Any, table: tuple[Path, ...], groups: str | None, out: Path | None, ledger: Path | None, n_guess: int | None
 ) -> None:
     """Ask, and write what may be published."""
+    from spinney.cli.fitting import declared
     from spinney.cli.progress import progress
     from spinney.curators.files import FileRows
     from spinney.curators.memory import ArrayRows
@@ -87,6 +89,8 @@ def _write(
     if out is None or n_guess is not None:
         raise ParameterError("A description is written to a file, and a guess is for its plan.\nHint: --out FILE, or --dry-run.")
     opened = None if ledger is None else Ledger(ledger)
+    if table[0].suffix.lower() == ".csv":
+        click.echo(declared(facts.cells), err=True)
     with written_whole(out) as part:
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)

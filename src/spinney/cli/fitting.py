@@ -15,17 +15,18 @@ from spinney.curators.files import FileRows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.fits.parameters import PointFacts, check_number, check_points
+from spinney.fits.parameters import check_number, check_points
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
 from spinney.releases.reading import read_release
+from spinney.spaces.schema import Schema
 from spinney.tables.files import open_table, read_table
 from spinney.tables.schema_files import read_schema
 from spinney.tables.streams import Batches
 
-__all__ = ["OWNER", "check_cap", "fit_table", "label_table", "plan_text"]
+__all__ = ["OWNER", "check_cap", "declared", "fit_table", "label_table", "plan_text"]
 
 #: Whose parameters a message is about.
 OWNER = "spinney"
@@ -58,7 +59,7 @@ def plan_text(
     if n_guess is not None:
         check_number("n_guess", f"{OWNER}.plan", n_guess)
     plan = fit.plan(n_guess)
-    text = str(plan) if bounds_file is None else f"{plan}\n{_declared(facts, list(bounds))}"
+    text = str(plan) if bounds_file is None else f"{plan}\n{declared(facts.schema, list(bounds))}"
     if ledger is None:
         return text
     left = Ledger(ledger).left_after(plan.charges, adjacency=parameters["adjacency"], max_rows_per_group=cap)
@@ -100,9 +101,9 @@ def _all_columns(columns: tuple[str, ...]) -> str:
     return f"Read as numbers: {listed}{more}. A cell that is no number drops its row. Hint: --columns names others."
 
 
-def _declared(facts: PointFacts, names: Sequence[str]) -> str:
+def declared(schema: Schema | None, names: Sequence[str] = ()) -> str:
     """Return which columns are read as what, by the public schema alone: a CSV file states no types that could be checked."""
-    stated = () if facts.schema is None else facts.schema.columns
+    stated = () if schema is None else schema.columns
     kinds = dict.fromkeys(names, "number") | {str(column.name): column.kind for column in stated}
     told = []
     for kind, words in KINDS.items():
@@ -136,7 +137,7 @@ def fit_table(
     if facts.uneven is not None:
         click.echo(" ".join(in_options(facts.uneven).split()), err=True)
     if bounds_file is not None and names is not None and table[0].suffix.lower() == ".csv":
-        click.echo(_declared(facts, names), err=True)
+        click.echo(declared(facts.schema, names), err=True)
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups, facts.schema)

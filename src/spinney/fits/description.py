@@ -108,6 +108,10 @@ def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: 
     given = {} if bounds is None else bounds
     if columns is None:
         columns = [name for name in given if not isinstance(name, str) or name not in known]
+        if not columns:
+            raise ParameterError(
+                f"No column is left to describe: the bounds tell of none that was not clustered.\nHint: {COLUMNS}"
+            )
     plain = type(columns) in (list, tuple) and all(isinstance(name, str) for name in columns)
     if not plain or not 1 <= len(columns) <= MOST_COLUMNS or len(set(columns)) < len(columns):
         raise ParameterError.wrong("columns", owner, f"1 to {MOST_COLUMNS} different names of columns", columns, COLUMNS)

@@ -112,7 +112,7 @@ def _numbers(release: DescriptionRelease) -> list[str]:
     persons = release.persons
     heads = ["cluster", "rows", *([] if persons is None else ["persons"]), "most distinguished by"]
     rows = [
-        [str(i + 1), f"{release.rows[i]:.0f}", *([] if persons is None else [f"{persons[i]:.0f}"]), named]
+        [str(i), f"{release.rows[i]:.0f}", *([] if persons is None else [f"{persons[i]:.0f}"]), named]
         for i, named in enumerate(named_texts(release))
     ]
     margins = f"rows +- {release.rows_margin:.0f}"
@@ -126,11 +126,11 @@ def _column(release: DescriptionRelease, place: int) -> list[str]:
     """Return the table of one column."""
     if is_measured(release.facts[place]):
         heads, columns = ["cluster", "mean", *level_names(release)], [mean_texts(release, place), *quantile_texts(release, place)]
-        rows = [[str(i + 1), *cells] for i, cells in enumerate(zip(*columns, strict=True))]
+        rows = [[str(i), *cells] for i, cells in enumerate(zip(*columns, strict=True))]
         more = []
     else:
         titles, texts, _, left = share_texts(release, place)
-        heads, rows = ["cluster", *titles], [[str(i + 1), *cells] for i, cells in enumerate(texts)]
+        heads, rows = ["cluster", *titles], [[str(i), *cells] for i, cells in enumerate(texts)]
         more = [f"... and {left} more categories"] if left else []
     return ["", f"{release.names[place]}:", *shortened(aligned([heads, *rows]), "clusters"), *more]
 

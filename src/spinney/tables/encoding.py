@@ -1,7 +1,7 @@
 """Cells of categories, truth values and dates as numbers, each cell alone; what is none of the public ones is missing, silently.
 
 - A category is a name: a text without blanks around it, or a whole number by its digits. Its number is its place in the list.
-- True and false are truth values, the numbers 1 and 0, or the texts true, false, 1 and 0, in letters of any size.
+- True and false are truth values, the numbers 1 and 0, or the texts true, false, yes, no, 1 and 0, in letters of any size.
 - A date is a date, a point in time (its hours are left out), or a text that begins as ``2025-12-31`` does and ends there or goes
   on with a blank or a T. Its number is that of whole days since the epoch.
 """
@@ -28,7 +28,7 @@ __all__ = ["cell_names", "check_schema", "code_cell", "coded_columns", "codes", 
 
 #: A text that begins with a date.
 DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
-TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
 
 
 def check_schema(schema: Any) -> None:

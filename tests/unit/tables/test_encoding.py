@@ -38,10 +38,10 @@ CELLS = [
     (("6.5", " south ", "2020-01-03 12:30", "FALSE"), (6.5, 1, 2, 0)),
     (("7", "12.0", "2020-01-04T00:00:00Z", "1"), (7, 2, 3, 1)),
     (("8", "12", "2019-12-31", "0"), (8, 2, -1, 0)),
-    (("9", "North", "2020-02-30", "yes"), (9, NAN, NAN, NAN)),
+    (("9", "North", "2020-02-30", "Yes"), (9, NAN, NAN, 1)),
     (("", "", "", ""), (NAN, NAN, NAN, NAN)),
-    (("old", "012", "20200103", "2"), (NAN, NAN, NAN, NAN)),
-    (("1e3", "east", "2020-01-033", "no"), (1000, NAN, NAN, NAN)),
+    (("old", "012", "20200103", "y"), (NAN, NAN, NAN, NAN)),
+    (("1e3", "east", "2020-01-033", "no"), (1000, NAN, NAN, 0)),
 ]
 TEXTS, EXPECTED = [cells for cells, _ in CELLS], np.array([numbers for _, numbers in CELLS], dtype=float)
 NAMES = list(SCHEMA.names)

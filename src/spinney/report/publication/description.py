@@ -42,7 +42,7 @@ def _clusters(release: DescriptionRelease) -> Sheet:
     note += "" if exact else ", each with probability 0.95."
     note += " Of each person one row counts, drawn in secret." if release.persons is not None else ""
     named = [Value(clean(text)) for text in named_texts(release)]
-    rows = [(Value(str(i + 1)), *cells) for i, cells in enumerate(zip(*columns, named, strict=True))]
+    rows = [(Value(str(i)), *cells) for i, cells in enumerate(zip(*columns, named, strict=True))]
     heads = ("cluster", "rows", *(("persons",) if release.persons is not None else ()), "most distinguished by")
     look = "" if exact else "Thin lines at the ends of bars are their margins."
     left = len(rows) - SHOWN_LINES
@@ -57,12 +57,12 @@ def _column(release: DescriptionRelease, place: int) -> Sheet:
         shown = [i for i, level in enumerate(release.quantile_levels) if 0.2 < level < 0.8]  # so many fit on paper
         texts, names = quantile_texts(release, place), level_names(release)
         each = zip(mean_texts(release, place), *(texts[i] for i in shown), strict=True)
-        rows = [(Value(str(i + 1)), *map(Value, cells)) for i, cells in enumerate(each)]
+        rows = [(Value(str(i)), *map(Value, cells)) for i, cells in enumerate(each)]
         heads, more = ("cluster", "mean", *(names[i] for i in shown)), "The release file has more quantiles, and histograms."
         return Sheet(f"{name}: mean and quantiles", heads, tuple(rows[:SHOWN_LINES]), 1, more)
     titles, texts, numbers, left = share_texts(release, place)
     cells = [tuple(map(Value, own, shades)) for own, shades in zip(texts, numbers, strict=True)]
-    rows = [(Value(str(i + 1)), *own) for i, own in enumerate(cells)]
+    rows = [(Value(str(i)), *own) for i, own in enumerate(cells)]
     note = f"{left:,} more categories are in the release file." if left else ""
     heads = ("cluster", *(clean(title, LETTERS) for title in titles))
     return Sheet(f"{name}: shares of rows", heads, tuple(rows[:SHOWN_LINES]), 1, note, "Darker is a larger share.")
