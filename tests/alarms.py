@@ -10,6 +10,7 @@ each run, and chance decides nothing. Processes that a test starts draw from the
 """
 
 import hashlib
+import os
 from contextlib import contextmanager
 
 import numpy as np
@@ -64,11 +65,17 @@ class NoiseByTest:
 
     def install(self):
         """Let the secure source draw here."""
+        from spinney.local import device
         from spinney.mechanisms.source import SecureSource
 
         self.real = {name: getattr(SecureSource, name) for name in ("laplace", "gaussian", "cube", "select", "responses", "key")}
         for name, real in self.real.items():
             setattr(SecureSource, name, self._instead_of(name, real))
+        assert device.respond.__defaults__ == (os.urandom,)
+        device.respond.__defaults__ = (self._bytes,)  # simulated devices toss their own coins
+
+    def _bytes(self, count):
+        return os.urandom(count) if self.source is None else self.source._rng.bytes(count)
 
     def _instead_of(self, name, real):
         def drawn(source, *arguments):
