@@ -168,7 +168,7 @@ def test_the_answer_is_the_minimum_to_the_tolerance_and_the_median_of_many_rows(
     np.testing.assert_allclose(exact.private_points[0], CENTERS[0], atol=1e-4)  # no rows: nothing pulls it away
 
 
-@pytest.mark.parametrize(("n", "columns"), [(0, 1), (1, 1), (40, 1), (3000, 2), (500, 7)])
+@pytest.mark.parametrize(("n", "columns"), [(0, 1), (1, 1), (40, 1), (3000, 2), (60_000, 2), (500, 7)])
 def test_descent_ends_within_the_tolerance_for_any_slope(n, columns, charge):
     from conftest import make_curator
 

@@ -33,12 +33,12 @@ def _add_slopes(slab, labels, points, radii, gap, slopes, weights, bends):  # ty
                 gap[t] = min(max((points[j, t] - slab[b, t, i]) / radii[j], -_FAR), _FAR)
                 square += gap[t] * gap[t]
             weight = 1.0 / np.sqrt(square)
-            weights[j] += np.trunc(weight * SLOPE_STEPS)
+            weights[j] += np.int64(weight * SLOPE_STEPS)
             for t in range(d):
                 gap[t] *= weight
-                slopes[j, t] += np.trunc(gap[t] * SLOPE_STEPS)
+                slopes[j, t] += np.int64(gap[t] * SLOPE_STEPS)
                 for s in range(t + 1):
-                    bends[j, t, s] += np.trunc(((1.0 if s == t else 0.0) - gap[t] * gap[s]) * weight * SLOPE_STEPS)
+                    bends[j, t, s] += np.int64(((1.0 if s == t else 0.0) - gap[t] * gap[s]) * weight * SLOPE_STEPS)
 
 
 def sum_slopes(
@@ -46,11 +46,11 @@ def sum_slopes(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Sum what `Slopes` tells of, in steps of 1 / SLOPE_STEPS.
 
-    Floats that hold whole numbers add up exactly here: a chunk has 2**16 rows, so its sums stay below 2**53.
+    Conversions to whole numbers go toward zero. A chunk has 2**16 rows, so that its sums stay below 2**61.
     """
-    k, d = points.shape
-    slopes, weights, bends, gap = np.zeros((k, d)), np.zeros(k), np.zeros((k, d, d)), np.empty(d)
+    (k, d), gap = points.shape, np.empty(points.shape[1])
+    slopes, weights, bends = (np.zeros(shape, dtype=np.int64) for shape in ((k, d), (k,), (k, d, d)))
     for entered in enter(rows, mask, door, PLACES):
         _add_slopes(entered.slab, labels[entered.here], points, radii, gap, slopes, weights, bends)
     bends += np.tril(bends, -1).swapaxes(1, 2)
-    return slopes.astype(np.int64), weights.astype(np.int64), bends.astype(np.int64)
+    return slopes, weights, bends

@@ -85,6 +85,18 @@ def _charges(record: dict[str, Any]) -> Check:
     return Check("charges", True, f"{how}, of {promised:.9g} promised")
 
 
+def _kind_of(record: dict[str, Any]) -> str:
+    """Return what a release is of."""
+    return str(record["format"].partition("-")[2].partition("/")[0])
+
+
+def _described(record: dict[str, Any], measured: int) -> list[tuple[str, str]]:
+    """Return the names and questions of the charges of a description: each field of numbers has one that paid for it."""
+    persons = [("persons", "persons")] if record["persons"] is not None else []
+    totals = [("totals", "totals")] if measured else []
+    return [("rows", "counts"), *persons, *totals, ("bins", "counts")]
+
+
 def _noise(record: dict[str, Any]) -> list[Check]:
     """Check the noise of every question."""
     charges, records = record["charges"], record["mechanisms"]
@@ -94,9 +106,13 @@ def _noise(record: dict[str, Any]) -> list[Check]:
         return [Check("model", False, f"it is not the one of its charges: {words}")]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
         return [Check("mechanisms", False, "they are not those of the charges")]
+    is_description = _kind_of(record) == "description"
     columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
-    measured = sum(one["kind"] in ("number", "date") for one in described)
-    setting = Setting(record["adjacency"] == "replace", record["max_rows_per_group"] or 1, columns or len(described), measured)
+    measured = sum(one["kind"] in ("number", "date") for one in described) if is_description else 0
+    if is_description and [(one["name"], one["question"]) for one in charges] != _described(record, measured):
+        return [Check("mechanisms", False, "they are not those that a description of these columns asks")]
+    rows = record["max_rows_per_group"] or 1
+    setting = Setting(record["adjacency"] == "replace", rows, columns or len(described), measured, is_description)
     found = []
     for charge, noise in zip(charges, records, strict=True):
         try:
@@ -108,7 +124,7 @@ def _noise(record: dict[str, Any]) -> list[Check]:
 
 def _contents(record: dict[str, Any]) -> Check:
     """Check that as much was released as was asked for."""
-    name = record["format"].partition("-")[2].partition("/")[0]
+    name = _kind_of(record)
     found, k = len(record[_KINDS[name]]), record["k"]
     steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
     same = found == k and all(count == k for count in steps)

@@ -41,6 +41,7 @@ class Setting:
     rows: int
     columns: int  # 0 of points
     measured: int = 0
+    describes: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
     first = int(asked.number("row_sensitivity", answers[0]))
     if question in ("counts", "levels"):
         families = first if question == "counts" and first == asked.setting.columns else 1
+        if asked.setting.describes:  # a row lies in one bin of every column, and in one cluster
+            families = asked.setting.columns if record["name"] == "bins" else 1
         return [("counts", families)], [[2]]
     if question == "persons":
         return [("persons", 1)], [[2]]

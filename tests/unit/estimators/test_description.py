@@ -2,6 +2,7 @@
 
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -219,6 +220,33 @@ def test_every_release_is_verified_and_its_plan_is_what_was_charged(adjacency, c
         record["mechanisms"][i]["answers"][0] = {**answer, "scale": "1/1000"}
         (tmp_path / "changed.json").write_text(json.dumps(record))
         assert not verify(tmp_path / "changed.json").holds, charge["name"]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_verify_refuses_bins_priced_as_one_column_and_numbers_that_no_charge_paid_for(adjacency, delta, tmp_path):
+    table, path = table_of(300), tmp_path / "changed.json"
+    model = PrivateKMeans(3, epsilon=1.0, bounds={"age": (0, 110)}, adjacency=adjacency, max_rows_per_group=3)
+    release = model.fit(table, groups="person").release_
+    found = describe(release, table, bounds=BOUNDS, epsilon=0.5, delta=delta, groups="person")
+    columns, record = len(BOUNDS), found.to_dict()
+
+    def holds(record):
+        path.write_text(json.dumps(record))
+        return verify(path).holds
+
+    assert holds(record)
+    bins, is_pure = record["mechanisms"][-1], record["mechanisms"][-1]["measure"] == "epsilon"
+    answer, ((moves,),) = bins["answers"][0], bins["unit_sensitivity"]
+    scale = Fraction(answer["scale"]) / (columns if is_pure else Fraction(math.isqrt(columns)))
+    changed = {**answer, "row_sensitivity": "1", "scale": str(scale)}  # as if a row lay in a bin of one column alone
+    bins |= {"answers": [changed], "unit_sensitivity": [[str(Fraction(moves) / columns)]]}
+    assert not holds(record)
+    for name in ("rows", "persons", "totals", "bins"):
+        record = found.to_dict()
+        for field in ("charges", "mechanisms"):
+            record[field] = [one for one in record[field] if one["name"] != name]
+        assert not holds(record), name
 
 
 def test_columns_of_categories_alone_and_of_numbers_alone_are_described():
