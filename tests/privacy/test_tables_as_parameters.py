@@ -321,7 +321,6 @@ def world(tmp_path_factory):
         "ball_html.ball": spinney.one_cluster(ROWS, 5, epsilon=1.0, bounds=(0, 1)),
         "verification_html.verification": spinney.verify(folder / "checked.json"),
         "separation_html.separation": separation(summary),
-        "listening.step": print,
         "notebook_bar.steps": 3,
         "read_schema.path": folder / "bounds.json",
         "table_columns.path": folder / "table.csv",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from spinney.report.progress import listening
+from spinney.curators.telling import listening
 
 __all__ = ["progress"]
 

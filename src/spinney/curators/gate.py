@@ -9,11 +9,11 @@ Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` n
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, overload
 
 from spinney.curators.backend import Backend
+from spinney.curators.telling import tell
 from spinney.exceptions import DataError
 from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import NoiseSource
@@ -41,8 +41,6 @@ from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.quadtree import Quadtree
 
 __all__ = ["Curator"]
-
-logger = logging.getLogger("spinney")
 
 _QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
 
@@ -115,7 +113,7 @@ class Curator:
         question.check(self.ground)
         require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
         self.ledger.spend(charge, name)
-        logger.info("asking %s: %s", name, charge.name)
+        tell(f"asking {name}: {charge.name}")
         try:
             with sealed():
                 self.ledger.keep(question.kind(self.ground).record(charge, self.unit))

@@ -8,7 +8,6 @@ Proof: ``proofs/local.md``.
 
 from __future__ import annotations
 
-import logging
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.curators.telling import tell
 from spinney.exceptions import BudgetError
 from spinney.local.device import WORDS, Refusal, read_amount, read_question
 from spinney.local.tallies import ReportTally
@@ -32,7 +32,6 @@ from spinney.privacy.seal import sealed
 
 __all__ = ["Desk", "Till", "record_of_reports"]
 
-logger = logging.getLogger("spinney")
 #: What mechanisms are called in releases, by what users are asked.
 MECHANISMS = {"cost": "randomized response", "sums": "discrete gaussian"}
 
@@ -129,7 +128,7 @@ class Desk:
             Of the plan. Questions of one charge ask different users.
         """
         asked = self._till.paid(text, charge)
-        logger.info("asking users: %s", charge.name)
+        tell(f"asking users: {charge.name}")
         with sealed():
             source: Any = self._source
             if type(source) is Watched:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans
-from spinney.report.progress import listening
+from spinney.curators.telling import listening, tell
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
 ROWS = np.zeros((10, 2))
@@ -80,8 +80,8 @@ def test_bars_within_bars_leave_the_log_as_it_was(caplog):
     before, outer, inner = (logger.level, logger.propagate, list(logger.handlers)), [], []
     with listening(outer.append):
         with listening(inner.append):
-            logger.info("asking counts: rows")
-        logger.info("asking grow: splits")
+            tell("asking counts: rows")
+        tell("asking grow: splits")
     assert (outer, inner) == (["asking counts: rows", "asking grow: splits"], ["asking counts: rows"])
     assert caplog.records == []  # nobody else sees what nobody asked to see
     assert (logger.level, logger.propagate, logger.handlers) == before
