@@ -17,7 +17,7 @@ from spinney.questions.totals import ColumnTotals
 from spinney.solvers.nearest import BLOCK, scale_centers
 from spinney.spaces.grid import GRID_BITS, Door
 
-__all__ = ["count_cluster_bins", "count_clusters", "sum_columns"]
+__all__ = ["count_cluster_bins", "count_cluster_rows", "sum_columns"]
 
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]
@@ -41,7 +41,7 @@ def _labels(rows: Rows, mask: Mask, door: Door, clusters: Clusters) -> NDArray[n
     return find_nearest(rows[:, first], mask, _part(door, first, clusters.radius), scale_centers(clusters.centers))
 
 
-def count_clusters(rows: Rows, mask: Mask, door: Door, clusters: Clusters) -> IntArray:
+def count_cluster_rows(rows: Rows, mask: Mask, door: Door, clusters: Clusters) -> IntArray:
     """Count rows by cluster."""
     labels = _labels(rows, mask, door, clusters)
     return np.bincount(labels[labels >= 0], minlength=len(clusters)).astype(np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
-from spinney.curators.cluster_kernels import count_cluster_bins, count_clusters, sum_columns
+from spinney.curators.cluster_kernels import count_cluster_bins, count_cluster_rows, sum_columns
 from spinney.curators.kernels import (
     count_cells,
     count_columns,
@@ -48,7 +48,7 @@ __all__ = ["NumberBackend"]
 
 #: Which kernel computes what is asked about clusters and the columns behind.
 _OF_CLUSTERS: dict[type, Callable[..., IntArray]] = {
-    Clusters: count_clusters,
+    Clusters: count_cluster_rows,
     ClusterBins: count_cluster_bins,
     ColumnTotals: sum_columns,
 }
