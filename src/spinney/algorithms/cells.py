@@ -1,6 +1,6 @@
 """The default for sites: noisy counts of public cells, told apart from noise, and local search on what is left.
 
-Letters: k sites, n rows, m cells, s the scale of a question's noise, mu the mean count of a cell that has rows.
+Letters: k sites, n rows, m cells, s the scale of a question's noise.
 
 1. A public random partition of all points into a few coarse cells.
 2. ``coarse``    their noisy counts: where rows are, and about how many.
@@ -11,8 +11,7 @@ Letters: k sites, n rows, m cells, s the scale of a question's noise, mu the mea
    where a cell does; plain local search finds k sites for these weights.
 6. ``sizes``     noisy sizes of the chosen sites' cells.
 
-After 2 and 4 noisy counts are read as follows. A cell is either empty or has rows, their number exponential with mean mu. The
-share of empty cells, and mu, are those under which the noisy counts are most likely. Then each cell has rows with some
+After 2 and 4 noisy counts are read by their likelihood (`spinney.algorithms.occupancy`): each cell has rows with some
 probability, and an expected count. A coarse cell's probability is the prior of its fine cells. A fine cell that is more likely
 empty is left out, and any other one weighs its expected count. The cost of given sites is a sum over cells, so the sites that
 are best for expected counts are best in expectation; leaving cells out keeps sites away from noise. Where few cells are empty,
@@ -26,16 +25,15 @@ Proof: ``proofs/cells.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from spinney.algorithms.occupancy import Occupancy
 from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
 from spinney.curators.gate import Curator
-from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Labels
@@ -44,7 +42,7 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
 
-__all__ = ["Cells", "Estimate"]
+__all__ = ["Cells"]
 
 # Measured as cost over that of plain local search, at epsilon 1 / 0.25, with 500 rows in a quarter of the map and k = 10: random
 # graphs of 3,000 nodes 1.02 / 1.06, road networks of 2,600 and 3,400 nodes 1.04 / 1.20 (4 runs on each of 4 maps).
@@ -72,13 +70,6 @@ LEANING, NEIGHBOR = 4.0, 3
 SEARCH_ENTRIES = 2**26
 #: No table has more rows.
 MOST_ROWS = 1e12
-#: Shares of empty cells, and the number of means mu from LEAST_MEAN s up to the largest count; the likeliest pair is taken.
-EMPTY_SHARES = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98])
-N_MEANS, LEAST_MEAN = 24, 2.0
-#: Counts are integrated over steps of s / STEPS, as far as REACH s from the noisy count; one below LOWEST s tells no more.
-STEPS, REACH, LOWEST = 4, 40, -10.0
-#: A smaller s is read as this one: counts are whole numbers, and no doubt is left.
-LEAST_SCALE = 1e-3
 
 
 class Cells(SiteAlgorithm):
@@ -111,16 +102,16 @@ def release_weights(
         return cells, answer.private_counts.astype(np.float64)
     coarse = NestedCells.carve(problem.space, N_COARSE, rng)
     answer = curator.ask(Counts(Labels(coarse.labels, len(coarse))), charges["coarse"])
-    first = Estimate.of(answer.private_counts, answer.noise)
+    first = Occupancy.of(answer.private_counts, answer.noise)
     std = curator.preview(Counting(), charges["fine"]).std
     cells = coarse.cut(problem.space, numbers_of_cells(problem, coarse, first, std), rng)
     answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
     prior = first.has_rows[coarse.labels[cells.seeds]]
-    second = Estimate.of(answer.private_counts, answer.noise, np.clip(prior, DOUBT, 1 - DOUBT))
+    second = Occupancy.of(answer.private_counts, answer.noise, np.clip(prior, DOUBT, 1 - DOUBT))
     return cells, np.where(second.has_rows > LIKELY, second.counts, 0.0)
 
 
-def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Estimate, std: float) -> IntArray:
+def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Occupancy, std: float) -> IntArray:
     """Return into how many fine cells each coarse cell is cut."""
     std = max(std, 1 / MOST_ROWS)
     rows = min(max(float(found.counts.sum()), 1.0), MOST_ROWS)
@@ -130,43 +121,6 @@ def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Estimate,
     shares = BY_COUNT * by_count / by_count.sum() + (1 - BY_COUNT) * by_size / by_size.sum()
     numbers: IntArray = np.clip(np.round(m * shares), 1, coarse.sizes).astype(np.int64)
     return numbers
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What noisy counts tell about cells: the probability that a cell has rows, and its expected count."""
-
-    has_rows: FloatArray
-    counts: FloatArray
-
-    @classmethod
-    def of(cls, private_counts: IntArray, noise: Noise, prior: ArrayLike = 1.0) -> Estimate:
-        """Read noisy counts by the most likely share of empty cells and mean of the others.
-
-        Parameters
-        ----------
-        private_counts : array of int
-        noise : Noise
-        prior : float or array
-            The probability that the surroundings of a cell have rows at all, as known before.
-        """
-        different, place = np.unique(private_counts, return_inverse=True)
-        scale = max(noise.scale, LEAST_SCALE)
-        noisy = np.maximum(different / scale, LOWEST)  # in units of s, as all below
-        offsets = (np.arange(-REACH * STEPS, REACH * STEPS) + 0.5) / STEPS
-        counts = noisy[:, None] + offsets
-        likelihoods = np.where(counts > 0, _log_density(noise, offsets), -np.inf)
-        means = np.geomspace(LEAST_MEAN, max(float(noisy.max()), 2 * LEAST_MEAN), N_MEANS)
-        if_filled = np.stack([_log_sum(likelihoods - counts / mean) - math.log(mean * STEPS) for mean in means])
-        shares = np.multiply.outer(1 - EMPTY_SHARES, np.broadcast_to(prior, len(place)))[:, None]
-        filled = np.log(shares) + if_filled[:, place]
-        total = np.logaddexp(filled, np.log1p(-shares) + _log_density(noise, noisy)[place])
-        i, j = np.unravel_index(int(total.sum(axis=2).argmax()), total.shape[:2])
-        posterior = likelihoods - counts / means[j]
-        posterior = np.exp(posterior - posterior.max(axis=1, keepdims=True))
-        expected = (posterior * np.maximum(counts, 0.0)).sum(axis=1) / posterior.sum(axis=1) * scale
-        has_rows = np.exp(filled[i, j] - total[i, j])
-        return cls(has_rows, has_rows * expected[place])
 
 
 def spread(problem: SiteProblem, cells: NestedCells, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -199,16 +153,3 @@ def _fullness(space: FiniteMetric, cells: NestedCells, points: IntArray, is_full
             full += bell * has_rows
     shares = full / np.maximum(near, 1e-300)
     return np.asarray(np.maximum(shares / shares.max(), 1e-6))
-
-
-def _log_density(noise: Noise, offsets: FloatArray) -> FloatArray:
-    """Return the logarithm of the density of noise, in units of its scale, up to a constant."""
-    density: FloatArray = -np.abs(offsets) if noise.distribution == "laplace" else -(offsets**2) / 2
-    return density
-
-
-def _log_sum(terms: FloatArray) -> FloatArray:
-    """Return the logarithm of the sum of the exponentials of each row."""
-    top = terms.max(axis=1)
-    total: FloatArray = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
-    return total

@@ -15,17 +15,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.occupancy import Occupancy
 from spinney.curators.gate import Curator
+from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import Counting, Counts
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits, TreeCells
 
-__all__ = ["Leaf", "are_full", "staged_leaves"]
+__all__ = ["Leaf", "are_full", "chances", "staged_leaves"]
 
 #: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
 #: deviations for m leaves: the decisions to split have said already that rows are near.
 SURE_LEVELS, SURE = 3, 0.3
+#: How likely leaves are to have rows is judged among at least so many of like level.
+FELLOWS = 50
 #: Cells of the first stage are expected to hold so many standard deviations of their noise, if rows were spread evenly ...
 CELL_STDS = 0.5
 #: ... and are those of at most this level.
@@ -54,6 +58,23 @@ def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_
     full = np.zeros(signals.size, dtype=np.bool_)
     full[order[: int(below) + 1]] = True
     return full & (signals > 0)
+
+
+def chances(private_counts: NDArray[np.int64], levels: NDArray[np.int64], noise: Noise) -> FloatArray:
+    """Return how likely each leaf is to have rows, by the noisy counts of leaves of like level.
+
+    Where a tree is shallow nearly all leaves are empty, and one that is full by its noise alone may lie far from all rows.
+    """
+    n, found, cuts = len(levels), np.ones(len(levels)), [0]
+    if noise.distribution == "none":
+        return found
+    order = np.argsort(levels, kind="stable")
+    for end in (np.flatnonzero(np.diff(levels[order])) + 1).tolist():
+        if min(end - cuts[-1], n - end) >= FELLOWS:
+            cuts.append(end)
+    for fellows in np.split(order, cuts[1:]):
+        found[fellows] = Occupancy.of(private_counts[fellows], noise).has_rows
+    return found
 
 
 @dataclass(frozen=True)

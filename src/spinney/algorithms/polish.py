@@ -26,6 +26,7 @@ from spinney.spaces.box import FloatArray
 __all__ = [
     "Moved",
     "RingHistogram",
+    "WeightedPoints",
     "ask_rings",
     "completed",
     "noise_length",
@@ -49,17 +50,22 @@ NARROWEST = 1e-9
 
 
 class RingHistogram:
-    """Noisy numbers of rows by center and distance."""
+    """Noisy numbers of rows by center and distance; `expected` are those known before, if there are any."""
 
-    def __init__(self, edges: FloatArray, private_counts: FloatArray, noise: Noise) -> None:
+    def __init__(self, edges: FloatArray, private_counts: FloatArray, noise: Noise, expected: FloatArray | None = None) -> None:
         self.edges = edges
         # A ring that does not stand out of the noise of all rings is taken as empty: one far ring that is only noise would blow
         # up a radius. Rows cannot lie beyond the last edge.
         cut = noise.quantile(1 - 1 / private_counts.size)
         counts = np.where(private_counts < cut, 0.0, private_counts)[:, :-1]
-        # A center of which no ring stands out takes the average of all centers.
+        # A center of which no ring stands out takes the average of all centers, or better what is expected of its own rows: those
+        # of a small cluster often lie further away than most.
         pooled, least = private_counts[:, :-1].sum(axis=0), POOLED_STDS * noise.std * math.sqrt(len(counts))
-        counts[counts.sum(axis=1) == 0] = np.where(pooled < least, 0.0, pooled) / len(counts)
+        unknown = counts.sum(axis=1) == 0
+        counts[unknown] = np.where(pooled < least, 0.0, pooled) / len(counts)
+        if expected is not None:
+            unknown &= expected.sum(axis=1) > 0
+            counts[unknown] = expected[unknown]
         self.counts = counts
         self.totals = np.maximum(counts.sum(axis=1), 1.0)
 
@@ -95,11 +101,30 @@ def ring_edges(problem: PointProblem) -> FloatArray:
     return edges
 
 
-def ask_rings(curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge) -> RingHistogram:
-    """Ask how many rows lie at which distance from the nearest center."""
+@dataclass(frozen=True)
+class WeightedPoints:
+    """A private summary: points, how many rows each stands for, and how far from it these are (root mean square)."""
+
+    points: FloatArray
+    weights: FloatArray
+    spreads: FloatArray
+
+    def rings(self, centers: FloatArray, edges: FloatArray) -> FloatArray:
+        """Return how many rows of each center are expected within each ring."""
+        squares, labels = nearest(self.points, centers)
+        places = np.minimum(np.searchsorted(edges, np.sqrt(squares + self.spreads**2)), len(edges) - 1)
+        slots = np.bincount(labels * len(edges) + places, self.weights, len(centers) * len(edges)).astype(np.float64)
+        return slots.reshape(len(centers), len(edges))
+
+
+def ask_rings(
+    curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge, known: WeightedPoints | None = None
+) -> RingHistogram:
+    """Ask how many rows lie at which distance from the nearest center; a summary tells where none of them stands out."""
     edges = ring_edges(problem)
     answer = curator.ask(Counts(Rings(centers, edges)), charge)
-    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise)
+    expected = None if known is None or not len(known.points) else known.rings(centers, edges)
+    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise, expected)
 
 
 def shrunk(steps: FloatArray, variances: FloatArray, widths: FloatArray | None = None) -> FloatArray:

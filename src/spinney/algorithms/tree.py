@@ -5,7 +5,8 @@ Letters: k clusters, d columns, eps the whole budget.
 1. ``rows``      a noisy number of rows sets how far the tree goes.
 2. ``columns``   noisy histograms of the columns say which column to halve next, and where in a cell its rows are.
 3. ``splits``    PrivTree decides which cells need to be smaller; the first levels are split without looking.
-4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows.
+4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows. From five
+   columns on a count weighs as likely as its leaf is to have rows at all.
    If the number of clusters is to be found, it is found here (`spinney.solvers.valleys`); k is the most there may be before.
 5. Seeding and descent with restarts on the summary: free post-processing.
 6. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
@@ -32,7 +33,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.columns import smooth_densities, spreads
-from spinney.algorithms.leaves import are_full
+from spinney.algorithms.leaves import are_full, chances
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.medians import (
     MEDIAN_STEP,
@@ -42,7 +43,7 @@ from spinney.algorithms.medians import (
     median_support,
     move_to_medians,
 )
-from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported
+from spinney.algorithms.polish import WeightedPoints, ask_rings, completed, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.constraints import check
 from spinney.curators.gate import Curator
@@ -150,14 +151,12 @@ class Tree(Algorithm):
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(WeightedPoints):
     """Private weighted points, one per full leaf, the noisy number of rows, the units of columns for steps.
 
     And all leaves, if clusters are to be counted.
     """
 
-    points: FloatArray
-    weights: FloatArray
     n: float
     widths: FloatArray | None
     cells: NoisyCells | None
@@ -174,12 +173,15 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     start = min(start, MAX_START, splits.depth)
     threshold = max(FINE_LEAF * n, COARSE_LEAF * n - COARSE_ROWS) * min(1.0, MANY_CLUSTERS / problem.k)
     leaves = curator.ask(Grow(splits, start, int(threshold)), charges["splits"]).leaves
-    weights = curator.ask(Counts(leaves), charges["leaves"]).private_counts.astype(np.float64)
-    full = are_full(weights / max(std, 1e-9), leaves.depths - start)
+    answer = curator.ask(Counts(leaves), charges["leaves"])
+    weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
+    full = are_full(weights / max(std, 1e-9), levels)
     widths = step_widths(problem, spreads(densities, problem.domain))
     points = leaves.representatives()
     cells = NoisyCells(points, weights, *leaves.boxes(), full, std) if problem.is_counted else None
-    return Summary(points[full], weights[full], n, widths, cells)
+    if problem.n_features >= FEW_COLUMNS:
+        weights = weights * chances(answer.private_counts, levels, answer.noise)
+    return Summary(points[full], weights[full], leaves.take(np.flatnonzero(full)).spreads(), n, widths, cells)
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.
@@ -210,7 +212,7 @@ def two_steps(
     many = math.ceil(OVER * problem.k)
     fillers = problem.domain.sample(many, rng)
     start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
-    rings = ask_rings(curator, problem, start, charges["radii 1"])
+    rings = ask_rings(curator, problem, start, charges["radii 1"], summary)
     found = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
     weighted = found.centers, found.weights
     return _moved(curator, problem, charges, ("radii 2", LAST_STEPS[1]), summary, weighted, fillers, rng, how)
@@ -238,7 +240,7 @@ def _moved(
         else median_support(problem, summary.n, charges, last, how)
     )
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
-    rings = ask_rings(curator, problem, centers, charges[asked])
+    rings = ask_rings(curator, problem, centers, charges[asked], summary)
     if is_plain:
         step = polish(curator, problem, centers, rings, charges[last], summary.widths)
     else:

@@ -227,6 +227,18 @@ class TreeCells:
         means = [_means(*column) for column in zip(lower.T, upper.T, self.splits.densities, strict=True)]
         return domain.lower + np.column_stack(means) * (domain.upper - domain.lower)
 
+    def spreads(self) -> FloatArray:
+        """Return the root mean square distances of the cells' rows from their representatives, columns taken as independent."""
+        widths, total = self.splits.domain.upper - self.splits.domain.lower, np.zeros(len(self))
+        lower, upper = self._unit_boxes()
+        for low, high, density, width in zip(lower.T, upper.T, self.splits.densities, widths, strict=True):
+            zeroth, first, second = (
+                above - below for below, above in zip(_moments(low, density), _moments(high, density), strict=True)
+            )
+            share = np.maximum(zeroth, 1e-300)
+            total += width**2 * np.maximum(second / share - (first / share) ** 2, 0.0)
+        return np.sqrt(total)
+
     def _unit_boxes(self) -> tuple[FloatArray, FloatArray]:
         route = self.splits.route
         lower = np.zeros((len(self), self.splits.domain.n_features), dtype=np.int64)

@@ -5,9 +5,8 @@ import pytest
 
 from spinney import FiniteMetric, PrivateKMedoids
 from spinney.algorithms import cells as module
-from spinney.algorithms.cells import Estimate, spread
+from spinney.algorithms.cells import spread
 from spinney.algorithms.problem import SiteProblem
-from spinney.mechanisms.additive import Noise
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.solvers.medoids import solve_medoids
@@ -27,30 +26,6 @@ def test_without_noise_it_is_plain_local_search(power, existing):
     )
     assert model.medoid_indices_.tolist() == np.sort(plain.points).tolist()
     assert model.release_.charges[0].name == "fine"
-
-
-@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
-def test_full_cells_are_told_from_empty_ones(distribution):
-    noisy = np.array([500, 480, 530, *RNG.integers(-8, 9, 40)])
-    found = Estimate.of(noisy, Noise(distribution, 5.0))
-    assert (found.has_rows[:3] > 0.99).all()
-    assert (found.has_rows[3:] < 0.5).all()
-    np.testing.assert_allclose(found.counts[:3], noisy[:3], rtol=0.05)
-
-
-def test_demand_everywhere_is_not_taken_for_noise():
-    noisy = np.random.default_rng(1).poisson(40, 60) + np.random.default_rng(2).integers(-10, 11, 60)
-    found = Estimate.of(noisy, Noise("laplace", 5.0))
-    assert (found.has_rows > 0.5).mean() > 0.9
-    assert found.counts.sum() == pytest.approx(noisy.sum(), rel=0.1)
-
-
-@pytest.mark.parametrize("noisy", [[0, 0], [-(2**61), -5], [2**61, -(2**61), 3]])
-def test_answers_of_any_size_give_probabilities(noisy):
-    found = Estimate.of(np.array(noisy), Noise("laplace", 2.0))
-    assert ((found.has_rows >= 0) & (found.has_rows <= 1)).all()
-    assert np.isfinite(found.counts).all()
-    assert (found.counts >= 0).all()
 
 
 def spread_over(line, weights, cells):
