@@ -120,10 +120,14 @@ class WeightedPoints:
 def ask_rings(
     curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge, known: WeightedPoints | None = None
 ) -> RingHistogram:
-    """Ask how many rows lie at which distance from the nearest center; a summary tells where none of them stands out."""
+    """Ask how many rows lie at which distance from the nearest center; of means a summary tells where no ring stands out.
+
+    The radius of a median is a quantile of distances, which those of whole leaves do not tell.
+    """
     edges = ring_edges(problem)
     answer = curator.ask(Counts(Rings(centers, edges)), charge)
-    expected = None if known is None or not len(known.points) else known.rings(centers, edges)
+    is_known = known is not None and len(known.points) > 0 and problem.power == 2
+    expected = known.rings(centers, edges) if known and is_known else None
     return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise, expected)
 
 

@@ -1,11 +1,13 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spinney import Box
-from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, staged_leaves
+from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, chances, staged_leaves
+from spinney.mechanisms.additive import Noise
 from spinney.trees.quadtree import Splits
 
 DOMAIN = Box(-1, 1).domain(6)
@@ -41,3 +43,21 @@ def test_a_cluster_that_stands_out_is_kept_whatever_the_sum_of_all_cells_says(op
         found = leaves_of(open_curator, rows, epsilon=0.25, seed=seed)
         near = [(leaf.cells.middles() < 0).all(axis=1) for leaf in found]
         assert sum(leaf.weights[which].sum() for leaf, which in zip(found, near, strict=True)) > 300
+
+
+@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
+def test_a_doubtful_leaf_weighs_less_among_empty_leaves_than_among_full_ones(distribution):
+    rng, noise = np.random.default_rng(0), Noise(distribution, 10.0)
+    quiet, loud = rng.integers(-12, 13, 60), np.r_[rng.integers(100, 400, 45), rng.integers(-12, 13, 15)]
+    quiet[0] = loud[0] = 35
+    found = chances(np.r_[quiet, loud], np.repeat([2, 9], 60), noise)
+    assert found[0] < found[60]
+    assert (found[61:105] > 0.99).all()
+
+
+@given(st.lists(st.tuples(st.integers(-200, 5000), st.integers(-1, 40)), min_size=1, max_size=300))
+def test_chances_are_probabilities_whatever_the_leaves(leaves):
+    counts, levels = np.array(leaves).T
+    found = chances(counts, levels, Noise("laplace", 10.0))
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (chances(counts, levels, Noise("none", 0.0)) == 1).all()

@@ -203,3 +203,15 @@ def test_arrays_of_cells_are_of_one_kind_however_they_are_made():
     for cells in (grid, grid.children(np.ones(8, dtype=bool)), grid.take(np.arange(2)), tree.cells, tree.leaves, mine):
         assert not cells.codes.flags.writeable
         assert not cells.depths.flags.writeable
+
+
+def test_spreads_of_cells_are_those_of_rows_drawn_by_the_densities():
+    rng, domain = np.random.default_rng(0), Box([0, 0], [1, 8]).domain(2)
+    densities = rng.dirichlet(np.full(2**BIN_BITS, 0.3), 2)
+    splits = Splits.of(domain, densities)
+    cells = TreeCells.grid(splits, 3)
+    bins = np.column_stack([rng.choice(2**BIN_BITS, 200_000, p=column / column.sum()) for column in splits.densities])
+    rows = (bins + rng.random(bins.shape)) / 2**BIN_BITS * [1, 8]
+    for low, high, point, spread in zip(*cells.boxes(), cells.representatives(), cells.spreads(), strict=True):
+        inside = rows[((rows >= low) & (rows < high)).all(axis=1)]
+        assert spread == pytest.approx(np.sqrt(((inside - point) ** 2).sum(axis=1).mean()), rel=0.05)
