@@ -28,8 +28,10 @@ __all__ = ["Leaf", "are_full", "chances", "staged_leaves"]
 #: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
 #: deviations for m leaves: the decisions to split have said already that rows are near.
 SURE_LEVELS, SURE = 3, 0.3
-#: How likely leaves are to have rows is judged among at least so many of like level.
-FELLOWS = 50
+#: How likely leaves are to have rows is judged among at least so many of like level, and at least this part of them.
+FELLOWS, FELLOW_SHARE = 50, 1 / 16
+#: Counts are told apart by half a scale of noise up to so many scales, and by a fifth of themselves above.
+CERTAIN = 10.0
 #: Cells of the first stage are expected to hold so many standard deviations of their noise, if rows were spread evenly ...
 CELL_STDS = 0.5
 #: ... and are those of at most this level.
@@ -68,12 +70,15 @@ def chances(private_counts: NDArray[np.int64], levels: NDArray[np.int64], noise:
     n, found, cuts = len(levels), np.ones(len(levels)), [0]
     if noise.distribution == "none":
         return found
+    signals = private_counts / noise.scale
+    rounded = np.exp(np.round(5 * np.log(np.maximum(signals, CERTAIN))) / 5)
+    rounded = noise.scale * np.where(signals < CERTAIN, np.round(2 * signals) / 2, rounded)
     order = np.argsort(levels, kind="stable")
     for end in (np.flatnonzero(np.diff(levels[order])) + 1).tolist():
-        if min(end - cuts[-1], n - end) >= FELLOWS:
+        if min(end - cuts[-1], n - end) >= max(FELLOWS, FELLOW_SHARE * n):
             cuts.append(end)
     for fellows in np.split(order, cuts[1:]):
-        found[fellows] = Occupancy.of(private_counts[fellows], noise).has_rows
+        found[fellows] = Occupancy.of(rounded[fellows], noise).has_rows
     return found
 
 

@@ -39,12 +39,12 @@ class Occupancy:
     counts: FloatArray
 
     @classmethod
-    def of(cls, private_counts: IntArray, noise: Noise, prior: ArrayLike = 1.0) -> Occupancy:
+    def of(cls, private_counts: IntArray | FloatArray, noise: Noise, prior: ArrayLike = 1.0) -> Occupancy:
         """Read noisy counts by the most likely share of empty cells and mean of the others.
 
         Parameters
         ----------
-        private_counts : array of int
+        private_counts : array of int or float
         noise : Noise
         prior : float or array
             The probability that the surroundings of a cell have rows at all, as known before.

@@ -8,7 +8,9 @@ Proof: ``proofs/polish.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,11 +24,12 @@ from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing, Sums
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
+from spinney.trees.quadtree import TreeCells
 
 __all__ = [
     "Moved",
     "RingHistogram",
-    "WeightedPoints",
+    "WeightedLeaves",
     "ask_rings",
     "completed",
     "noise_length",
@@ -50,9 +53,15 @@ NARROWEST = 1e-9
 
 
 class RingHistogram:
-    """Noisy numbers of rows by center and distance; `expected` are those known before, if there are any."""
+    """Noisy numbers of rows by center and distance; `expected` are those that a summary tells, asked for where they are needed."""
 
-    def __init__(self, edges: FloatArray, private_counts: FloatArray, noise: Noise, expected: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        edges: FloatArray,
+        private_counts: FloatArray,
+        noise: Noise,
+        expected: Callable[[], FloatArray] | None = None,
+    ) -> None:
         self.edges = edges
         # A ring that does not stand out of the noise of all rings is taken as empty: one far ring that is only noise would blow
         # up a radius. Rows cannot lie beyond the last edge.
@@ -63,9 +72,10 @@ class RingHistogram:
         pooled, least = private_counts[:, :-1].sum(axis=0), POOLED_STDS * noise.std * math.sqrt(len(counts))
         unknown = counts.sum(axis=1) == 0
         counts[unknown] = np.where(pooled < least, 0.0, pooled) / len(counts)
-        if expected is not None:
-            unknown &= expected.sum(axis=1) > 0
-            counts[unknown] = expected[unknown]
+        if expected is not None and unknown.any():
+            known = expected()
+            unknown &= known.sum(axis=1) > 0
+            counts[unknown] = known[unknown]
         self.counts = counts
         self.totals = np.maximum(counts.sum(axis=1), 1.0)
 
@@ -102,23 +112,23 @@ def ring_edges(problem: PointProblem) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class WeightedPoints:
-    """A private summary: points, how many rows each stands for, and how far from it these are (root mean square)."""
+class WeightedLeaves:
+    """A private summary: leaves of a tree, a point of each, and about how many rows it has."""
 
+    leaves: TreeCells
     points: FloatArray
     weights: FloatArray
-    spreads: FloatArray
 
     def rings(self, centers: FloatArray, edges: FloatArray) -> FloatArray:
         """Return how many rows of each center are expected within each ring."""
         squares, labels = nearest(self.points, centers)
-        places = np.minimum(np.searchsorted(edges, np.sqrt(squares + self.spreads**2)), len(edges) - 1)
+        places = np.minimum(np.searchsorted(edges, np.sqrt(squares + self.leaves.spreads() ** 2)), len(edges) - 1)
         slots = np.bincount(labels * len(edges) + places, self.weights, len(centers) * len(edges)).astype(np.float64)
         return slots.reshape(len(centers), len(edges))
 
 
 def ask_rings(
-    curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge, known: WeightedPoints | None = None
+    curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge, known: WeightedLeaves | None = None
 ) -> RingHistogram:
     """Ask how many rows lie at which distance from the nearest center; of means a summary tells where no ring stands out.
 
@@ -126,8 +136,8 @@ def ask_rings(
     """
     edges = ring_edges(problem)
     answer = curator.ask(Counts(Rings(centers, edges)), charge)
-    is_known = known is not None and len(known.points) > 0 and problem.power == 2
-    expected = known.rings(centers, edges) if known and is_known else None
+    tells = known is not None and len(known.points) > 0 and problem.power == 2
+    expected = partial(known.rings, centers, edges) if known and tells else None
     return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise, expected)
 
 

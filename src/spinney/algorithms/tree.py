@@ -43,7 +43,7 @@ from spinney.algorithms.medians import (
     median_support,
     move_to_medians,
 )
-from spinney.algorithms.polish import WeightedPoints, ask_rings, completed, polish, step_widths, supported
+from spinney.algorithms.polish import WeightedLeaves, ask_rings, completed, polish, step_widths, supported
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.constraints import check
 from spinney.curators.gate import Curator
@@ -151,8 +151,8 @@ class Tree(Algorithm):
 
 
 @dataclass(frozen=True)
-class Summary(WeightedPoints):
-    """Private weighted points, one per full leaf, the noisy number of rows, the units of columns for steps.
+class Summary(WeightedLeaves):
+    """The full leaves, the noisy number of rows, the units of columns for steps.
 
     And all leaves, if clusters are to be counted.
     """
@@ -177,11 +177,12 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
     full = are_full(weights / max(std, 1e-9), levels)
     widths = step_widths(problem, spreads(densities, problem.domain))
-    points = leaves.representatives()
-    cells = NoisyCells(points, weights, *leaves.boxes(), full, std) if problem.is_counted else None
+    kept, cells = leaves.take(np.flatnonzero(full)), None
+    if problem.is_counted:
+        cells = NoisyCells(leaves.representatives(), weights, *leaves.boxes(), full, std)
     if problem.n_features >= FEW_COLUMNS:
         weights = weights * chances(answer.private_counts, levels, answer.noise)
-    return Summary(points[full], weights[full], leaves.take(np.flatnonzero(full)).spreads(), n, widths, cells)
+    return Summary(kept, kept.representatives(), weights[full], n, widths, cells)
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.
