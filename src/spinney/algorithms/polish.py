@@ -53,7 +53,7 @@ NARROWEST = 1e-9
 
 
 class RingHistogram:
-    """Noisy numbers of rows by center and distance; `expected` are those that a summary tells, asked for where they are needed."""
+    """Noisy numbers of rows by center and distance; `expected` are those that a summary tells, asked for where needed."""
 
     def __init__(
         self,
