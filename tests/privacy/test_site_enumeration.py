@@ -8,9 +8,10 @@ import pytest
 
 import spinney.algorithms.cells
 import spinney.algorithms.coverage
-from spinney.algorithms.cells import Cells, Estimate
+from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import LocalSearch
+from spinney.algorithms.occupancy import Occupancy
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
@@ -35,7 +36,7 @@ SPACES = {
 }
 
 #: As they are, without memory.
-PLAIN = {MetricHST: MetricHST.build, NestedCells: NestedCells.carve, Estimate: Estimate.of}
+PLAIN = {MetricHST: MetricHST.build, NestedCells: NestedCells.carve, Occupancy: Occupancy.of}
 
 #: Each algorithm, small: its space, k, and the charges after which it depends on earlier answers through its next question alone.
 CASES = {
@@ -104,7 +105,7 @@ def public_steps():
     return {
         (MetricHST, "build"): remembered(MetricHST.build),
         (NestedCells, "carve"): remembered(NestedCells.carve),
-        (Estimate, "of"): remembered(Estimate.of),
+        (Occupancy, "of"): remembered(Occupancy.of),
         # One search is enough for so few points.
         (spinney.algorithms.cells, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
         (spinney.algorithms.coverage, "solve_medoids"): remembered(functools.partial(solve_medoids, restarts=1)),
