@@ -21,10 +21,13 @@ from spinney.spaces.grid import GRID_BITS, Door, as_floats
 
 __all__ = ["CLIPPED", "PLACES", "RAW", "STEPS", "Entered", "enter", "find_near"]
 
-#: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes the number of its grid step; or the
-#: middle of its grid step.
+#: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes its place on the grid, whose whole
+#: part is the number of its grid step; or the middle of its grid step.
 RAW, CLIPPED, STEPS, PLACES = 0, 1, 2, 3
 _LAST = 2.0**GRID_BITS - 1.0
+_LARGEST = float(np.finfo(np.float64).max)
+#: Up to so many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
+_FEW = 8
 _NONE, _NO_MASK = as_floats(np.empty((0, 0))), np.empty(0, np.uint8)
 
 
@@ -38,29 +41,34 @@ class Entered(NamedTuple):
 
 
 @compiled
-def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, checks, alive):  # type: ignore[no-untyped-def]
+def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, alive):  # type: ignore[no-untyped-def]
     """Change the raw values of the first `count` rows of a slab, and decide which of the rows count.
 
     ``rows`` are copied to the slab first; if there are none, it has been filled.
-    ``fences`` is that of `_fences`; ``checks``, for a block, is scratch. Rounding keeps the order of numbers, so a value may as
-    well be clipped after it has become the number of its grid step.
+    ``fences`` is that of `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
+    its place on the grid. Conditions are written so that the compiler makes one instruction of each.
     """
     d = slab.shape[1]
     for b in range(-(-count // BLOCK)):
         size = min(BLOCK, count - b * BLOCK)
-        if rows.size:
+        if rows.size and d <= _FEW:
+            for t in range(d):
+                for i in range(size):
+                    slab[b, t, i] = rows[b * BLOCK + i, t]
+        elif rows.size:
             for i in range(size):
                 for t in range(d):
                     slab[b, t, i] = rows[b * BLOCK + i, t]
-        for i in range(size):
-            checks[i] = 0.0
+        clean = True
         for t in range(d):
             for i in range(size):
-                checks[i] += slab[b, t, i] * 0.0  # NaN if the value is NaN or infinite
-        missing = False
+                clean &= abs(slab[b, t, i]) <= _LARGEST  # neither NaN nor infinite
         for i in range(size):
-            alive[b, i] = checks[i] == 0.0
-            missing |= checks[i] != 0.0
+            alive[b, i] = True
+        if not clean:
+            for t in range(d):
+                for i in range(size):
+                    alive[b, i] &= abs(slab[b, t, i]) <= _LARGEST
         if form == CLIPPED or (form != RAW and radius < np.inf):
             for t in range(d):
                 lower, upper = fences[0, t], fences[1, t]
@@ -81,12 +89,15 @@ def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, checks,
                 step, last = fences[3, t], fences[5, t]
                 if form == STEPS:
                     for i in range(size):
-                        slab[b, t, i] = min(max(np.floor((slab[b, t, i] - lower) * inverse), 0.0), last)
+                        place = (slab[b, t, i] - lower) * inverse
+                        place = place if place > 0.0 else 0.0
+                        slab[b, t, i] = place if place < last else last
                 else:
                     for i in range(size):
-                        place = min(max(np.floor((slab[b, t, i] - lower) * inverse), 0.0), last)
-                        slab[b, t, i] = lower + (place + 0.5) * step
-        if missing:
+                        place = np.floor((slab[b, t, i] - lower) * inverse)
+                        place = place if place > 0.0 else 0.0
+                        slab[b, t, i] = lower + ((place if place < last else last) + 0.5) * step
+        if not clean:
             for i in range(size):
                 if not alive[b, i]:
                     alive[b, i] = nan_to_center
@@ -130,12 +141,12 @@ def _project(slab, count, directions, center, found):  # type: ignore[no-untyped
 def _enter_projected(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
     """Yield rows that were projected; those that do not count outside do not count here."""
     view: Projection = door.view
-    checks, fences = np.empty(BLOCK), _fences(door, form)
+    fences = _fences(door, form)
     for seen in enter(rows, mask, view.outer, PLACES):
         slab = np.empty((len(seen.slab), len(view.directions), seen.slab.shape[2]))
         _project(seen.slab, seen.size, view.directions, view.outer.center, slab)
         alive = np.empty((len(slab), BLOCK), dtype=np.bool_)
-        _enter(_NONE, slab, seen.size, _NO_MASK, fences, door.radius, door.nan_to_center, form, checks, alive)
+        _enter(_NONE, slab, seen.size, _NO_MASK, fences, door.radius, door.nan_to_center, form, alive)
         yield Entered(seen.here, seen.size, slab, alive.reshape(-1)[: seen.size] & seen.alive)
 
 
@@ -164,7 +175,7 @@ def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) ->
     if door.view is not None:
         yield from (_enter_fenced if type(door.view) is Fence else _enter_projected)(rows, mask, door, form)
         return
-    checks, fences = np.empty(BLOCK), _fences(door, form)
+    fences = _fences(door, form)
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab
     parts, slab = stretches(*rows.shape)
@@ -173,5 +184,5 @@ def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) ->
         if not is_ready:
             load(rows[here], slab)
         ready = rows[here] if is_ready else _NONE
-        _enter(ready, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, checks, alive)
+        _enter(ready, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, alive)
         yield Entered(here, count, slab, alive.reshape(-1)[:count])

@@ -177,16 +177,20 @@ def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells) -> IntAr
 
 
 @compiled
-def _add_rings(slab, labels, centers, squared_edges, counts):  # type: ignore[no-untyped-def]
+def _add_rings(slab, labels, centers, squared_edges, squares, counts):  # type: ignore[no-untyped-def]
+    """Count rows by label and ring; ``squares``, for a block, is scratch."""
     for b in range(slab.shape[0]):
-        for i in range(min(BLOCK, labels.size - b * BLOCK)):
-            j = labels[b * BLOCK + i]
+        size = min(BLOCK, labels.size - b * BLOCK)
+        for i in range(size):
+            squares[i] = 0.0
+        for t in range(slab.shape[1]):
+            for i in range(size):
+                gap = slab[b, t, i] - centers[max(labels[b * BLOCK + i], 0), t]
+                squares[i] += gap * gap
+        for i in range(size):
+            j, square = labels[b * BLOCK + i], squares[i]
             if j < 0:
                 continue
-            square = 0.0
-            for t in range(slab.shape[1]):
-                gap = slab[b, t, i] - centers[j, t]
-                square += gap * gap
             low, high = 0, squared_edges.size
             while low < high:
                 middle = (low + high) >> 1
@@ -203,8 +207,9 @@ def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labels, centers: Flo
     if not squared_edges.size:
         _add_ones(labels.astype(np.int64), counts[:, 0])
         return counts
+    squares = np.empty(BLOCK)
     for entered in enter(rows, mask, door, PLACES):
-        _add_rings(entered.slab, labels[entered.here], centers, squared_edges, counts)
+        _add_rings(entered.slab, labels[entered.here], centers, squared_edges, squares, counts)
     return counts
 
 

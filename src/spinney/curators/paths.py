@@ -19,52 +19,83 @@ __all__ = ["code_bounds", "encode", "find_cells", "hash_table", "masks", "offset
 
 _WHOLE = 2**GRID_BITS
 _ONES = np.uint64(2**WORD - 1)
+#: Bits of a column that are read at once: tables of more would leave the first-level cache.
+_DIGIT = 7
 
 
 @compiled
-def _encode(slab, route, steps, sides, code, codes):  # type: ignore[no-untyped-def]
-    """Write the path codes of grid coordinates.
+def _read(slab, axes, shifts, digits, table, codes):  # type: ignore[no-untyped-def]
+    """Write the path codes of places on the grid along a route that halves.
 
-    ``steps``, ``sides`` and ``code``, for a block, are scratch; a route without shifts needs the widths of the rows' cells in
-    ``sides``, and takes their lower ends off the steps as it goes down.
+    A level reads one bit of a column. Levels that read neighboring bits of the same column, a digit, read them at once:
+    ``table`` (a row for each level of a word) tells which bits of the code the values of a digit set, and ``digits`` has its
+    column, its lowest bit, how many levels read it, and which bit the last of these reads and writes. Both are scratch.
     """
-    d, count = slab.shape[1], codes.shape[1]
-    for b in range(-(-count // BLOCK)):
-        size = min(BLOCK, count - b * BLOCK)
-        for t in range(d):
+    for word in range(codes.shape[0]):
+        first, last = 64 * word, min(64 * word + 64, axes.size)
+        count = 0
+        for level in range(first, last):
+            axis, shift, g = axes[level], np.int64(shifts[level]), 0
+            while g < count and (digits[g, 0] != axis or shift < digits[g, 1] or shift >= digits[g, 1] + _DIGIT):
+                g += 1
+            if g == count:
+                count += 1
+                digits[g, 0], digits[g, 1], digits[g, 2] = axis, max(shift - _DIGIT + 1, 0), 0
+                for value in range(2**_DIGIT):
+                    table[g, value] = 0
+            low, place = shift - digits[g, 1], 63 - (level - first)
+            digits[g, 2], digits[g, 3], digits[g, 4] = digits[g, 2] + 1, shift, place
+            for value in range(2**_DIGIT):
+                table[g, value] |= np.uint64((value >> low) & 1) << np.uint64(place)
+        for b in range(-(-codes.shape[1] // BLOCK)):
+            start, size = b * BLOCK, min(BLOCK, codes.shape[1] - b * BLOCK)
             for i in range(size):
-                steps[t, i] = np.int64(slab[b, t, i])
-        for t in range(sides.shape[0]):
+                codes[word, start + i] = 0
+            for g in range(count):
+                axis, low, shift, place = digits[g, 0], digits[g, 1], digits[g, 3], digits[g, 4]
+                if digits[g, 2] > 1:
+                    for i in range(size):
+                        codes[word, start + i] |= table[g, (np.int64(slab[b, axis, i]) >> low) & (2**_DIGIT - 1)]
+                else:  # a single bit is sooner read than looked up
+                    for i in range(size):
+                        codes[word, start + i] |= np.uint64(((np.int64(slab[b, axis, i]) >> shift) & 1) << place)
+
+
+@compiled
+def _cut(slab, axes, fractions, steps, sides, codes):  # type: ignore[no-untyped-def]
+    """Write the path codes of places on the grid along a route that cuts where its fractions say.
+
+    ``steps`` and ``sides``, for a block, are scratch: the rows' places above the lower ends of their cells, and the widths of
+    these.
+    """
+    for b in range(-(-codes.shape[1] // BLOCK)):
+        start, size = b * BLOCK, min(BLOCK, codes.shape[1] - b * BLOCK)
+        for t in range(slab.shape[1]):
             for i in range(size):
-                sides[t, i] = _WHOLE
+                steps[t, i], sides[t, i] = np.int64(slab[b, t, i]), _WHOLE
         for word in range(codes.shape[0]):
-            first, last = 64 * word, min(64 * word + 64, route.axes.size)
+            first, last = 64 * word, min(64 * word + 64, axes.size)
             for i in range(size):
-                code[i] = 0
+                codes[word, start + i] = 0
             for level in range(first, last):
-                axis = route.axes[level]
-                if route.shifts.size:
-                    shift = np.int64(route.shifts[level])
-                    for i in range(size):
-                        code[i] = (code[i] << 1) | ((steps[axis, i] >> shift) & 1)
-                else:
-                    fraction = route.fractions[level]
-                    for i in range(size):
-                        side = sides[axis, i]
-                        part = (side * fraction) >> GRID_BITS
-                        above = np.int64(steps[axis, i] >= part)
-                        steps[axis, i] -= above * part
-                        sides[axis, i] = part + above * (side - 2 * part)
-                        code[i] = (code[i] << 1) | above
-            for i in range(size):
-                codes[word, b * BLOCK + i] = np.uint64(code[i]) << np.uint64(63 - (last - first - 1))
+                axis, fraction, place = axes[level], fractions[level], np.uint64(63 - (level - first))
+                for i in range(size):
+                    side = sides[axis, i]
+                    part = (side * fraction) >> GRID_BITS
+                    above = np.int64(steps[axis, i] >= part)
+                    steps[axis, i] -= above * part
+                    sides[axis, i] = part + above * (side - 2 * part)
+                    codes[word, start + i] |= np.uint64(above) << place
 
 
 def encode(entered: Entered, route: Route, words: int) -> CodeArray:
-    """Return the first words of the path codes of rows given as grid steps."""
+    """Return the first words of the path codes of rows given as places on the grid."""
     codes, d = np.empty((words, entered.size), dtype=np.uint64), entered.slab.shape[1]
-    steps, sides = np.empty((d, BLOCK), np.int64), np.empty((0 if route.shifts.size else d, BLOCK), np.int64)
-    _encode(entered.slab, route, steps, sides, np.empty(BLOCK, np.int64), codes)
+    if route.shifts.size:
+        digits, table = np.empty((WORD, 5), np.int64), np.empty((WORD, 2**_DIGIT), np.uint64)
+        _read(entered.slab, route.axes, route.shifts, digits, table, codes)
+    else:
+        _cut(entered.slab, route.axes, route.fractions, np.empty((d, BLOCK), np.int64), np.empty((d, BLOCK), np.int64), codes)
     return codes
 
 

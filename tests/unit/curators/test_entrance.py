@@ -23,7 +23,8 @@ def entered(rows, mask, domain, nan_to_center, form):
     """Return all rows as they came in, and which of them count."""
     values, alive = [np.empty((0, 2))], [np.empty(0, bool)]
     for one in enter(rows, mask, door(domain, nan_to_center), form):
-        values.append(one.slab[:, :, :BLOCK].transpose(0, 2, 1).reshape(-1, 2)[: one.size].copy())
+        came = one.slab[:, :, :BLOCK].transpose(0, 2, 1).reshape(-1, 2)[: one.size].copy()
+        values.append(np.floor(came) if form == STEPS else came)  # of a place on the grid its whole part is read
         alive.append(one.alive)
     return np.concatenate(values), np.concatenate(alive)
 
