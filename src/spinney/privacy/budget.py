@@ -36,7 +36,7 @@ def read_amount(name: str, owner: str, value: Any) -> Amount:
     """Return an exact amount of at least 0, or infinity, or raise: neither negative nor rounded ones ever add up to a promise."""
     if type(value) is int:
         value = Fraction(value)
-    if (type(value) is Fraction and value >= 0) or (type(value) is float and value == math.inf):
+    if (type(value) is Fraction and value.numerator >= 0) or (type(value) is float and value == math.inf):
         amount: Amount = value
         return amount
     raise ParameterError.wrong(name, owner, "an exact Fraction of at least 0", value, "for example Fraction(1, 10).")

@@ -143,6 +143,22 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
         raise ParameterError.wrong("parts", "compose", "a sequence of Part", parts, "one Part for every question.")
     if sum(part.share for part in parts) != 1:
         raise ValueError("the shares of a plan must sum to one")
+    shares = tuple((part.name, part.question, part.share, part.l1, part.l2) for part in parts)
+    amounts = _least_noise(budget.epsilon, budget.delta, shares)
+    return tuple(Charge(p.name, p.question, *amount) for p, amount in zip(parts, amounts, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _least_noise(
+    epsilon: Amount, delta: Fraction, shares: tuple[tuple[str, str, Fraction, float, float], ...]
+) -> tuple[tuple[Measure, Amount], ...]:
+    """Return what `compose` charges for each part; numbers alone are kept, for what is handed out may be changed."""
+    budget, parts = Budget(epsilon, delta), [Part(*share) for share in shares]
+    return tuple((charge.measure, charge.amount) for charge in _best_charges(budget, parts))
+
+
+def _best_charges(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
+    """Try all the ways."""
     pure = _charges(budget, parts, frozenset())
     if budget.is_infinite or budget.delta == 0:
         return pure

@@ -67,12 +67,13 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
                         high = middle
                 found[a] = low
                 for i in range(n):
-                    trials[a, i] = 0.0
-                for t in range(d):
-                    coordinate = columns[t, low]
+                    gap = columns[0, i] - columns[0, low] if d % 2 else 0.0
+                    trials[a, i] = gap * gap
+                for t in range(d % 2, d, 2):  # two columns on one walk, added up one after the other
+                    here, there = columns[t, low], columns[t + 1, low]
                     for i in range(n):
-                        gap = columns[t, i] - coordinate
-                        trials[a, i] += gap * gap
+                        gap, other = columns[t, i] - here, columns[t + 1, i] - there
+                        trials[a, i] = (trials[a, i] + gap * gap) + other * other
                 for i in range(n):
                     trials[a, i] = min(trials[a, i], closest[i])
             c0 = c1 = c2 = c3 = 0.0
@@ -170,8 +171,15 @@ def improve(
     points: FloatArray, weights: FloatArray, centers: FloatArray, power: int, steps: int, tolerance: float, floor: float
 ) -> Solution:
     """Run up to `steps` steps, until the cost falls by less than `tolerance` of itself."""
-    slab, cost = as_slab(points), np.inf
+    return _descend(as_slab(points), weights, centers, power, steps, tolerance, floor)
+
+
+def _descend(
+    slab: FloatArray, weights: FloatArray, centers: FloatArray, power: int, steps: int, tolerance: float, floor: float
+) -> Solution:
+    """As `improve`, for the points of a slab."""
     centers, weights = np.array(centers, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)
+    cost = np.inf
     for _ in range(steps):
         moved, new_cost = _step(slab, weights, centers, power, floor)
         if cost - new_cost <= tolerance * new_cost:
@@ -216,15 +224,15 @@ def solve(
     restarts, steps = max(1, int(share * restarts)), min(steps, max(LEAST_STEPS, int(share * steps)))
     draws = rng.random((restarts, k, max(1, int(share * TRIALS))))
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
-    floor = max(1e-9 * spread, 1e-300)
+    floor, slab = max(1e-9 * spread, 1e-300), as_slab(points)
 
     def begin(index: int) -> Solution:
         reach = power if index % 2 else 2  # far-reaching seeds find small clusters; both kinds are tried for k-median
         first = seed(points, weights, k, reach, draws[index], fillers) if index < restarts else starts[index - restarts]
-        return improve(points, weights, first, power, 3, 0.0, floor)
+        return _descend(slab, weights, first, power, 3, 0.0, floor)
 
     def finish(solution: Solution) -> Solution:
-        return improve(points, weights, solution.centers, power, steps, 1e-5, floor)
+        return _descend(slab, weights, solution.centers, power, steps, 1e-5, floor)
 
     with nullcontext() if points.size * k < WORTH_THREADS else ThreadPoolExecutor(os.cpu_count()) as pool:
         each = map if pool is None else pool.map

@@ -77,12 +77,13 @@ class Splits:
         """
         even = np.full((domain.n_features, 2**BIN_BITS), 0.5**BIN_BITS)
         densities = even if densities is None else EVEN_SHARE * even + (1 - EVEN_SHARE) * densities
-        spreads = [_spreads(*column) for column in zip(densities, domain.upper - domain.lower, strict=True)]
-        used = np.zeros(domain.n_features, dtype=np.int64)
+        spreads = _spreads(densities, domain.upper - domain.lower).tolist()
+        ahead = [iter([*later, -1.0]) for _, *later in spreads]
+        widths, used = [spread[0] for spread in spreads], [0] * domain.n_features
         axes, shifts = [], []
         for _ in range(min(MOST_HALVINGS, GRID_BITS * domain.n_features)):
-            widths = [spread[bits] if bits < GRID_BITS else -1.0 for spread, bits in zip(spreads, used, strict=True)]
-            axis = int(np.argmax(widths))
+            axis = widths.index(max(widths))
+            widths[axis] = next(ahead[axis])
             used[axis] += 1
             axes.append(axis)
             shifts.append(GRID_BITS - used[axis])
@@ -130,35 +131,41 @@ class Splits:
 
 
 def _moments(cuts: FloatArray, density: FloatArray, powers: int = 3) -> list[FloatArray]:
-    """Return the integrals of 1, x and x^2, or the first of them, up to each cut, density even within equal bins of [0, 1]."""
-    bins = density.size
+    """Return the integrals of 1, x and x^2, or the first of them, up to each cut, density even within equal bins of [0, 1].
+
+    There may be several densities, a row each.
+    """
+    bins = density.shape[-1]
     edges = np.linspace(0.0, 1.0, bins + 1)
     place = np.minimum((cuts * bins).astype(np.int64), bins - 1)
+    heights, starts = density[..., place] * bins, edges[place]
     moments = []
     for power in range(1, powers + 1):
         steps = density * bins * (edges[1:] ** power - edges[:-1] ** power) / power
-        below = np.concatenate([[0.0], np.cumsum(steps)])
-        moments.append(below[place] + density[place] * bins * (cuts**power - edges[place] ** power) / power)
+        below = np.zeros((*density.shape[:-1], bins + 1))
+        np.cumsum(steps, axis=-1, out=below[..., 1:])
+        moments.append(below[..., place] + heights * (cuts**power - starts**power) / power)
     return moments
 
 
 def _means(lower: FloatArray, upper: FloatArray, density: FloatArray) -> FloatArray:
     """Return the mean place of the rows between two cuts."""
-    (low0, low1), (high0, high1) = _moments(lower, density, 2), _moments(upper, density, 2)
+    (low0, high0), (low1, high1) = (np.split(moment, 2) for moment in _moments(np.concatenate([lower, upper]), density, 2))
     return np.clip((high1 - low1) / np.maximum(high0 - low0, 1e-300), lower, upper)
 
 
-def _spreads(density: FloatArray, width: float) -> FloatArray:
-    """Return the mean variance of a column's rows within its cells after 0, 1, 2, ... halvings.
+def _spreads(densities: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the mean variance of each column's rows within its cells after 0, 1, 2, ... halvings.
 
     Below the bins rows are spread evenly, so each further halving divides the variance by four.
     """
-    spreads = np.empty(GRID_BITS)
-    moments = _moments(np.linspace(0.0, 1.0, density.size + 1), density)
+    spreads = np.empty((len(densities), GRID_BITS))
+    moments = np.array(_moments(np.linspace(0.0, 1.0, densities.shape[1] + 1), densities))
     for bits in range(BIN_BITS + 1):
-        zeroth, first, second = (np.diff(moment[:: 2 ** (BIN_BITS - bits)]) for moment in moments)
-        spreads[bits] = width**2 * max(float(np.sum(second - first**2 / np.maximum(zeroth, 1e-300))), 1e-18)
-    spreads[BIN_BITS + 1 :] = spreads[BIN_BITS] * 0.25 ** np.arange(1, GRID_BITS - BIN_BITS)
+        zeroth, first, second = np.diff(moments[:, :, :: 2 ** (BIN_BITS - bits)])
+        variances = np.sum(second - first**2 / np.maximum(zeroth, 1e-300), axis=1)
+        spreads[:, bits] = widths**2 * np.maximum(variances, 1e-18)
+    spreads[:, BIN_BITS + 1 :] = spreads[:, BIN_BITS, None] * 0.25 ** np.arange(1, GRID_BITS - BIN_BITS)
     return spreads
 
 
@@ -241,18 +248,17 @@ class TreeCells:
 
     def _unit_boxes(self) -> tuple[FloatArray, FloatArray]:
         route = self.splits.route
-        lower = np.zeros((len(self), self.splits.domain.n_features), dtype=np.int64)
+        lower = np.zeros((self.splits.domain.n_features, len(self)), dtype=np.int64)  # column by column
         width = np.full_like(lower, 2**GRID_BITS)
         for level in range(int(self.depths.max(initial=0))):
-            below = self.depths > level
-            axis = route.axes[level]
-            word, bit = divmod(level, WORD)
-            ones = ((self.codes[below, word] >> np.uint64(WORD - 1 - bit)) & np.uint64(1)).astype(np.int64)
-            side = width[below, axis]
+            below, axis, (word, bit) = self.depths > level, route.axes[level], divmod(level, WORD)
+            is_upper = (self.codes[:, word] & np.uint64(1 << (WORD - 1 - bit))) != 0
+            side = width[axis]
             part = (side * route.fractions[level]) >> GRID_BITS
-            lower[below, axis] += ones * part
-            width[below, axis] = np.where(ones, side - part, part)
-        return lower / 2.0**GRID_BITS, (lower + width) / 2.0**GRID_BITS
+            lower[axis] += np.where(is_upper & below, part, 0)
+            width[axis] = np.where(below, np.where(is_upper, side - part, part), side)
+        upper = lower + width
+        return np.ascontiguousarray(lower.T) / 2.0**GRID_BITS, np.ascontiguousarray(upper.T) / 2.0**GRID_BITS
 
 
 @dataclass(frozen=True)
