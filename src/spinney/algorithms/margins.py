@@ -10,6 +10,7 @@ Proof: ``proofs/polish.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -28,17 +29,22 @@ SLACK = 1.03
 HALVINGS = 40
 
 
-def _laplace_beyond(reach: FloatArray, first: float, second: FloatArray) -> FloatArray:
-    """Return the probability that the sum of two Laplace variables of these scales lies further out than `reach`.
+def _laplace_beyond(first: float, second: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return what tells the probability that the sum of two Laplace variables of these scales lies further out than some t.
 
     ``(a^2 exp(-t/a) - b^2 exp(-t/b)) / (a^2 - b^2)``, and where the scales are nearly one ``(1 + t/(2a)) exp(-t/a)``.
     """
     apart = np.abs(first - second) > 1e-6 * first
     other = np.where(apart, np.maximum(second, 1e-12 * first), first / 2)
     square, other_square = first**2, other**2
-    each = (square * np.exp(-reach / first) - other_square * np.exp(-reach / other)) / (square - other_square)
-    found: FloatArray = np.where(apart, each, (1 + reach / (2 * first)) * np.exp(-reach / first))
-    return found
+    difference, all_apart = square - other_square, bool(apart.all())
+
+    def beyond(reach: FloatArray) -> FloatArray:
+        tail = np.exp(-reach / first)
+        each: FloatArray = (square * tail - other_square * np.exp(-reach / other)) / difference
+        return each if all_apart else np.where(apart, each, (1 + reach / (2 * first)) * tail)
+
+    return beyond
 
 
 def joint_quantile(vectors: Noise, weights: Noise, shares: FloatArray, ratio: float) -> FloatArray:
@@ -58,9 +64,10 @@ def joint_quantile(vectors: Noise, weights: Noise, shares: FloatArray, ratio: fl
     if vectors.distribution == weights.distribution == "laplace":
         low = np.zeros_like(shares)
         high = -math.log((1 - COVER) / 4) * (vectors.scale + other * weights.scale)
+        beyond = _laplace_beyond(vectors.scale, other * weights.scale)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            is_near = _laplace_beyond(middle, vectors.scale, other * weights.scale) > 1 - COVER
+            is_near = beyond(middle) > 1 - COVER
             low, high = np.where(is_near, middle, low), np.where(is_near, high, middle)
         return np.asarray(high)
     if vectors.distribution == weights.distribution == "gaussian":
