@@ -51,13 +51,15 @@ class Charge:
         if type(self.measure) is not Measure:
             raise ParameterError.wrong("measure", "Charge", "a Measure", self.measure, "Measure.PURE is epsilon.")
         object.__setattr__(self, "amount", read_amount("amount", "Charge", self.amount))
-        object.__setattr__(self, "delta", read_amount("delta", "Charge", self.delta))
-        if type(self.delta) is float:  # which only infinity is
+        delta: Amount = read_amount("delta", "Charge", self.delta)
+        object.__setattr__(self, "delta", delta)
+        if isinstance(delta, float):  # which only infinity is
             raise ParameterError.wrong("delta", "Charge", "a finite Fraction of at least 0", self.delta, "0 for a pure promise.")
 
     def part(self, share: Fraction) -> Charge:
         """Return the given share of this charge, which is positive, under the same name."""
-        if not read_amount("share", "Charge.part", share) or type(share) is float:
+        amount: Amount = read_amount("share", "Charge.part", share)
+        if not amount or isinstance(amount, float):  # which only infinity is
             raise ParameterError.wrong("share", "Charge.part", "a positive Fraction", share, "for example Fraction(1, 2).")
         return Charge(self.name, self.question, self.measure, self.amount * share, self.delta * share)
 
