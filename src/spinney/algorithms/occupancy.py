@@ -49,19 +49,21 @@ class Occupancy:
         prior : float or array
             The probability that the surroundings of a cell have rows at all, as known before.
         """
-        known = np.column_stack([private_counts, np.broadcast_to(prior, len(private_counts))])
-        different, place, times = np.unique(known, axis=0, return_inverse=True, return_counts=True)
+        known = private_counts + 1j * np.asarray(prior)  # pairs
+        different, place, times = np.unique(known, return_inverse=True, return_counts=True)
         scale = max(noise.scale, LEAST_SCALE)
-        noisy = np.maximum(different[:, 0] / scale, LOWEST)  # in units of s, as all below
+        noisy = np.maximum(different.real / scale, LOWEST)  # in units of s, as all below
         laws = _Laplace if noise.distribution == "laplace" else _Gaussian
         means = np.geomspace(LEAST_MEAN, max(float(noisy.max()), 2 * LEAST_MEAN), N_MEANS)
-        shares = np.multiply.outer(1 - EMPTY_SHARES, different[:, 1])[:, None]
-        filled = np.log(shares) + laws.if_filled(noisy, 1 / means[:, None])
-        total = np.logaddexp(filled, np.log1p(-shares) + laws.if_empty(noisy))
-        i, j = np.unravel_index(int((total @ times).argmax()), total.shape[:2])
-        has_rows = np.exp(filled[i, j] - total[i, j])
+        shares = np.multiply.outer(1 - EMPTY_SHARES, different.imag)[:, None]
+        filled, empty = laws.if_filled(noisy, 1 / means[:, None]), laws.if_empty(noisy)
+        top = np.maximum(filled, empty)
+        filled, empty = np.exp(filled - top), np.exp(empty - top)
+        mixed = shares * filled + (1 - shares) * empty
+        i, j = np.unravel_index(int(((np.log(mixed) + top) @ times).argmax()), mixed.shape[:2])
+        has_rows = shares[i, 0] * filled[j] / mixed[i, j]
         counts = has_rows * laws.expected(noisy, 1 / means[j]) * scale
-        return cls(has_rows[place.ravel()], counts[place.ravel()])
+        return cls(has_rows[place], counts[place])
 
 
 class _Laplace:
