@@ -17,9 +17,10 @@ HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: HERE not in item.path.parents)  # one worker has them all: it begins with them
+    here = f"{HERE}{os.sep}"
+    items.sort(key=lambda item: not str(item.path).startswith(here))  # one worker has them all: it begins with them
     for item in items:
-        if HERE in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.xdist_group("spark"))  # one worker of pytest-xdist, so one session
             # PySpark says so when it is imported; that a fit does not is tested.
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"))
