@@ -41,7 +41,7 @@ def spark():
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # a short life: no costly compilations
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # a short life: compile fast
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", os.devnull)
         .config("spark.log.level", "OFF")  # tasks fail here on purpose

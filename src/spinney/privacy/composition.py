@@ -75,8 +75,8 @@ class Part:
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon such that rho-zCDP implies (epsilon, delta)-DP.
 
-    Every order alpha > 1 gives a valid bound; the best of a fine grid is returned, so rounding can only loosen it. The bound falls
-    and then rises with the order, so only the part of the grid around the best of every `STRIDE` orders is tried in full.
+    Every order alpha > 1 gives a valid bound; the best of a fine grid is returned, so rounding can only loosen it. The bound
+    falls and then rises with the order, so only the part of the grid around the best of every `STRIDE` orders is tried in full.
     """
     if rho == 0:
         return 0.0
