@@ -64,7 +64,7 @@ def frame_of(spark):
     """Return a function that puts rows on the cluster, in so many partitions."""
     import pyarrow as pa
 
-    def make(rows, partitions=3, names=None):
+    def make(rows, partitions=2, names=None):
         rows = np.asarray(rows)
         names = names or [str(i) for i in range(rows.shape[1])]
         table = pa.table([pa.array(column) for column in rows.T], names=names)  # NaN stays NaN
