@@ -87,9 +87,9 @@ def are_neighbors(one, other, adjacency, max_rows):
 
 
 @functools.cache
-def neighbors(adjacency, max_rows):
-    """Return all pairs of neighbors."""
-    return [pair for pair in itertools.combinations(DATA, 2) if are_neighbors(*pair, adjacency, max_rows)]
+def neighbors(data, adjacency, max_rows):
+    """Return all pairs of neighbors among these data sets."""
+    return [pair for pair in itertools.combinations(data, 2) if are_neighbors(*pair, adjacency, max_rows)]
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
@@ -100,7 +100,7 @@ def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency, spy, cha
     for rows in DATA:
         draws = spy(ask, POINTS[list(rows)].reshape(-1, 2), charge(question), adjacency=adjacency)
         exact[rows] = [np.array(values) for _, _, values in draws]
-    moves = {max_rows: distinct_moves(exact, neighbors(adjacency, max_rows)) for max_rows in (1, 2)}
+    moves = {max_rows: distinct_moves(exact, adjacency, max_rows) for max_rows in (1, 2)}
     for max_rows, measure in itertools.product((1, 2), ("epsilon", "rho")):
         asked = charge(question, measure, Fraction(3, 7))
         noises = [
@@ -112,8 +112,9 @@ def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency, spy, cha
         assert worst > asked.amount * Fraction(REACHED.get(name, 0.05))
 
 
-def distinct_moves(exact, pairs):
-    """Return how far exact answers of neighbors lie apart, each distance once."""
+def distinct_moves(exact, adjacency, max_rows):
+    """Return how far exact answers, by data set, of neighbors lie apart: each distance once."""
+    pairs = neighbors(tuple(exact), adjacency, max_rows)
     moves = ([np.abs(one - other) for one, other in zip(exact[a], exact[b], strict=True)] for a, b in pairs)
     return list({tuple(gaps.tobytes() for gaps in move): move for move in moves}.values())
 

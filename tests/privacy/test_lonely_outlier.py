@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from outliers import shown_epsilons
+from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 
 from spinney import PrivateKMeans, SeededNoiseWarning
 from spinney.audit.epsilon import epsilon_lower_bound
@@ -91,7 +91,7 @@ def measured_epsilons(estimator, case, adjacency, confidence, seeded=False):
     def run(rows, seed):
         return statistics(model.set_params(noise_seed=seed).fit(rows).release_, reference)
 
-    return shown_epsilons(run, pair, confidence, seeded)
+    return shown_epsilons(run, pair, confidence, seeded, looks=EARLY_LOOKS if seeded else LOOKS)
 
 
 @pytest.mark.slow
