@@ -94,11 +94,10 @@ def alarm_of():
 def alarm(request, alarm_of):
     """The chance with which this test may fail though nothing is wrong: its share of that of the suite, see alarms.py."""
 
-    def name_of(item):
-        return f"{item.path.relative_to(SOURCE.parents[1]).as_posix()}::{item.originalname}"
-
-    own = name_of(request.node)
-    return alarm_of(own, sum(name_of(item) == own for item in request.session.items if hasattr(item, "originalname")))
+    tests = [item for item in request.session.items if hasattr(item, "originalname")]
+    forms = sum(item.originalname == request.node.originalname and item.path == request.node.path for item in tests)
+    name = f"{request.node.path.relative_to(SOURCE.parents[1]).as_posix()}::{request.node.originalname}"
+    return alarm_of(name, forms)
 
 
 if __name__ == "__main__":

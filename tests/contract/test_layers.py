@@ -1,4 +1,5 @@
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -84,6 +85,7 @@ def package_of(path):
     return ("spinney", *path.relative_to(SRC).with_suffix("").parts)[: len(path.relative_to(SRC).parts)]
 
 
+@functools.cache
 def parse(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 

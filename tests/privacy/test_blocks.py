@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_brute_force import are_neighbors, loss
+from test_brute_force import distinct_moves, loss
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, SeededNoiseWarning, scan
 from spinney.algorithms import SampleAggregate
@@ -126,12 +126,12 @@ def exact_answers(about, adjacency, spy, charge, **asked):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_neighbor_moves_an_answer_about_centers_beyond_its_charge(name, adjacency, spy, charge):
     ask, exact = exact_answers(QUESTIONS[name], adjacency, spy, charge)
-    pairs = [pair for pair in itertools.combinations(DATA, 2) if are_neighbors(*pair, adjacency, 1)]
+    moves = distinct_moves(exact, adjacency, 1)
     for measure in ("epsilon", "rho"):
         asked = charge("blocks", measure, Fraction(3, 7))
         noises = [[draw[:2] for draw in spy(ask, POINTS[:n], asked, adjacency=adjacency)] for n in (0, len(POINTS))]
         assert noises[0] == noises[1]
-        worst = max(loss(exact[one], exact[other], noises[0]) for one, other in pairs)
+        worst = max(loss(move, noises[0]) for move in moves)
         assert 0 < worst <= asked.amount
 
 
@@ -142,8 +142,7 @@ def test_two_blocks_of_a_replaced_row_would_break_the_price_of_one(spy, charge, 
     monkeypatch.setattr(Blocking, "unit", lambda self, unit: Unit(Adjacency.REPLACE, self.k))
     ask, _ = exact_answers(about, Adjacency.REPLACE, spy, charge)
     noises = [draw[:2] for draw in spy(ask, POINTS, asked, adjacency="replace")]
-    pairs = [pair for pair in itertools.combinations(DATA, 2) if are_neighbors(*pair, Adjacency.REPLACE, 1)]
-    assert max(loss(exact[one], exact[other], noises) for one, other in pairs) > asked.amount
+    assert max(loss(move, noises) for move in distinct_moves(exact, Adjacency.REPLACE, 1)) > asked.amount
 
 
 @given(rows=TABLES, n_blocks=st.integers(1, 6), most=st.integers(1, 4), seed=st.integers(0, 2**32), together=st.booleans())

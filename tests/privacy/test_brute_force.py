@@ -1,5 +1,6 @@
 """Rule 5: all data sets of at most three rows in a tiny space, both neighboring relations, every additive question."""
 
+import functools
 import itertools
 from collections import Counter
 from fractions import Fraction
@@ -85,6 +86,12 @@ def are_neighbors(one, other, adjacency, max_rows):
     )
 
 
+@functools.cache
+def neighbors(data, adjacency, max_rows):
+    """Return all pairs of neighbors among these data sets."""
+    return [pair for pair in itertools.combinations(data, 2) if are_neighbors(*pair, adjacency, max_rows)]
+
+
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency, spy, charge):
@@ -93,23 +100,29 @@ def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency, spy, cha
     for rows in DATA:
         draws = spy(ask, POINTS[list(rows)].reshape(-1, 2), charge(question), adjacency=adjacency)
         exact[rows] = [np.array(values) for _, _, values in draws]
+    moves = {max_rows: distinct_moves(exact, adjacency, max_rows) for max_rows in (1, 2)}
     for max_rows, measure in itertools.product((1, 2), ("epsilon", "rho")):
         asked = charge(question, measure, Fraction(3, 7))
         noises = [
             [draw[:2] for draw in spy(ask, POINTS[:n], asked, adjacency=adjacency, max_rows=max_rows)] for n in (0, len(POINTS))
         ]
         assert noises[0] == noises[1]  # how much noise there is does not depend on the rows
-        pairs = [pair for pair in itertools.combinations(DATA, 2) if are_neighbors(*pair, adjacency, max_rows)]
-        worst = max(loss(exact[one], exact[other], noises[0]) for one, other in pairs)
+        worst = max(loss(move, noises[0]) for move in moves[max_rows])
         assert worst <= asked.amount
         assert worst > asked.amount * Fraction(REACHED.get(name, 0.05))
 
 
-def loss(values, others, noises):
-    """Return the pure epsilon or the rho between two exact answers under these noises."""
+def distinct_moves(exact, adjacency, max_rows):
+    """Return how far exact answers, by data set, of neighbors lie apart: each distance once."""
+    pairs = neighbors(tuple(exact), adjacency, max_rows)
+    moves = ([np.abs(one - other) for one, other in zip(exact[a], exact[b], strict=True)] for a, b in pairs)
+    return list({tuple(gaps.tobytes() for gaps in move): move for move in moves}.values())
+
+
+def loss(move, noises):
+    """Return the pure epsilon or the rho between two exact answers so far apart under these noises."""
     total = Fraction(0)
-    for (kind, scale), one, other in zip(noises, values, others, strict=True):
-        gaps = np.abs(one - other)
+    for (kind, scale), gaps in zip(noises, move, strict=True):
         if kind == "cube":  # the largest move of a column, of each cell
             total += Fraction(int(gaps.max(axis=1).sum())) / Fraction(scale)
             continue

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outliers import shown_epsilons
-from test_brute_force import are_neighbors, loss
+from test_brute_force import distinct_moves, loss
 
 from spinney import PrivateKMeans, describe
 from spinney.audit import compare, record, replay_pairs, table_pairs
@@ -57,8 +57,7 @@ def test_no_neighbor_of_a_tiny_table_moves_an_answer_beyond_its_charge(name, adj
         asked = charge(kind, measure, Fraction(3, 7))
         noises = [[draw[:2] for draw in spy(ask, POINTS[:n], asked, max_rows=max_rows, **options)] for n in (0, len(POINTS))]
         assert noises[0] == noises[1]  # how much noise there is does not depend on the rows
-        pairs = [pair for pair in itertools.combinations(DATA, 2) if are_neighbors(*pair, adjacency, max_rows)]
-        worst = max(loss(exact[one], exact[other], noises[0]) for one, other in pairs)
+        worst = max(loss(move, noises[0]) for move in distinct_moves(exact, adjacency, max_rows))
         # Noise of few steps is rounded up, and so are scales: what is left of the charge is small.
         assert asked.amount * Fraction(99, 100) < worst <= asked.amount
 

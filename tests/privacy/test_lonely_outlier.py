@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from outliers import shown_epsilons
+from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 
 from spinney import PrivateKMeans, SeededNoiseWarning
 from spinney.audit.epsilon import epsilon_lower_bound
@@ -17,6 +17,7 @@ from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import Rings
 from spinney.questions.sums import Sums
+from spinney.spaces.box import Box
 from spinney.trees.quadtree import Splits
 
 CROWD = np.full((40, 2), -0.9)
@@ -26,11 +27,12 @@ CENTERS = np.array([[-0.9, -0.9], [0.9, 0.9]])
 CONFIDENCE = 1 - 1e-5
 
 SECURE = SecureSource(), SecureSource()
+SPLITS = Splits.of(Box(-1, 1).domain(2))
 QUESTIONS = {
     "counts": lambda c, charge: c.ask(Counts(Rings(CENTERS)), charge).private_counts[1],
     "sums": lambda c, charge: c.ask(Sums(CENTERS, "mean", np.array([0.1, 0.1])), charge).private_vectors[1].sum(),
-    "grow": lambda c, charge: len(c.ask(Grow(Splits.of(c.ground.domain), 2, 0), charge).cells),
-    "levels": lambda c, charge: c.ask(Levels(Splits.of(c.ground.domain), 0, 4, 1), charge).private_counts.sum(),
+    "grow": lambda c, charge: len(c.ask(Grow(SPLITS, 2, 0), charge).cells),
+    "levels": lambda c, charge: c.ask(Levels(SPLITS, 0, 4, 1), charge).private_counts.sum(),
     "cost": lambda c, charge: c.ask(Cost(CENTERS[:1], 2), charge).private_cost,
 }
 
@@ -89,7 +91,7 @@ def measured_epsilons(estimator, case, adjacency, confidence, seeded=False):
     def run(rows, seed):
         return statistics(model.set_params(noise_seed=seed).fit(rows).release_, reference)
 
-    return shown_epsilons(run, pair, confidence, seeded)
+    return shown_epsilons(run, pair, confidence, seeded, looks=EARLY_LOOKS if seeded else LOOKS)
 
 
 @pytest.mark.slow

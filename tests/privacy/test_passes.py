@@ -38,7 +38,7 @@ def others(rows):
         np.concatenate([rows, far]),
         rows[:0],
         np.random.default_rng(3).uniform(-1, 1, (1000, rows.shape[1])),
-        np.full((5000, rows.shape[1]), 0.3),
+        np.full((1500, rows.shape[1]), 0.3),
     ]
 
 

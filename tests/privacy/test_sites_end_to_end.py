@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from outliers import shown_epsilons
+from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 
 import spinney.curators.demand
 import spinney.fits.run
@@ -452,7 +452,8 @@ def measured_epsilons(algorithm, adjacency, confidence, seeded=False):
             "summary there": release.summary_weights[release.summary_points >= 3].sum(),
         }
 
-    return shown_epsilons(statistics, ([*crowd, 4], near), confidence, seeded).values()
+    looks = EARLY_LOOKS if seeded else LOOKS
+    return shown_epsilons(statistics, ([*crowd, 4], near), confidence, seeded, looks=looks).values()
 
 
 @pytest.mark.slow

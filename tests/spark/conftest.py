@@ -17,9 +17,10 @@ HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: HERE not in item.path.parents)  # one worker has them all: it begins with them
+    here = f"{HERE}{os.sep}"
+    items.sort(key=lambda item: not str(item.path).startswith(here))  # one worker has them all: it begins with them
     for item in items:
-        if HERE in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.xdist_group("spark"))  # one worker of pytest-xdist, so one session
             # PySpark says so when it is imported; that a fit does not is tested.
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"))
@@ -40,6 +41,7 @@ def spark():
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # a short life: compile fast
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", os.devnull)
         .config("spark.log.level", "OFF")  # tasks fail here on purpose
@@ -62,7 +64,7 @@ def frame_of(spark):
     """Return a function that puts rows on the cluster, in so many partitions."""
     import pyarrow as pa
 
-    def make(rows, partitions=3, names=None):
+    def make(rows, partitions=2, names=None):
         rows = np.asarray(rows)
         names = names or [str(i) for i in range(rows.shape[1])]
         table = pa.table([pa.array(column) for column in rows.T], names=names)  # NaN stays NaN

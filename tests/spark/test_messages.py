@@ -83,14 +83,14 @@ def test_jobs_and_messages_follow_from_released_answers(frame_of, watched, froze
     jobs, messages = watched
     rows = rows_of(5)
     far = np.ones((1, 5))
-    MODEL.fit(frame_of(rows, 6))
+    MODEL.fit(frame_of(rows, 5))
     frozen()
     first, sizes = jobs.copy(), [[len(message) for _, message in found] for found in messages]
     assert len(first) >= 6
     for other in (rows[:-1], np.concatenate([np.resize(rows, (20_000, 5)), far]), far * np.nan):
         jobs.clear()
         messages.clear()
-        MODEL.fit(frame_of(other, 6))
+        MODEL.fit(frame_of(other, 5))
         frozen()
         assert jobs == first
         assert [[len(message) for _, message in found] for found in messages] == sizes

@@ -20,6 +20,8 @@ __all__ = ["LateBases", "inherit"]
 
 #: The module whose coming is awaited.
 HOME = "sklearn.base"
+#: Classes that are being made and tell the bases of themselves.
+MADE: set[type] = set()
 
 
 def inherit() -> Any:
@@ -39,6 +41,15 @@ class LateBases(object if not TYPE_CHECKING else Any):  # type: ignore[misc]
     _late_bases: tuple[str, ...]
 
     def __init_subclass__(cls, bases: Sequence[str] = (), **options: Any) -> None:
+        if options and not bases and HOME not in sys.modules:
+            MADE.add(cls)  # keywords are for the bases, or for classes behind them: nothing here takes any
+            try:
+                inherit()
+            finally:
+                MADE.remove(cls)
+            owner = next(one for one in cls.__mro__ if "_late_bases" in vars(one))
+            super(owner, cls).__init_subclass__(**options)  # type: ignore[arg-type]
+            return
         super().__init_subclass__(**options)
         if bases:
             cls._late_bases = tuple(bases)
@@ -72,7 +83,10 @@ class LateBases(object if not TYPE_CHECKING else Any):  # type: ignore[misc]
 
 
 def _settle(owner: type) -> None:
-    """Put scikit-learn's bases in their place, and tell them of the classes that they missed, parents first."""
+    """Put scikit-learn's bases in their place, and tell them of the classes that they missed, parents first.
+
+    Classes in front of the bases were told when each class was made, with keywords that nobody keeps, and are not told again.
+    """
     home = importlib.import_module(HOME)
     known = tuple(base for base in owner.__bases__ if base is not LateBases)
     owner.__bases__ = known + tuple(getattr(home, name) for name in owner._late_bases)  # type: ignore[attr-defined]
@@ -82,7 +96,8 @@ def _settle(owner: type) -> None:
         cls = waiting.pop(0)
         if cls not in told:
             told.add(cls)
-            super(cls, cls).__init_subclass__()  # type: ignore[arg-type]
+            if cls not in MADE:
+                super(owner, cls).__init_subclass__()  # type: ignore[arg-type]
             waiting += cls.__subclasses__()
 
 

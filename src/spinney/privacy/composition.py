@@ -22,6 +22,9 @@ from spinney.privacy.charges import Charge, Measure
 
 __all__ = ["Part", "compose", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
 
+#: Orders of the conversion on each side of the middle one, and how many lie between those that are tried first.
+ORDERS, STRIDE = 400, 20
+
 
 @dataclass(frozen=True)
 class Part:
@@ -72,18 +75,21 @@ class Part:
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon such that rho-zCDP implies (epsilon, delta)-DP.
 
-    Every order alpha > 1 gives a valid bound; the best of a fine grid is returned, so rounding can only loosen it.
+    Every order alpha > 1 gives a valid bound; the best of a fine grid is returned, so rounding can only loosen it. The bound
+    falls and then rises with the order, so only the part of the grid around the best of every `STRIDE` orders is tried in full.
     """
     if rho == 0:
         return 0.0
-    best = math.inf
     # The optimal alpha - 1 is near sqrt(log(1/delta) / rho); search four decades around it.
     log_delta = math.log(delta)
     center = math.log(math.sqrt(-log_delta / rho) + 1e-3)
-    for step in range(-400, 401):
+
+    def bound(step: int) -> float:
         order = 1 + math.exp(center + step * 0.0115)
-        epsilon = order * rho + (-log_delta + order * math.log1p(-1 / order) - math.log(order - 1)) / (order - 1)
-        best = min(best, epsilon)
+        return order * rho + (-log_delta + order * math.log1p(-1 / order) - math.log(order - 1)) / (order - 1)
+
+    near = min(range(-ORDERS, ORDERS + 1, STRIDE), key=bound)
+    best = min(map(bound, range(max(near - STRIDE, -ORDERS), min(near + STRIDE, ORDERS) + 1)))
     return max(best, 0.0) * (1 + 1e-12)
 
 

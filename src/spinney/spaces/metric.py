@@ -188,8 +188,7 @@ class FiniteMetric:
         if turned:
             return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
         out = np.empty((len(rows), len(columns)))
-        threads = os.cpu_count() or 1
-        if len(rows) < threads or out.size < BLOCK_ENTRIES // 8:
+        if out.size < BLOCK_ENTRIES // 8 or len(rows) < (threads := os.cpu_count() or 1):
             self.source.fill(rows, columns, out)
             return out
         step = -(-len(rows) // (4 * threads))  # a number of parts that is fixed would leave some without rows

@@ -2,6 +2,7 @@ import math
 import re
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from covering import covering
@@ -167,7 +168,8 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adj
 
     monkeypatch.setattr(Curator, "ask", spy)
     model = make(algorithm=algorithm, tighten=tighten, adjacency=adjacency, delta=delta, noise_seed=0)
-    model.fit([[0.1 * i % 1, 0.07 * i % 1, 0.3, 0.4, 0.5] for i in range(40_000)])  # no charges are put together
+    turns = np.arange(40_000)[:, None]  # so many that no charges are put together
+    model.fit(turns * [0.1, 0.07, 0, 0, 0] % 1 + [0, 0, 0.3, 0.4, 0.5])
     plan = model.plan(5)
     lines = str(plan).splitlines()
     assert {charge.question for charge in added} == {charge.question for charge in plan.charges} & {"counts", "levels", "sums"}

@@ -150,14 +150,14 @@ def test_the_number_of_rows_and_their_columns_take_one_pass():
 
 
 def tables():
-    """Rows that make a tree deep, wide or neither."""
+    """Rows that make a tree deep, wide or neither; at the epsilon below as 60,000 rows do at epsilon 1."""
     rng = np.random.default_rng(2)
     points = rng.uniform(-1, 1, (600, 10))
-    yield "blobs", points[rng.integers(0, 20, 60_000)] + rng.normal(0, 0.1, (60_000, 10))
-    yield "even", rng.uniform(-1, 1, (60_000, 10))
-    yield "one point", np.zeros((60_000, 10))
-    yield "tight blobs", points[rng.integers(0, 20, 60_000)] + rng.normal(0, 1e-4, (60_000, 10))
-    yield "many equal rows", points[rng.integers(0, 600, 60_000)]
+    yield "blobs", points[rng.integers(0, 20, 15_000)] + rng.normal(0, 0.1, (15_000, 10))
+    yield "even", rng.uniform(-1, 1, (15_000, 10))
+    yield "one point", np.zeros((15_000, 10))
+    yield "tight blobs", points[rng.integers(0, 20, 15_000)] + rng.normal(0, 1e-4, (15_000, 10))
+    yield "many equal rows", points[rng.integers(0, 600, 15_000)]
     yield "no rows", np.empty((0, 10))
 
 
@@ -172,7 +172,7 @@ MOST_PASSES = {
 @covering("algorithm, estimator, table", sorted(HOMES["points"]), [PrivateKMeans, PrivateKMedian], TABLES)
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
-    estimator(20, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
+    estimator(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
     assert 3 <= batches.passes <= MOST_PASSES[algorithm]
 
 
@@ -182,7 +182,7 @@ def test_a_fit_takes_few_passes(algorithm, estimator, table):
 )
 def test_a_tree_in_a_subspace_and_its_repairs_take_few_passes(algorithm, most, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
-    PrivateKMeans(20, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
+    PrivateKMeans(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
     assert 10 <= batches.passes <= most
 
 

@@ -123,6 +123,66 @@ def test_many_classes_wait_at_one_place(home):
     assert all(names(first)[1:] == ["Mixin", "BaseEstimator", "object"] for first in classes)
 
 
+def test_classes_with_keywords_are_made_once_whatever_comes_first(home):
+    def made():
+        first, *_ = family()
+        told = []
+
+        class Flagged(first):
+            def __init_subclass__(cls, flag, **options):
+                super().__init_subclass__(**options)
+                told.append((cls.__name__, flag))
+
+        class Behind:
+            def __init_subclass__(cls, name=None, **options):
+                super().__init_subclass__(**options)
+                told.append((cls.__name__, name))
+
+        class One(Flagged, flag=1):
+            pass
+
+        class Two(One, flag=2):
+            pass
+
+        class Three(first, Behind, name="three"):
+            pass
+
+        return told, [One, Two, Three]
+
+    late_told, late = made()
+    assert home in sys.modules  # somebody's keyword had to be handed on to the bases
+    found = importlib.import_module(home)
+    early_told, early = made()
+    assert late_told == early_told == [("One", 1), ("Two", 2), ("Three", "three")]
+    assert [names(one) for one in late] == [names(one) for one in early]
+    assert sorted(found.BaseEstimator.told) == sorted(["First", "Left", "Right", "Last", "Flagged", "One", "Two", "Three"] * 2)
+
+
+def test_a_class_that_needs_keywords_does_not_end_the_import(home):
+    first, *_ = family()
+
+    class Flagged(first):
+        def __init_subclass__(cls, flag, **options):
+            super().__init_subclass__(**options)
+            cls.flag = flag
+
+    class Own(Flagged, flag=3):
+        pass
+
+    assert home not in sys.modules
+    found = importlib.import_module(home)
+    assert issubclass(Own, found.BaseEstimator)
+    assert (Own.flag, Own.is_told) == (3, True)
+
+
+def test_a_keyword_that_nobody_takes_is_refused(home):
+    first, *_ = family()
+    with pytest.raises(TypeError, match="takes no keyword arguments"):
+        type("Own", (first,), {}, nothing=1)
+    assert not late_bases.MADE
+    assert issubclass(first, sys.modules[home].BaseEstimator), "the bases came all the same"
+
+
 class AskedError(Exception):
     pass
 

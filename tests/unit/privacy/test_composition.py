@@ -4,6 +4,8 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spinney.exceptions import ParameterError
 from spinney.privacy import composition
@@ -137,6 +139,15 @@ def test_conversion_is_sound_and_no_worse_than_the_textbook_one(rho, delta):
     sigma = 1 / math.sqrt(2 * rho)
     exact = PHI(0.5 / sigma - epsilon * sigma) - math.exp(epsilon) * PHI(-0.5 / sigma - epsilon * sigma)
     assert exact <= delta * (1 + 1e-9)
+
+
+@given(st.floats(-12, 6), st.floats(-300, -0.001))
+def test_no_order_of_the_whole_grid_proves_less_than_the_one_found(log_rho, log_delta):
+    rho, delta = 10**log_rho, 10**log_delta
+    center = math.log(math.sqrt(-math.log(delta) / rho) + 1e-3)
+    orders = [1 + math.exp(center + step * 0.0115) for step in range(-400, 401)]
+    bounds = [a * rho + (-math.log(delta) + a * math.log1p(-1 / a) - math.log(a - 1)) / (a - 1) for a in orders]
+    assert zcdp_epsilon(rho, delta) == max(min(bounds), 0.0) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 8.0])

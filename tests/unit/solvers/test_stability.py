@@ -1,5 +1,6 @@
 """The notions of stability against brute force on sets so small that every partition and every set of centers can be tried."""
 
+import functools
 import itertools
 import math
 
@@ -15,7 +16,14 @@ POWERS = pytest.mark.parametrize("power", [1, 2])
 
 
 def best_center(points, weights, power):
-    """Return the best center of few points and its cost: the mean, or the median by many Weiszfeld steps."""
+    """Return the best center of few points and its cost; partitions and tests share most of their clusters."""
+    return known_center(points.tobytes(), weights.tobytes(), power, points.shape[1])
+
+
+@functools.cache
+def known_center(points, weights, power, d):
+    """Return the mean, or the median by many Weiszfeld steps, and its cost."""
+    points, weights = np.frombuffer(points).reshape(-1, d), np.frombuffer(weights)
     if power == 2:
         center = np.average(points, axis=0, weights=weights)
         return center, float(weights @ ((points - center) ** 2).sum(axis=1))
@@ -28,11 +36,11 @@ def best_center(points, weights, power):
     return center, cost
 
 
+@functools.cache
 def partitions(n, k):
-    """Yield all ways to put n points into k clusters, none empty."""
-    for labels in itertools.product(range(k), repeat=n):
-        if len(set(labels)) == k and list(dict.fromkeys(labels)) == list(range(k)):
-            yield np.array(labels)
+    """Return all ways to put n points into k clusters, none empty."""
+    every = itertools.product(range(k), repeat=n)
+    return [np.array(labels) for labels in every if len(set(labels)) == k and list(dict.fromkeys(labels)) == list(range(k))]
 
 
 def optimum(points, weights, k, power):
