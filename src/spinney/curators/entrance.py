@@ -41,6 +41,30 @@ class Entered(NamedTuple):
 
 
 @compiled
+def _copy(rows, slab, b, size, alive):  # type: ignore[no-untyped-def]
+    """Copy a block of rows to a slab, if there are any, say which of its rows are finite, and return whether all are."""
+    d, clean = slab.shape[1], True
+    if rows.size and d <= _FEW:
+        for t in range(d):
+            for i in range(size):
+                slab[b, t, i] = rows[b * BLOCK + i, t]
+    elif rows.size:
+        for i in range(size):
+            for t in range(d):
+                slab[b, t, i] = rows[b * BLOCK + i, t]
+    for t in range(d):
+        for i in range(size):
+            clean &= abs(slab[b, t, i]) <= _LARGEST  # neither NaN nor infinite
+    for i in range(size):
+        alive[b, i] = True
+    if not clean:
+        for t in range(d):
+            for i in range(size):
+                alive[b, i] &= abs(slab[b, t, i]) <= _LARGEST
+    return clean
+
+
+@compiled
 def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, alive):  # type: ignore[no-untyped-def]
     """Change the raw values of the first `count` rows of a slab, and decide which of the rows count.
 
@@ -51,24 +75,7 @@ def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, alive):
     d = slab.shape[1]
     for b in range(-(-count // BLOCK)):
         size = min(BLOCK, count - b * BLOCK)
-        if rows.size and d <= _FEW:
-            for t in range(d):
-                for i in range(size):
-                    slab[b, t, i] = rows[b * BLOCK + i, t]
-        elif rows.size:
-            for i in range(size):
-                for t in range(d):
-                    slab[b, t, i] = rows[b * BLOCK + i, t]
-        clean = True
-        for t in range(d):
-            for i in range(size):
-                clean &= abs(slab[b, t, i]) <= _LARGEST  # neither NaN nor infinite
-        for i in range(size):
-            alive[b, i] = True
-        if not clean:
-            for t in range(d):
-                for i in range(size):
-                    alive[b, i] &= abs(slab[b, t, i]) <= _LARGEST
+        clean = _copy(rows, slab, b, size, alive)
         if form == CLIPPED or (form != RAW and radius < np.inf):
             for t in range(d):
                 lower, upper = fences[0, t], fences[1, t]
