@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 __all__ = ["SOURCE", "Mutant", "listed"]
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
-PLACES = ("privacy/*.py", "mechanisms/*.py", "questions/*.py", "curators/gate.py")
+PLACES = ("privacy/*.py", "mechanisms/*.py", "questions/*.py", "curators/gate.py", "curators/views.py")
 #: Functions whose result is words for people, or the canonical form that audits compare.
 WORDS = {"words", "__repr__", "__str__"}
 
@@ -149,7 +150,7 @@ def _noises(node: Any) -> Iterator[ast.AST]:
         values, draw = node.args[0], node.args[1]
         is_choice = isinstance(draw, ast.Call) and getattr(draw.args[0], "value", "") == "gumbel"
         yield _parsed(("int(np.argmax({}))" if is_choice else "np.asarray({})").format(ast.unparse(values)))
-    elif name in DRAWS and len(node.args) > DRAWS[name].count("{2}") * 2 and isinstance(node.func, ast.Name | ast.Attribute):
+    elif name in DRAWS and len(node.args) > int(max(re.findall(r"{(\d)}", DRAWS[name]))):
         yield _parsed(DRAWS[name].format(*map(ast.unparse, node.args)))
     elif isinstance(node, ast.Call) and _called(node.func) == "_measurement":
         kind = node.func.args[0].value

@@ -12,6 +12,7 @@ from typing import Any
 
 from spinney.exceptions import ReleaseError
 from spinney.verification.amounts import converted, fraction_of, told
+from spinney.verification.asked import margins_are_told, misasked
 from spinney.verification.canonical import digest_of, read_key, read_record, signature_of
 from spinney.verification.ledger_lines import read_ledger
 from spinney.verification.noise import Refused, Setting, check_noise
@@ -20,6 +21,8 @@ from spinney.verification.shape import SCHEMAS, misfit
 
 __all__ = ["verify"]
 
+#: By how much of it what is stated as spent may lie above the sum of the charges.
+SLACK = Fraction(1, 1000)
 _KINDS = {"release": "centers", "sites": "medoids", "cover": "chosen", "description": "rows"}
 
 
@@ -78,6 +81,8 @@ def _charges(record: dict[str, Any]) -> Check:
     spent, promised = record["epsilon"], record["promised_epsilon"]
     if total > told(spent):
         return Check("charges", False, f"{how}, more than the {spent:.9g} that is stated")
+    if told(spent) * (1 - SLACK) > total:  # conversions differ in their last digits
+        return Check("charges", False, f"{how}, less than the {spent:.9g} that is stated: a charge is missing")
     if told(spent) > told(promised):
         return Check("charges", False, f"more is spent than the {promised:.9g} that is promised")
     if len({one["name"] for one in charges}) < len(charges):
@@ -119,7 +124,18 @@ def _noise(record: dict[str, Any]) -> list[Check]:
             found.append(Check(charge["name"], True, f"{charge['question']}: {check_noise(noise, charge, setting)}"))
         except Refused as error:
             found.append(Check(charge["name"], False, f"{charge['question']}: {error}"))
-    return found
+    if not all(one.holds for one in found):
+        return found
+    return [*found, *_asked(record, "local" if is_local else _kind_of(record), columns)]
+
+
+def _asked(record: dict[str, Any], kind: str, columns: int) -> list[Check]:
+    """Check that the questions, each with lawful noise, are those of the algorithm, and that margins are those of the noise."""
+    wrong = misasked(record, kind, columns)
+    if wrong is not None:
+        return [Check("questions", False, wrong)]
+    told = kind == "local" or margins_are_told(record, kind)
+    return [] if told else [Check("margins", False, "they are not those of the noise")]
 
 
 def _contents(record: dict[str, Any]) -> Check:
@@ -128,7 +144,23 @@ def _contents(record: dict[str, Any]) -> Check:
     found, k = len(record[_KINDS[name]]), record["k"]
     steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
     same = found == k and all(count == k for count in steps)
+    if same and not _is_shaped(record, name):
+        return Check("k", False, "its lists are not as long as they must be")
     return Check("k", same, f"{k}, {record['k_source']}" if same else "there are not as many as were asked for")
+
+
+def _is_shaped(record: dict[str, Any], name: str) -> bool:
+    """Whether lists of numbers are as long as the numbers of clusters and of columns, on which sensitivities rest."""
+    k = record["k"]
+    if name == "cover":
+        return True
+    if name != "release":
+        lists = [record["medoids"] + record["existing_sites"], record["sizes"]] if name == "sites" else []
+        return all(len(one) == len(lists[0]) for one in lists)
+    d, names = len(record["domain"]["lower"]), record["feature_names"]
+    boxes = [record["domain"], record["tightened"] or record["domain"]]
+    wide = [*(box[end] for box in boxes for end in ("lower", "upper")), *record["centers"], *(record.get("center_margins") or [])]
+    return len(record["sizes"]) == k and all(len(one) == d for one in [*wide, *([names] if names is not None else [])])
 
 
 def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:

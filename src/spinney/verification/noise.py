@@ -27,6 +27,8 @@ _UNITS = {
     "vectors": "clipping radii of sums",
     "weights": "rows of weights",
 }
+#: Questions about rows of numbers alone.
+_OF_NUMBERS = {"blocks", "grow", "levels", "minimize", "sums", "totals"}
 
 
 class Refused(Exception):  # noqa: N818  (what a check raises; it never leaves the room)
@@ -318,4 +320,7 @@ def check_noise(record: dict[str, Any], charge: dict[str, Any], setting: Setting
     amount, delta = fraction_of(charge["amount"]), fraction_of(charge.get("delta", "0"))
     if amount is None or delta is None or amount == 0 or record["question"] not in _CHECKS:
         raise Refused("its charge is no amount, or its question none of the list")
+    of_numbers = record["question"] not in _OF_NUMBERS or setting.columns > 0
+    _require(of_numbers, "only rows of numbers can be asked so")
+    _require(record["question"] not in ("persons", "totals") or setting.describes, "only descriptions ask so")
     return _CHECKS[record["question"]](_AskedNoise(record, setting, amount, delta))

@@ -4,10 +4,11 @@ import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
-from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, max_coverage
-from spinney.algorithms import SampleAggregate, Stable
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, describe, max_coverage, one_cluster
+from spinney.algorithms import HST, SampleAggregate, Stable
 
 ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2)) + np.random.default_rng(1).choice([[-1, -1], [1, 1]], 400)
 WIDE = np.random.default_rng(2).uniform(-1, 1, (300, 14))
@@ -29,6 +30,23 @@ def sites(groups=None, **asked):
 
 def cover(**asked):
     return lambda **more: max_coverage(DEMAND, SETS, 3, n_items=12, **{"epsilon": 1.0, **asked}, **more)
+
+
+def description(groups=None, **asked):
+    unit = {name: asked[name] for name in ("adjacency", "max_rows_per_group") if name in asked}
+    table = pl.DataFrame({"x": ROWS[:, 0], "y": ROWS[:, 1], "z": ["a", "b", "a", None] * 100})
+    bounds = {"y": (-2, 2), "z": ["a", "b"]}
+
+    def make(**more):
+        model = PrivateKMeans(3, epsilon=1.0, bounds={"x": (-2, 2)}, **unit).fit(table, groups=groups)
+        told = {"bounds": bounds, "epsilon": 1.0, "delta": asked.get("delta", 0.0), "bins": 4}
+        return describe(model.release_, table, groups=groups, **told, **more)
+
+    return make
+
+
+def ball(**asked):
+    return lambda **more: one_cluster(ROWS, 100, **{"epsilon": 1.0, "bounds": (-2, 2)}, **asked, **more).release
 
 
 SMALL, REPLACE = {"delta": 1e-6}, {"adjacency": "replace"}
@@ -58,6 +76,20 @@ MAKERS = {
     "minimize, zcdp, persons, replace": points(
         PrivateKMedian, ROWS, algorithm=Stable("lloyd", median_step="objective"), **PERSONS, **SMALL, **REPLACE
     ),
+    "moments": points(PrivateKMedian, ROWS, algorithm="moments"),
+    "moments, one step": points(PrivateKMeans, WIDE, algorithm="moments"),
+    "hst, repaired, zcdp": points(PrivateKMeans, WIDE, algorithm=HST(projection=3, repairs=2), **SMALL),
+    "lloyd, descent": points(PrivateKMedian, ROWS, algorithm=Stable("lloyd", median_step="gradient"), **SMALL),
+    "lsh, zcdp, replace": points(PrivateKMeans, ROWS, algorithm="lsh", **SMALL, **REPLACE),
+    "balcan": points(PrivateKMedian, ROWS, algorithm="balcan"),
+    "k-variates, persons": points(PrivateKMeans, ROWS, algorithm="k-variates", **PERSONS),
+    "coverage of rows": points(PrivateKMeans, ROWS, algorithm="coverage"),
+    "coverage of rows, delta": points(PrivateKMeans, ROWS, algorithm="coverage", **SMALL),
+    "one cluster, replace": ball(**REPLACE),
+    "description": description(),
+    "description, zcdp, persons, replace": description(**PERSONS, **SMALL, **REPLACE),
+    "local": points(PrivateKMeans, ROWS, model="local", **REPLACE),
+    "local, stable": points(PrivateKMedian, ROWS, model="local", algorithm="stable", **SMALL, **REPLACE),
     "cells": sites(),
     "site hst, replace": sites(algorithm="hst", **REPLACE),
     "local search": sites(algorithm="local-search"),

@@ -72,8 +72,12 @@ def test_all_questions_mechanisms_and_measures_are_among_these(records):
         "cost",
         "blocks",
         "minimize",
+        "persons",
+        "totals",
+        "reports",
     }
     names = {"discrete laplace", "discrete gaussian", "split decisions", "exponential", "coverage", "objective perturbation"}
+    names |= {"discrete cube", "unary encoding", "randomized response"}
     assert {one["mechanism"] for one in made} == names
     assert {(one["question"], one["measure"]) for one in made} >= {
         (question, measure) for question in ("counts", "levels", "sums", "choose", "cost") for measure in ("epsilon", "rho")
@@ -110,7 +114,9 @@ def is_lawful(path, before, after):
         "scale": grows,  # more noise
         "point_scale": grows,
         "pull": grows,  # a minimum nearer to public points
-        "threshold": True,  # no loss depends on it
+        "threshold": grows or path[0] == "mechanisms",  # of splits, on which no loss depends; of reports, more noise
+        "variance": grows,
+        "resolution": not grows,
         "promised_epsilon": False,  # and the sentence says another number
         "epsilon": grows and path[0] == "epsilon",  # more was said to be spent
         "delta": False,
