@@ -129,6 +129,17 @@ class Findings:
         """The finding that says most: a broken one before others, then the one nearest to its promise."""
         return max(self.findings, key=lambda one: (one.broken, one.bound / one.promised_epsilon if one.promised_epsilon else 0.0))
 
+    @property
+    def summary(self) -> str:
+        """One short line, for a release's `audit`: the verdict, and the bound of each method with its confidence."""
+
+        def told(one: Finding) -> str:
+            sure = "" if one.confidence == 1 else f" at confidence {one.confidence:g}"
+            return f"{one.method} {one.bound:.3g}{sure}{' BROKEN' if one.broken else ''}"
+
+        verdict = "a promise is BROKEN" if self.broken else "no promise broken"
+        return f"{verdict}, made-up rows; epsilon found: {', '.join(map(told, self.findings))}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON has them."""
         return {"broken": self.broken, "findings": [finding.to_dict() for finding in self.findings]}

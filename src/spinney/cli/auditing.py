@@ -36,18 +36,24 @@ ESTIMATORS = ("kmeans", "kmedian", "kmedoids", "coverage")
 @click.option("--confidence", type=float, default=0.999, show_default=True, help="Of measured bounds.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the made-up rows.")
 @click.option("--out", type=FILE, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
-def audit(out: Path | None, **options: Any) -> None:
+@click.option("--into", type=FILE, default=None, help="Audit the promise of this release, and write in it what was found.")
+def audit(out: Path | None, into: Path | None, **options: Any) -> None:
     """Try to break a promise, with made-up rows: no table is read or needed.
 
     Replay fits neighbors with the same noise and adds up what was lost; the black box measures epsilon from outside on the pair
     that lost most; one run guesses canaries; the search lets hypothesis look for worse neighbors. A function of a table is
     measured and searched. Exit code 1 where a promise is broken.
+
+    With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap are those of the release, and a line with the
+    bounds goes into its field audit. Sign it after that, not before.
     """
     with one_line_errors():
         from spinney.audit.pages import audit_page
-        from spinney.cli.audits import audited
+        from spinney.cli.audits import asked_of, audited
+        from spinney.releases.reading import read_release
 
-        findings = audited(**options)
+        release = None if into is None else read_release(into)
+        findings = audited(**(options | ({} if release is None else asked_of(release))))
         page = audit_page(findings)
         if out is None:
             click.echo(page)
@@ -59,5 +65,9 @@ def audit(out: Path | None, **options: Any) -> None:
             for finding in findings:
                 click.echo(finding.words)
             click.echo(f"Wrote {out} and {out.with_suffix('.json')}.")
+        if release is not None and into is not None:
+            with written_whole(into) as part:
+                release.with_audit(findings).to_json(part)
+            click.echo(f"Wrote what was found into {into}.")
         if findings.broken:
             sys.exit(REFUSED)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
+from spinney.algorithms.registry import HOMES
 from spinney.audit.black_boxes import black_box
 from spinney.audit.findings import Finding, Findings
 from spinney.audit.pairs import Pair, demand_pairs, table_pairs
@@ -20,10 +21,11 @@ from spinney.audit.searching import demand_neighbors, neighbors, search
 from spinney.audit.single_runs import one_run
 from spinney.constraints import check, one_of
 from spinney.exceptions import ParameterError
+from spinney.fits.record import algorithm_of
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 
-__all__ = ["audited"]
+__all__ = ["asked_of", "audited"]
 
 #: The made-up space of sites, and the rows of the one run.
 POINTS, CANARIES = 12, 100
@@ -79,9 +81,9 @@ def _imported(name: str, option: str) -> Any:
     return found
 
 
-def _model(estimator: str, algorithm: str, n_clusters: int, promise: dict[str, Any]) -> Any:
+def _model(estimator: str, algorithm: Any, n_clusters: int, promise: dict[str, Any]) -> Any:
     chosen: Any = algorithm
-    if ":" in algorithm:
+    if isinstance(algorithm, str) and ":" in algorithm:
         chosen = _imported(algorithm, "algorithm")
         chosen = chosen() if isinstance(chosen, type) else chosen
     if estimator == "coverage":
@@ -105,7 +107,7 @@ def _model(estimator: str, algorithm: str, n_clusters: int, promise: dict[str, A
 def _subject(
     function: str | None,
     estimator: str,
-    algorithm: str,
+    algorithm: Any,
     n_clusters: int,
     n_features: int,
     promise: dict[str, Any],
@@ -120,10 +122,29 @@ def _subject(
     return _Subject(model, unit, None if estimator in ("kmedoids", "coverage") else n_features, {})
 
 
+def asked_of(release: Any) -> dict[str, Any]:
+    """Return the options that audit the promise of a release: its algorithm, with its parameters, on made-up rows."""
+    kinds = {"spinney-sites/2": ("kmedoids", "sites"), "spinney-cover/2": ("coverage", "cover")}
+    estimator, solves = kinds.get(release.format, (getattr(release, "objective", ""), "points"))
+    algorithm = getattr(release, "algorithm", "auto")
+    ours = bool(estimator) and algorithm in ("auto", *HOMES[solves]) and getattr(release, "tightened", None) is None
+    if not (release.is_private and ours and not release.model.startswith("local")):
+        raise ParameterError(
+            "This release is none that can be audited here.\n"
+            "Hint: a private one of the central model, of centers in no private box, sites or a cover, by an algorithm of Spinney's."
+        )
+    wide = len(release.domain["lower"]) if solves == "points" else 1
+    return {
+        "function": None, "estimator": estimator, "algorithm": algorithm_of(algorithm, release.parameters, solves),
+        "n_clusters": release.k, "n_features": wide, "epsilon": release.promised_epsilon, "delta": release.delta,
+        "adjacency": release.adjacency, "max_rows_per_group": release.max_rows_per_group,
+    }  # fmt: skip
+
+
 def audited(
     function: str | None,
     estimator: str,
-    algorithm: str,
+    algorithm: Any,
     n_clusters: int,
     n_features: int,
     methods: tuple[str, ...],

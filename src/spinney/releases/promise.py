@@ -100,7 +100,7 @@ class Promise(Presented):
     versions : dict
         Of spinney, opendp, numpy and python.
     audit : str
-        The audit report that tells a measured bound for this release, or ``none``.
+        What audits of this promise found, in one line (`with_audit`), or ``none``.
     signature : str or None
         A keyed digest of all other fields (`signed`).
     format : str
@@ -174,6 +174,23 @@ class Promise(Presented):
         Whoever holds the key can sign, so that this tells the holders of one key apart from all others, and no more.
         """
         return replace(self, signature=signature_of(json.loads(self.to_json()), key))
+
+    def with_audit(self, findings: Any) -> Self:
+        """Return the release with what audits of its promise found, in one line; a signature, of the one before, goes.
+
+        The digest changes too, so that a ledger knows the release without it alone: sign the one with it.
+
+        Parameters
+        ----------
+        findings : spinney.audit.Findings
+            Of the same promise, such as ``Findings.of([replay_pairs(model, pairs)])``.
+        """
+        each, summary = list(findings) if hasattr(findings, "summary") else [], str(getattr(findings, "summary", ""))
+        promised = {(one.promised_epsilon, one.promised_delta) for one in each}
+        if not self.is_private or promised != {(self.promised_epsilon, self.delta)}:
+            hint = "audit a model with the epsilon and delta of the release."
+            raise ParameterError.wrong("findings", "with_audit", "findings about the promise of this release", findings, hint)
+        return replace(self, audit=summary, signature=None)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the release as JSON, and write it to `path` if one is given."""

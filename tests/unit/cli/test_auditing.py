@@ -5,7 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from spinney.audit import Findings
+from spinney import ParameterError, PrivateKMeans, read_release, verify
+from spinney.audit import Finding, Findings
 from spinney.cli.main import main
 
 FUNCTIONS = """
@@ -40,6 +41,45 @@ def test_an_estimator_is_audited_and_a_page_and_json_are_written(tmp_path):
     assert [one.method for one in found] == ["replay", "black box", "one run", "search"]
     for word in ("no promise was broken", "made up", "Cannot see", "at confidence 0.999", "Promised: epsilon 1"):
         assert word in page
+
+
+def test_what_an_audit_found_stands_in_the_release(tmp_path):
+    path, rows = tmp_path / "release.json", [[0.1], [0.2], [0.9]]
+    for model in (
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd"),
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), delta=1e-6),
+    ):
+        release = model.fit(rows).release_
+        release.signed(bytes(32)).to_json(path)
+        ended = audit("--into", path, "--method", "replay", "--method", "black-box", "--pairs", 2, "--runs", 10)
+        assert ended.exit_code == 0, ended.output
+        found = read_release(path)
+        assert found.audit.startswith("no promise broken, made-up rows; epsilon found: replay ")
+        assert "black box 0 at confidence 0.999" in found.audit
+        assert len(found.audit) <= 120  # the page shows so much
+        assert found.signature is None
+        assert verify(path).holds
+        assert found.to_dict() == release.to_dict() | {"audit": found.audit}
+
+
+def test_findings_about_another_promise_are_refused(tmp_path):
+    path = tmp_path / "release.json"
+    release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit([[0.1], [0.9]]).release_
+    for wrong in (Findings.of([Finding("replay", "other", 2.0, 0.0, 1.0)]), Findings(), "sound", None):
+        with pytest.raises(ParameterError, match="with_audit"):
+            release.with_audit(wrong)
+    broken = release.with_audit(Findings.of([Finding("replay", "this", 1.0, 0.0, 1.5)]))
+    assert "BROKEN" in broken.audit
+    for other in (
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0),
+        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), tighten=True),
+    ):
+        other.fit([[0.1], [0.9]]).release_.to_json(path)
+        before = path.read_bytes()
+        ended = audit("--into", path, "--pairs", 1)
+        assert ended.exit_code != 0
+        assert "Hint:" in ended.output
+        assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(("estimator", "algorithm"), [("kmedoids", "hst"), ("coverage", "auto"), ("kmedian", "lloyd")])
