@@ -11,18 +11,24 @@ import pytest
 from click.testing import CliRunner
 from scipy.sparse import coo_array
 
-from spinney import BudgetError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release
+from spinney import BudgetError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release, verify
+from spinney.algorithms.registry import HOMES
 from spinney.cli.main import main
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.releases.cover import CoverRelease
+from spinney.releases.description import DescriptionRelease
 from spinney.releases.sites import SiteRelease
+from spinney.verification import schema
 
 STORED = Path(__file__).parents[1] / "stored"
 EXPECTED = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(STORED.glob("*/expected.json"))}
 RELEASES = [(version, name) for version, kept in EXPECTED.items() for name in kept["releases"]]
 LEDGERS = [(version, name) for version, kept in EXPECTED.items() for name in kept["ledgers"]]
 READERS = {"PrivateKMeans": Release, "PrivateKMedian": Release, "PrivateKMedoids": SiteRelease, "CoverRelease": CoverRelease}
+READERS["DescriptionRelease"] = DescriptionRelease
+#: Those that put points into clusters, of plain numbers.
+PREDICTING = [(version, name) for version, name in RELEASES if EXPECTED[version]["releases"][name].get("labels")]
 
 
 def space_of(version, kind):
@@ -41,7 +47,7 @@ def space_of(version, kind):
 def plain(value):
     """Return a field as JSON has it."""
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return json.loads(json.dumps(value.tolist()).replace("NaN", "null"))
     if isinstance(value, tuple):
         return [charge.to_dict() if isinstance(charge, Charge) else charge for charge in value]
     return "inf" if value == float("inf") else value
@@ -67,7 +73,7 @@ def test_a_stored_release_says_what_it_said(version, name, tmp_path):
     assert {field: plain(getattr(again, field)) for field in record} == record
 
 
-@pytest.mark.parametrize(("version", "name"), [one for one in RELEASES if not one[1].startswith("cover")])
+@pytest.mark.parametrize(("version", "name"), PREDICTING)
 def test_a_stored_release_predicts_and_is_shown(version, name):
     path, expected = STORED / version / f"{name}.json", EXPECTED[version]["releases"][name]
     if expected["kind"] == "PrivateKMedoids":
@@ -84,6 +90,31 @@ def test_a_stored_release_predicts_and_is_shown(version, name):
     assert shown.exit_code == 0
     assert expected["statement"] in shown.output
     assert f"{release.sizes.max():.0f}" in shown.output
+
+
+@pytest.mark.parametrize(("version", "name"), [one for one in RELEASES if one[0] != "0.1.0"])
+def test_a_stored_release_is_verified_and_shown_on_every_page(version, name, tmp_path):
+    path, expected = STORED / version / f"{name}.json", EXPECTED[version]["releases"][name]
+    ledger = {"ledger": STORED / version / f"{expected['ledger']}.ledger"} if "ledger" in expected else {}
+    found = verify(path, **ledger)
+    assert found.holds == expected["statement"].startswith("("), str(found)
+    assert found.authenticated == bool(ledger)
+    for command in ("label", "show", "report")[: 1 if expected["kind"] == "CoverRelease" else 3]:  # a cover is read in Python
+        more = ["--out", str(tmp_path / "page.html")] if command == "report" else []
+        shown = CliRunner().invoke(main, [command, str(path), *more], catch_exceptions=False)
+        assert shown.exit_code == 0, shown.output
+
+
+def test_every_kind_of_release_is_stored():
+    """Of format 2, the kinds, algorithms, questions and mechanisms that there are: a new one is stored when it comes."""
+    records = [json.loads((STORED / version / f"{name}.json").read_text()) for version, name in RELEASES if version != "0.1.0"]
+    assert {one["format"] for one in records} == {reader.format for reader in READERS.values()}
+    of_points = {one["algorithm"] for one in records if one["format"] == Release.format}
+    assert of_points >= set(HOMES["points"]) | set(HOMES["users"]) | {"one-cluster"}
+    assert {one["algorithm"] for one in records if one["format"] == SiteRelease.format} >= set(HOMES["sites"])
+    mechanisms = schema()["$defs"]
+    asked = {part["question"] for one in records for part in one["mechanisms"]}
+    assert asked >= set(mechanisms["charge"]["properties"]["question"]["enum"])
 
 
 @pytest.mark.parametrize(("version", "name"), LEDGERS)

@@ -131,7 +131,7 @@ def asked_of(release: Any) -> dict[str, Any]:
     if not (release.is_private and ours and not release.model.startswith("local")):
         raise ParameterError(
             "This release is none that can be audited here.\n"
-            "Hint: a private one of the central model, of centers in no private box, sites or a cover, by an algorithm of Spinney's."
+            "Hint: a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm."
         )
     wide = len(release.domain["lower"]) if solves == "points" else 1
     return {
