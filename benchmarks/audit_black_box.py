@@ -6,8 +6,9 @@ results is replayed here, ``--pairs`` neighbors. All cells together have the con
 writes ``benchmarks/results/audit_black_box.json``, cell by cell and with the commit, and a table.
 
 ``--only``, ``--part`` and ``--merge`` are those of the matrix; ``--left`` goes on with the cells that the file does not have with
-so many runs; ``--first`` takes so many cells; ``--rows`` those without persons; ``--halved 0`` leaves the halved noise out. The exit code is 1 where a promise is broken, or halved noise was missed by replay. Where the black box does not flag it, the pair
-has not the power: the largest bound that the runs could show is beside it.
+so many runs; ``--first`` takes so many cells; ``--rows`` those without persons; ``--halved 0`` leaves the halved noise out. The
+exit code is 1 where a promise is broken, or halved noise was missed by replay. Where the black box does not flag it, the pair has
+not the power: the largest bound that the runs could show is beside it.
 """
 
 from __future__ import annotations
