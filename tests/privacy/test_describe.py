@@ -16,6 +16,7 @@ from test_brute_force import distinct_moves, loss
 
 from spinney import PrivateKMeans, describe
 from spinney.audit import compare, record, replay_pairs, table_pairs
+from spinney.audit.sources import NoiselessSource
 from spinney.estimators.description import DescriptionModel
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
@@ -253,3 +254,13 @@ def test_which_row_of_a_person_is_drawn_depends_on_a_secret():
     )
     assert len(seen) > 1
     assert all(sum(counts) == 200 and 50 < counts[0] < 150 for counts in seen)
+
+
+def test_totals_are_told_in_half_widths_of_columns(curator, charge):
+    """With hardly any noise: the sum of what rows say, from the middle of each column's bounds."""
+    paid = charge("totals", amount=10**5)
+    told = (
+        curator(POINTS[:3], [paid], NoiselessSource(), domain=DOMAIN).ask(Totals(CLUSTERS, np.array([0, 1])), paid).private_totals
+    )
+    expected = (POINTS[:3, 1:] - 0.5).sum(axis=0) * 2
+    assert np.abs(told.reshape(2, 2).sum(axis=0) - expected).max() < 1e-3
