@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spinney.privacy.charges import Charge, Measure
@@ -43,6 +43,9 @@ KINDS = st.one_of(
     st.sampled_from(["add-remove", "replace"]),
     st.integers(1, 4),
 )
+@example(PersonCounting(), Measure.ZCDP, Fraction(1), "replace", 3)
+@example(Totaling(COLUMNS), Measure.ZCDP, Fraction(1), "replace", 2)
+@example(Minimizing(COLUMNS), Measure.ZCDP, Fraction(1), "replace", 2)
 def test_every_record_is_what_verification_works_out(kind, measure, amount, adjacency, rows):
     if kind.question == "cover":
         measure = Measure.PURE
