@@ -44,7 +44,7 @@ from spinney.spaces.schema import Schema
 __all__ = ["LEVELS", "DescriptionProblem", "DescriptionResult", "Histograms"]
 
 #: Shares of epsilon, in hundredths; the histograms have the rest, and what is not asked goes to them.
-SHARES = {"rows": 10, "persons": 10, "totals": 30}
+SHARES = {"rows": 10, "persons": 10, "totals": 20}
 #: Quantiles that are told.
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -262,5 +262,5 @@ class _Answers:
         scores = np.full((self.problem.k, len(self.problem.columns)), np.nan)
         seen = rows > max(self.rows_noise.quantile(COVER), 0.5)
         for place in range(len(self.problem.columns) if seen.any() else 0):
-            scores[seen, place] = distances(self.histogram(place)[seen], rows[seen], self.counts_noise.std)
+            scores[seen, place] = distances(self.histogram(place)[seen], rows[seen], self.counts_noise.std, self.rows_noise.std)
         return scores

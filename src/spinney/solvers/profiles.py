@@ -17,6 +17,10 @@ __all__ = ["NORMAL", "Quantiles", "distances", "quantiles"]
 
 #: How many standard deviations hold 95% of a normal law.
 NORMAL = 1.959964
+#: A bin of all clusters together has rows if it holds so many standard deviations of its noise.
+POOLED_STDS = 3.0
+#: How far shares of a cluster may be from those of all rows, in parts of these: from hardly to a bin that is the cluster's alone.
+APART = tuple(2.0**power for power in range(-7, 3))
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,13 @@ class Quantiles:
     upper: FloatArray
 
 
-def distances(counts: FloatArray, rows: FloatArray, std: float) -> FloatArray:
+def distances(counts: FloatArray, rows: FloatArray, std: float, rows_std: float) -> FloatArray:
     """Return how far each cluster is from all rows together: half the sum, over bins, of the differences of shares.
 
     This total variation distance is what DPClustX calls the interestingness of a column for a cluster (Gilad et al. 2025, after
-    its low-sensitivity form), here estimated from noisy counts: noise alone would add to every difference, so that its variance
-    is taken off the square of each.
+    its low-sensitivity form), here expected from noisy counts. Noise alone would add to every difference, most of all in bins
+    that hardly a row is in: so the shares ``p`` of a cluster are taken to differ from those of all rows ``q`` by ``t q`` at
+    random, and to add up to one; how far, `t`, is one of `APART`, each weighing as likely as it makes the counts.
 
     Parameters
     ----------
@@ -41,15 +46,60 @@ def distances(counts: FloatArray, rows: FloatArray, std: float) -> FloatArray:
         Noisy.
     rows : array of shape (k,)
         Noisy numbers of rows, positive.
-    std : float
-        Of the noise of each count.
+    std, rows_std : float
+        Of the noise of each count, and of each number.
     """
-    total, k = float(rows.sum()), len(rows)
-    apart = counts / rows[:, None] - counts.sum(axis=0) / total
-    # The noise of a cluster's own count is in both terms.
-    variance = std**2 * (1 / rows**2 - 2 / (rows * total) + k / total**2)
-    found: FloatArray = np.sqrt(np.maximum(apart**2 - variance[:, None], 0.0)).sum(axis=1) / 2
+    together = counts.sum(axis=0)
+    if not std:
+        exact: FloatArray = np.abs(counts / rows[:, None] - together / rows.sum()).sum(axis=1) / 2
+        return np.minimum(exact, 1.0)
+    full = together > POOLED_STDS * std * math.sqrt(len(rows))
+    if not full.any():
+        return np.zeros(len(rows))
+    shares = together[full] / together[full].sum()
+    likely, expected = (
+        np.stack(each, axis=1)
+        for each in zip(*(_differences(counts[:, full], rows, shares, t, std, rows_std) for t in APART), strict=True)
+    )
+    weights = np.exp(likely - likely.max(axis=1, keepdims=True))
+    found: FloatArray = (weights * expected).sum(axis=1) / weights.sum(axis=1) / (2 * rows)
     return np.minimum(found, 1.0)
+
+
+def _differences(
+    counts: FloatArray, rows: FloatArray, shares: FloatArray, t: float, std: float, rows_std: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return how likely noisy counts are, as a logarithm, and the sum over bins of expected differences, in rows.
+
+    With ``x`` and ``y`` the noise of a count and of the number of rows, ``counts - shares * rows = u + x - shares * y``; `u` is
+    what is wanted, normal with deviations ``t * shares * rows`` and a sum of zero. All of it is normal (Laplace noise nearly),
+    so that `y` is found first, then `u` for each bin alone, and then `u` given its sum.
+    """
+    seen = counts - shares * rows[:, None]
+    prior = (t * shares * rows[:, None]) ** 2
+    both = prior + std**2
+    kept = prior / both
+    certainty = 1 / rows_std**2 + (shares**2 / both).sum(axis=1)
+    of_rows = -(shares * seen / both).sum(axis=1) / certainty
+    differences = kept * (seen + shares * of_rows[:, None])
+    pulled = (kept * shares).sum(axis=1) / certainty
+    with_sum = kept * (std**2 + shares * pulled[:, None])
+    sums, spread = differences.sum(axis=1), with_sum.sum(axis=1)
+    differences -= with_sum * (sums / spread)[:, None]
+    variance = kept * std**2 + (kept * shares) ** 2 / certainty[:, None] - with_sum**2 / spread[:, None]
+    likely = -(np.log(both) + seen**2 / both).sum(axis=1) + certainty * of_rows**2 - np.log(certainty)
+    likely += np.log(prior.sum(axis=1)) - np.log(spread) - sums**2 / spread
+    return likely / 2, _lengths(differences, np.sqrt(np.maximum(variance, 0.0))).sum(axis=1)
+
+
+def _lengths(means: FloatArray, stds: FloatArray) -> FloatArray:
+    """Return expected absolute values of normal variables."""
+    from scipy.special import erf  # type: ignore[import-untyped]  # slow to import
+
+    apart = np.clip(means / np.maximum(stds, 1e-100), -30.0, 30.0)  # beyond, a variable has one sign
+    inner = math.sqrt(2 / math.pi) * stds * np.exp(-(apart**2) / 2)
+    found: FloatArray = inner + means * erf(apart / math.sqrt(2))
+    return found
 
 
 def _cumulative(counts: FloatArray, present: float, std: float, present_std: float) -> tuple[FloatArray, FloatArray]:
