@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spinney.algorithms.columns import inner_box
+from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.leaves import staged_leaves
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.polish import ask_rings, completed, noise_length, shrunk, step_widths, supported, take_step
@@ -206,7 +207,8 @@ class Moments(Algorithm):
             points, weights = moved.centers, moved.weights
             summary = (points, weights) if count > k else summary
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
-        centers = domain.clip(completed(points, whole, *leaves, problem.power))  # a leaf may reach out of a ball
+        together = completed(points, whole, *leaves, problem.power)
+        centers = domain.clip(adding_up(together, problem.schema))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise
         return Result(centers, *found, *summary, supported=last, margins=unmoved(moved.margins, k))

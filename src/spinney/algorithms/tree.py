@@ -33,6 +33,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.columns import smooth_densities, spreads
+from spinney.algorithms.indicators import adding_up, consistent, two_ended
 from spinney.algorithms.leaves import are_full, chances
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.medians import (
@@ -144,7 +145,7 @@ class Tree(Algorithm):
         problem = problem if count is None else replace(problem, k=count.k)
         finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
         centers, moved, margins = finish(curator, problem, charges, summary, rng, self.median_step)
-        centers = problem.domain.clip(centers)  # a leaf may reach out of a ball
+        centers = problem.domain.clip(adding_up(centers, problem.schema))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
         return Result(centers, *found, supported=moved, margins=margins, counted=count)
@@ -166,7 +167,8 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     """Grow a private tree and return its leaves as weighted points."""
     n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
     columns = curator.ask(Counts(ColumnBins()), charges["columns"])
-    densities = smooth_densities(columns.private_counts.astype(np.float64), columns.noise.std)
+    bins = columns.private_counts.astype(np.float64)
+    densities = two_ended(smooth_densities(bins, columns.noise.std), bins, columns.noise.std, problem.schema)
     splits = Splits.of(problem.domain, densities)
     std = curator.preview(Counting(), charges["leaves"]).std
     start = int(math.log2(max(min(n / (START_STDS * max(std, 0.1)), START_CELLS * problem.k - 0.5), 1.0)))
@@ -177,12 +179,12 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
     full = are_full(weights / max(std, 1e-9), levels)
     widths = step_widths(problem, spreads(densities, problem.domain))
-    kept, cells = leaves.take(np.flatnonzero(full)), None
-    if problem.is_counted:
-        cells = NoisyCells(leaves.representatives(), weights, *leaves.boxes(), full, std)
+    boxes = leaves.boxes()
+    points = consistent(leaves.representatives(), *boxes, problem.schema)
+    cells = NoisyCells(points, weights, *boxes, full, std) if problem.is_counted else None
     if problem.n_features >= FEW_COLUMNS:
         weights = weights * chances(answer.private_counts, levels, answer.noise)
-    return Summary(kept, kept.representatives(), weights[full], n, widths, cells)
+    return Summary(leaves.take(np.flatnonzero(full)), points[full], weights[full], n, widths, cells)
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.

@@ -1,0 +1,79 @@
+"""Shares of categories in centers: what the encoding says of them is used, and nothing else."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spinney import PrivateKMeans
+from spinney.algorithms.indicators import adding_up, consistent, two_ended
+from spinney.datasets import patients, patients_schema
+from spinney.spaces.columns import Column
+from spinney.spaces.schema import Schema
+from spinney.tables.schema_files import read_schema
+
+SCHEMA = Schema(
+    (
+        Column("age", "number", 0.0, 10.0),
+        Column("region", "category", categories=("n", "s", "w"), weight=2.0),
+        Column("smoker", "boolean"),
+    )
+)
+ONE = 1 / SCHEMA.columns[1].step
+
+
+@given(st.lists(st.floats(-3, 3), min_size=5, max_size=5), st.lists(st.floats(0.01, 1), min_size=3, max_size=3))
+def test_shares_add_up_and_are_no_farther_from_any_lawful_ones(point, other):
+    points = np.array([point])
+    found = adding_up(points, SCHEMA)
+    assert (found[:, [0, 4]] == points[:, [0, 4]]).all()
+    assert found[0, 1:4].sum() == pytest.approx(ONE)
+    assert (found[0, 1:4] >= 0).all()
+    lawful = ONE * np.array(other) / sum(other)
+    assert np.linalg.norm(found[0, 1:4] - lawful) <= np.linalg.norm(points[0, 1:4] - lawful) + 1e-9
+    assert np.allclose(adding_up(found, SCHEMA), found)
+
+
+def test_without_categories_nothing_changes():
+    points = np.random.default_rng(0).normal(size=(4, 2))
+    plain = Schema((Column("a", "number", 0.0, 1.0), Column("b", "number", 0.0, 1.0)))
+    for schema in (None, plain):
+        assert (adding_up(points, schema) == points).all()
+        assert (consistent(points, points - 1, points + 1, schema) == points).all()
+        assert (two_ended(points, points, 1.0, schema) == points).all()
+
+
+def test_points_of_cells_have_shares_that_rows_of_the_cell_can_have():
+    whole = (np.array([0.0, 0, 0, 0, 0]), np.array([10.0, ONE, ONE, ONE, 1]))
+    is_north = whole[0] + [0, ONE / 2, 0, 0, 0], whole[1]
+    no_south = whole[0], whole[1] - [0, 0, ONE / 2, 0, 0]
+    nobody = whole[0], whole[1] - [0, ONE / 2, ONE / 2, ONE / 2, 0]
+    lower, upper = (np.array(ends) for ends in zip(whole, is_north, no_south, nobody, strict=True))
+    point = np.array([5.0, 0.2 * ONE, 0.2 * ONE, 0.6 * ONE, 0.5])
+    found = consistent(np.tile(point, (4, 1)), lower, upper, SCHEMA)
+    assert np.allclose(found[:, 1:4] / ONE, [[0.2, 0.2, 0.6], [1, 0, 0], [0.25, 0, 0.75], [0.2, 0.2, 0.6]])
+    assert (found[:, [0, 4]] == point[[0, 4]]).all()
+
+
+def test_rows_of_an_indicator_lie_at_its_ends_and_no_share_is_less_than_noise_could_hide():
+    counts = np.array([[10.0] * 8, [70, 9, -9, 9, -9, 9, -9, 30], [100, 5, 5, 5, 5, 5, 5, -20], [-3.0] * 8, [0.0] * 8])
+    found = two_ended(np.full((5, 8), 1 / 8), counts, 4.0, SCHEMA)
+    assert np.allclose(found[0], 1 / 8)
+    assert np.allclose(found[1, [0, -1]], [0.7, 0.3])
+    assert np.allclose(found[2, [0, -1]], [0.95, 0.05])
+    assert np.allclose(found[3:, [0, -1]], 0.5)
+    assert np.allclose(found.sum(axis=1), 1)
+    assert (found[1:, 1:-1] == 0).all()
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_shares_of_patients_are_those_of_their_rows(seed):
+    """Before, a column of categories that seemed to have one value was clipped away: the seventh fit was off by 45 points."""
+    table = pl.read_csv(patients(), infer_schema=False)
+    release = PrivateKMeans(4, epsilon=1.0, bounds=read_schema(patients_schema()), random_state=seed, noise_seed=seed)
+    shares = release.fit(table).release_.centers[:, 3:7]
+    assert np.allclose(shares.sum(axis=1), 1)
+    made = {(0.85, 0.15), (0.8, 0.2)}  # benchmarks/patients.py
+    for own in shares:
+        assert min(abs(own.max() - most) for most, _ in made) < 0.1
