@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, max_coverage
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, describe, max_coverage, verify
 from spinney.datasets import patients, patients_schema
 from spinney.privacy.charges import Charge, Measure
 from spinney.report import cost_curve, html_page
@@ -148,13 +148,28 @@ def releases(folder):
         ledger.spend(model.plan(3).charges, objective="kmeans", algorithm="tree", note=f"the stays of {year}, all wards")
     release = model.fit(table, ledger=ledger).release_
     yield "centers", release, {"ledger": ledger, "curve": cost_curve(release, 12)}
+    persons = Ledger(folder / "persons.jsonl", epsilon=2, max_rows_per_group=2)
     segments = PrivateKMeans("auto", max_clusters=8, epsilon=1.0, bounds=read_schema(patients_schema()), max_rows_per_group=2)
-    yield "patients", segments.fit(patients(), groups="person").release_, {}
+    segments.fit(patients(), groups="person")
+    yield "patients", segments.release_, {}
+    facts = {"stay": (0, 60), "smoker": ["yes", "no"]}
+    described = describe(segments.release_, patients(), bounds=facts, epsilon=0.5, groups="person", ledger=persons)
+    described.to_json(folder / "described.json")
+    checked = verify(folder / "described.json", ledger=folder / "persons.jsonl")
+    yield "description", described, {"described": segments.release_, "ledger": persons, "verification": checked}
+    names = [f"answer {i}" for i in range(12)]
+    many = table.assign(
+        **{name: rng.uniform(0, 100, len(table)) for name in names}, ward=rng.choice(list("abcdefghij"), len(table))
+    )
+    wide = {**dict.fromkeys(names, (0, 100)), "ward": list("abcdefghij")}
+    yield "description of many", describe(release, many, bounds=wide, epsilon=1.0), {"described": release}
     yield "one column", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :1]).release_, {}
     yield "not private", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110), noise_seed=1).fit(rows[:, :2]).release_, {}
     points = np.column_stack([9 + rng.normal(0, 0.1, 200), 48 + rng.normal(0, 0.1, 200)])
     sites = PrivateKMedoids(8, epsilon=1.0, space=FiniteMetric.from_points(points), existing_sites=[3, 4])
     yield "sites", sites.fit(rng.integers(0, 200, 20_000)).release_, {}
+    users = PrivateKMeans(4, epsilon=4.0, bounds=(0, 110), adjacency="replace", model="local")
+    yield "local", users.fit(rows[:, :2]).release_, {}
     cover = max_coverage(rng.integers(0, 50, 2_000), [[i, i + 1] for i in range(49)], 5, epsilon=1.0, delta=1e-6, n_items=50)
     yield "cover", cover, {}
     yield "largest", largest(release, rng), {"ledger": ledger, "curve": cost_curve(release, 12)}

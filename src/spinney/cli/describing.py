@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import FILE
+from spinney.cli.files import check_out, written_whole
+from spinney.cli.options import FILE, FORCE
 from spinney.exceptions import ParameterError, ReleaseError
 
 __all__ = ["describe"]
@@ -27,6 +27,7 @@ __all__ = ["describe"]
 @click.option("--groups", default=None, help="Column that names the person of each row.")
 @click.option("--max-rows-per-group", type=int, default=None, help="Rows of a person that count; as in the release by default.")
 @click.option("--out", type=FILE, default=None, help="Where to write the description (JSON).")
+@FORCE
 @click.option("--ledger", type=FILE, default=None, help="Charge it to this ledger; refuse it if too little is left.")
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
 @click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")
@@ -51,7 +52,8 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
         typed |= {"release": loaded, "bounds": None if schema is None else read_schema(schema), "noise_seed": None}
         typed["columns"] = None if columns is None else [name.strip() for name in columns.split(",")]
         facts = check_description(typed, OWNER, groups is not None)
-        (_show_plan if dry_run else _write)(facts, groups=groups, **options)
+        charged = loaded.made.get("ledger") if loaded.made.get("entry") else None
+        (_show_plan if dry_run else _write)(facts, groups=groups, charged=charged, **options)
 
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
@@ -73,7 +75,14 @@ def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: A
 
 
 def _write(
-    facts: Any, table: tuple[Path, ...], groups: str | None, out: Path | None, ledger: Path | None, n_guess: int | None
+    facts: Any,
+    table: tuple[Path, ...],
+    groups: str | None,
+    out: Path | None,
+    force: bool,
+    ledger: Path | None,
+    n_guess: int | None,
+    charged: str | None,
 ) -> None:
     """Ask, and write what may be published."""
     from spinney.cli.fitting import declared
@@ -84,14 +93,17 @@ def _write(
     from spinney.fits.run import run
     from spinney.ledgers.ledger import Ledger
     from spinney.tables.files import open_table
+    from spinney.tables.schema import table_files
     from spinney.tables.streams import Batches
 
     if out is None or n_guess is not None:
         raise ParameterError("A description is written to a file, and a guess is for its plan.\nHint: --out FILE, or --dry-run.")
+    check_out(out, force)
     opened = None if ledger is None else Ledger(ledger)
-    if table[0].suffix.lower() == ".csv":
-        click.echo(declared(facts.cells), err=True)
     with written_whole(out) as part:
+        table_files(table)  # one that is not there is told first
+        if table[0].suffix.lower() == ".csv":
+            click.echo(declared(facts.cells), err=True)
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         with progress(len(facts.fit.plan().charges)):
@@ -101,5 +113,10 @@ def _write(
     click.echo(f"Wrote {out}: {description.statement}.")
     if opened is not None:
         click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
+    if opened is None and charged is not None:
+        told = f"The release that is described was charged to {charged}, and this description to no ledger: both epsilons add up."
+        click.echo(f"{told} Hint: --ledger names it.", err=True)
     if description.looks_empty:
         click.echo(description.faint, err=True)
+    for line in description.silent:
+        click.echo(line, err=True)

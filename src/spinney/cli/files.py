@@ -7,9 +7,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from spinney.exceptions import DataError
+from spinney.exceptions import DataError, ParameterError
 
-__all__ = ["written_whole"]
+__all__ = ["check_out", "written_whole"]
+
+#: How files end that are none of JSON.
+OTHERS = (".csv", ".html", ".md", ".npy", ".parquet", ".pdf", ".png", ".toml", ".txt", ".xlsx")
+
+
+def check_out(out: Path, force: bool) -> None:
+    """Raise unless a release may be written to this file, before anything is charged: to make it again costs as much again."""
+    if out.suffix.lower() in OTHERS:
+        raise ParameterError(
+            f"{out} would hold JSON, and its name says something else.\n"
+            "Hint: --out FILE.json; 'spinney show' and 'spinney report' make pages of it."
+        )
+    if out.is_file() and not force:
+        raise ParameterError(
+            f"{out} is there already, and another release costs its epsilon again.\n"
+            "Hint: name another file, or --force to replace it."
+        )
 
 
 @contextmanager

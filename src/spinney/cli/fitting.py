@@ -23,6 +23,7 @@ from spinney.releases.centers import Release
 from spinney.releases.reading import read_release
 from spinney.spaces.schema import Schema
 from spinney.tables.files import open_table, read_table
+from spinney.tables.schema import table_files
 from spinney.tables.schema_files import read_schema
 from spinney.tables.streams import Batches
 
@@ -136,6 +137,7 @@ def fit_table(
     facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
     if facts.uneven is not None:
         click.echo(" ".join(in_options(facts.uneven).split()), err=True)
+    table_files(table)  # one that is not there is told first
     if bounds_file is not None and names is not None and table[0].suffix.lower() == ".csv":
         click.echo(declared(facts.schema, names), err=True)
     with progress(1) as step:

@@ -12,10 +12,10 @@ from spinney.cli.auditing import audit
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
 from spinney.cli.examples import example
-from spinney.cli.files import written_whole
+from spinney.cli.files import check_out, written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
-from spinney.cli.options import CURVE, FILE, MAP_OPTIONS, MAX_K, CountType, add_options, promise_options
+from spinney.cli.options import CURVE, FILE, FORCE, MAP_OPTIONS, MAX_K, CountType, add_options, promise_options
 from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
@@ -122,8 +122,9 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
     help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
 )
 @click.option("--out", type=FILE, required=True, help="Where to write the release (JSON).")
+@FORCE
 @click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left.")
-def fit(out: Path, ledger: Path | None, **options: Any) -> None:
+def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
     """Cluster the private rows of CSV, Parquet or NPY files and write a release.
 
     Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
@@ -134,6 +135,7 @@ def fit(out: Path, ledger: Path | None, **options: Any) -> None:
         from spinney.ledgers.ledger import Ledger
 
     with one_line_errors():
+        check_out(out, force)
         opened = None if ledger is None else Ledger(ledger)
         with written_whole(out) as part:
             release = fit_table(ledger=opened, **options)

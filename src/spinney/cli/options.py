@@ -10,11 +10,14 @@ import click
 
 from spinney.naming import named
 
-__all__ = ["CURVE", "FILE", "MAP_OPTIONS", "MAX_K", "CountType", "add_options", "promise_options"]
+__all__ = ["CURVE", "FILE", "FORCE", "MAP_OPTIONS", "MAX_K", "CountType", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
+
+#: Whether a release may take the place of a file.
+FORCE = click.option("--force", is_flag=True, help="Replace --out if it is there already.")
 
 #: The cost curve of a release, and its last number of clusters.
 CURVE = click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")

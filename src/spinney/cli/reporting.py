@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,9 +20,12 @@ __all__ = ["report"]
 @click.option("--out", type=FILE, required=True, help="Where to write it: .html, .md, or .pdf (needs Chromium, Chrome or Edge).")
 @click.option("--ledger", type=FILE, default=None, help="Also say what is left in this ledger, and whether it paid for this.")
 @click.option("--title", default=None, help="The heading, instead of what was released.")
+@click.option("--of", type=FILE, default=None, help="Of a description: the release that it describes, to show its centers.")
 @CURVE
 @MAX_K
-def report(release: Path, out: Path, ledger: Path | None, title: str | None, curve: bool, max_k: int | None) -> None:
+def report(
+    release: Path, out: Path, ledger: Path | None, title: str | None, of: Path | None, curve: bool, max_k: int | None
+) -> None:
     """Write a page to publish: the promise in plain words, what was found, what was spent, how to check it.
 
     One file that loads nothing. The release is checked as by 'spinney verify', and the page says what was found.
@@ -36,7 +40,10 @@ def report(release: Path, out: Path, ledger: Path | None, title: str | None, cur
         if out.suffix.lower() not in KINDS:
             raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {', '.join(KINDS)}.")
         loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
-        found = verify(release)
+        found = verify(release, ledger=ledger)
+        if ledger is not None and not found.holds and verify(release).holds:
+            found = verify(release)  # the page says what the ledger does not
+        told: Any = None if of is None else read_release(of)
         estimated = None
         if curve:
             from spinney.cli.showing import asked_curve
@@ -45,7 +52,7 @@ def report(release: Path, out: Path, ledger: Path | None, title: str | None, cur
                 raise ParameterError("Only a release of centers has a cost curve.\nHint: leave --curve out.")
             estimated = asked_curve(loaded, max_k)
         with written_whole(out) as part:
-            write_report(loaded, part, title=title, ledger=opened, curve=estimated, verification=found)
+            write_report(loaded, part, title=title, ledger=opened, curve=estimated, verification=found, described=told)
         click.echo(f"Wrote {out}: {loaded.statement}.")
         if loaded.is_private and not found.holds:
             click.echo(f"{found.verdict} The report says so.", err=True)

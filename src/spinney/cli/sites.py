@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import FILE, add_options, promise_options
+from spinney.cli.files import check_out, written_whole
+from spinney.cli.options import FILE, FORCE, add_options, promise_options
 from spinney.cli.startup import without_scipy
 from spinney.exceptions import ParameterError
 
@@ -45,6 +45,7 @@ __all__ = ["sites"]
     click.option("--csv", "csv_file", type=FILE, default=None, help="Also write the sites as a table (CSV)."),
     click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."),
     click.option("--out", type=FILE, default=None, help="Where to write the release (JSON)."),
+    FORCE,
 )
 def sites(
     demand: Path | None,
@@ -55,6 +56,7 @@ def sites(
     picture: Path | None,
     csv_file: Path | None,
     out: Path | None,
+    force: bool,
     ledger: Path | None,
     **options: Any,
 ) -> None:
@@ -74,6 +76,7 @@ def sites(
         if demand is None or out is None:
             missing = "--demand" if demand is None else "--out"
             raise ParameterError(f"{missing} is missing.\nHint: only --plan needs no {missing}.")
+        check_out(out, force)
         if n_guess is not None:
             raise ParameterError("--n-guess needs --plan.\nHint: leave --n-guess out.")
         if picture is not None:

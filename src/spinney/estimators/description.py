@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.description import DescriptionRelease
+from spinney.releases.reading import read_release
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -75,8 +77,13 @@ def _rows(table: Any, groups: Any, facts: DescriptionFacts) -> Rows:
     return ArrayRows(array, source.nonprivate_groups, names)
 
 
+def _opened(release: Any) -> Any:
+    """Return a release, read from its file if it is a path; anything else as it is."""
+    return read_release(release) if is_path(release) else release
+
+
 def plan_description(
-    release: Release,
+    release: Release | str | PathLike[str],
     columns: Sequence[str] | None = None,
     *,
     epsilon: float | None = None,
@@ -96,15 +103,16 @@ def plan_description(
     n_guess : int, optional
         A public guess of the number of rows: adds the expected noise.
     """
-    model = DescriptionModel(release, columns, bounds, epsilon, delta, bins, adjacency, max_rows_per_group)
-    grouped = max_rows_per_group is not None or getattr(release, "max_rows_per_group", None) is not None
+    read = _opened(release)
+    model = DescriptionModel(read, columns, bounds, epsilon, delta, bins, adjacency, max_rows_per_group)
+    grouped = max_rows_per_group is not None or getattr(read, "max_rows_per_group", None) is not None
     if n_guess is not None:
         check_number("n_guess", "plan_description", n_guess)
     return model.facts(grouped).fit.plan(n_guess)
 
 
 def describe(
-    release: Release,
+    release: Release | str | PathLike[str],
     table: Any,
     columns: Sequence[str] | None = None,
     *,
@@ -129,8 +137,8 @@ def describe(
 
     Parameters
     ----------
-    release : Release
-        Whose centers decide the cluster of a row. It must tell the names of its columns.
+    release : Release, str or Path
+        Whose centers decide the cluster of a row, or its file. It must tell the names of its columns.
     table : frame, Arrow table, lazy frame, path, table on disk, or Spark DataFrame
         Private: with the columns that were clustered, and those to describe. Rows that the fit would drop are dropped; cells to
         describe that are missing, or no lawful ones, are counted as missing.
@@ -166,6 +174,6 @@ def describe(
     >>> found.means.shape, found.names
     ((2, 2), ('income', 'smoker'))
     """
-    model = DescriptionModel(release, columns, bounds, epsilon, delta, bins, adjacency, max_rows_per_group, noise_seed)
+    model = DescriptionModel(_opened(release), columns, bounds, epsilon, delta, bins, adjacency, max_rows_per_group, noise_seed)
     found: DescriptionRelease = run(*model.prepare(table, groups), ledger)
     return found

@@ -25,6 +25,8 @@ __all__ = ["BINS", "DescriptionFacts", "check_description"]
 BINS, MOST_BINS = 16, 1_000
 #: More columns share a budget that is enough for few of them.
 MOST_COLUMNS = 200
+#: So many known columns are listed where another one was typed.
+MOST_LISTED = 20
 COLUMNS = (
     "columns=['income', 'region'], bounds={'income': (0, 200_000), 'region': ['north', 'south']}: public facts of each column."
 )
@@ -60,6 +62,11 @@ def check_description(typed: Mapping[str, Any], owner: str, has_groups: bool) ->
     if release.max_rows_per_group is not None and not has_groups:
         hint = "groups='person' names the column of the table, as in the fit."
         raise ParameterError.wrong("groups", owner, "given, for the release protects groups of rows", None, hint)
+    if has_groups and cap is None:
+        raise ParameterError(
+            "The release protects single rows, and the rows are given with their groups.\n"
+            "Hint: without groups single rows are protected here too; max_rows_per_group=10 with groups promises more."
+        )
     promised = {**typed, "adjacency": adjacency, "max_rows_per_group": cap, "algorithm": "auto", "random_state": None}
     budget, unit = check_promise(promised, owner, has_groups, "description")
     scaled = release.in_scale
@@ -117,5 +124,8 @@ def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: 
         raise ParameterError.wrong("columns", owner, f"1 to {MOST_COLUMNS} different names of columns", columns, COLUMNS)
     missing = next((name for name in columns if name not in known and name not in given), None)
     if missing is not None:
-        raise ParameterError.wrong("columns", owner, "columns that bounds, or the release, tell of", missing, COLUMNS)
+        names = [repr(name) for name in dict.fromkeys((*given, *known)) if isinstance(name, str)]
+        more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+        told = f"columns that bounds, or the release, tell of: {', '.join(names[:MOST_LISTED])}{more}"
+        raise ParameterError.wrong("columns", owner, told, missing, COLUMNS)
     return tuple(known[name] if name in known else column_of(name, given[name], owner) for name in columns)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.exceptions import ParameterError
 from spinney.releases.clusters import frozen_array, look_empty
 from spinney.releases.promise import Promise
 from spinney.spaces.columns import Column
@@ -19,6 +20,8 @@ __all__ = ["NAMED", "DescriptionRelease"]
 
 #: So many columns are named that distinguish a cluster most.
 NAMED = 3
+#: A column of which a larger part of the rows says nothing is pointed out.
+SILENT = 0.9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,9 +120,27 @@ class DescriptionRelease(Promise):
             found.append(tuple(self.names[i] for i in order if scores[i] > 0))
         return tuple(found)
 
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """A line for each column that nearly no row says, by the released numbers: it may be declared as what it is not."""
+        found = []
+        for name, fact in zip(self.names, self.facts, strict=True):
+            unsaid, all_rows = float(self.histogram(name)[:, -1].sum()), float(self.rows.sum())
+            if fact.fill is None and not self.looks_empty and unsaid > SILENT * all_rows:
+                found.append(f"Nearly no row says {name!r}: is it a column of this kind ({fact.kind}), written as declared?")
+        return tuple(found)
+
+    def _place(self, column: Any, method: str) -> int:
+        """Return the place of a column, after a check that there is one of this name."""
+        if not isinstance(column, str) or column not in self.names:
+            names = ", ".join(map(repr, self.names))
+            hint = f"shares({self.names[0]!r}); others have to be described first."
+            raise ParameterError.wrong("column", f"DescriptionRelease.{method}", f"one of {names}", column, hint)
+        return self.names.index(column)
+
     def histogram(self, column: str) -> NDArray[np.int64]:
         """Return the noisy counts of one column, clusters by bins; the last bin is that of rows that do not say it."""
-        place = self.names.index(column)
+        place = self._place(column, "histogram")
         start = sum(self.bins[:place]) + place
         return self.counts[:, start : start + self.bins[place] + 1]
 
@@ -128,6 +149,7 @@ class DescriptionRelease(Promise):
 
         A margin is how far noise may have moved the share, with a probability of 0.95; both are NaN where too few rows are seen.
         """
+        self._place(column, "shares")
         counts, rows = self.histogram(column).astype(np.float64), self.rows[:, None]
         with np.errstate(all="ignore"):
             seen = rows > self.rows_margin
@@ -136,7 +158,7 @@ class DescriptionRelease(Promise):
 
     def bin_names(self, column: str) -> tuple[str, ...]:
         """Return what the bins of a column are called, but that of no answer: values of a category, or ends of an interval."""
-        place = self.names.index(column)
+        place = self._place(column, "bin_names")
         fact = self.facts[place]
         if not is_measured(fact):
             return bin_names(fact)

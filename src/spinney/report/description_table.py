@@ -18,6 +18,7 @@ from spinney.report.pages import (
 )
 from spinney.spaces.columns import Column
 from spinney.spaces.described import is_measured
+from spinney.spaces.plain_values import within
 
 __all__ = ["described_columns", "description_page", "level_names", "mean_texts", "named_texts", "quantile_texts", "share_texts"]
 
@@ -61,7 +62,8 @@ def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
     texts = []
     for mean, margin in zip(release.means[:, place].tolist(), release.mean_margins[:, place].tolist(), strict=True):
         behind = "" if exact or math.isnan(margin) else f" \N{PLUS-MINUS SIGN} {_margin(fact, margin)}"
-        texts.append(UNTOLD if math.isnan(mean) else _told(fact, mean) + behind)
+        told = fact.shown(mean) or within(mean, math.nan if exact else margin) or _short(mean)
+        texts.append(UNTOLD if math.isnan(mean) else told + behind)
     return texts
 
 
@@ -152,6 +154,7 @@ def description_page(release: DescriptionRelease) -> str:
         *_numbers(release),
         "The number behind a column tells how far its histogram in the cluster is from that of all rows: 0 is alike, 1 apart.",
         *([release.faint] if release.looks_empty else []),
+        *release.silent,
         *(line for place in shown for line in _column(release, place)),
         *([f"... and {left} more columns"] if left else []),
         "",

@@ -13,7 +13,7 @@ from spinney.releases.sites import SiteRelease
 from spinney.report.curve import found_curve
 from spinney.report.site_table import site_names
 from spinney.spaces.columns import Column
-from spinney.spaces.plain_values import short
+from spinney.spaces.plain_values import short, within
 
 __all__ = [
     "aligned",
@@ -115,9 +115,9 @@ def _coordinate(release: Release, i: int, column: int) -> str:
     """Return a coordinate of a center in the user's units, with its margin if it has one."""
     value, facts, margins = float(release.centers[i, column]), release.facts, release.center_margins
     fact = Column(None, "number") if facts is None else facts.of_titles[column]
-    text = fact.shown(value) or short(value, 5)
-    has_margin = margins is not None and not release.noise.startswith("none") and not math.isnan(margins[i, column])
-    return f"{text} +- {fact.shown_margin(float(margins[i, column]))}" if has_margin and margins is not None else text
+    margin = math.nan if margins is None or release.noise.startswith("none") else float(margins[i, column])
+    text = fact.shown(value) or within(value, margin) or short(value, 5)
+    return text if math.isnan(margin) else f"{text} +- {fact.shown_margin(margin)}"
 
 
 def _margin_lines(release: Release) -> list[str]:

@@ -97,3 +97,11 @@ def short(value: float, digits: int = 4) -> str:
     places = max(digits - 1 - math.floor(math.log10(size)), 0)
     text = f"{value:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def within(value: float, margin: float) -> str | None:
+    """Return a number down to the second digit of its margin, beyond which it says nothing; None if there is no such digit."""
+    if not (math.isfinite(value) and math.isfinite(margin) and 1e-6 <= margin < 1e9 and abs(value) < 1e12):
+        return None
+    places = 1 - math.floor(math.log10(margin))
+    return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"

@@ -37,6 +37,8 @@ _TOML_HEAD = """\
 # fill = 40                    what a missing cell is read as; without it the row is left out
 # source = "life tables"       where the facts come from
 """
+#: What stands below the name of a column: nothing but its name is known, so that no kind is taken for granted.
+_BLANK = "bounds = []  # or dates = [], categories = [], boolean = true; or delete the column, such as a person's name"
 
 
 def read_schema(path: Path) -> dict[str, Any]:
@@ -51,6 +53,8 @@ def read_schema(path: Path) -> dict[str, Any]:
     path = Path(path)
     is_toml = path.suffix.lower() == ".toml"
     hint = TOML_HINT if is_toml else HINT
+    if not path.exists():
+        raise DataError(f"There is no file {path}.\nHint: 'spinney schema TABLE --out {path}' writes one to fill in.")
     content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
 
     def parse() -> Any:
@@ -115,6 +119,6 @@ def schema_template(columns: Sequence[str], kind: str = ".json") -> str:
     kind : {".json", ".toml"}
     """
     if kind == ".toml":  # a JSON text is a TOML text, but for letters written as two halves
-        return _TOML_HEAD + "".join(f'\n[{json.dumps(name, ensure_ascii=False)}]\nbounds = []\nsource = ""\n' for name in columns)
+        return _TOML_HEAD + "".join(f'\n[{json.dumps(name, ensure_ascii=False)}]\n{_BLANK}\nsource = ""\n' for name in columns)
     empty = {"bounds": [None, None], "unit": None, "fill": None, "source": ""}
     return json.dumps(dict.fromkeys(columns, empty), indent=1, ensure_ascii=False) + "\n"

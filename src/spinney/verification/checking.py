@@ -272,4 +272,5 @@ def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Pat
     vouched += [_under_key(record, key)] if key is not None else []
     authenticated = bool(vouched) and all(finding.holds for finding in vouched)
     title = f"{path}: {record['format']}, made by spinney {record['version']}"
-    return Verification(title, (*findings, *vouched), authenticated, Path(path).name)
+    looked = "" if ledger is None else Path(ledger).name
+    return Verification(title, (*findings, *vouched), authenticated, Path(path).name, looked)

@@ -41,14 +41,15 @@ class Verification:
     findings : tuple of Check
     authenticated : bool
         Whether it stands, to the letter, in a ledger, or was signed with the key.
-    file : str
-        The name of the file, without its folders.
+    file, ledger : str
+        The names of the file and of the ledger that was looked into, without their folders; empty if there was none.
     """
 
     title: str
     findings: tuple[Check, ...]
     authenticated: bool
     file: str = ""
+    ledger: str = ""
 
     @property
     def holds(self) -> bool:

@@ -71,14 +71,41 @@ def test_a_description_is_charged(folder):
     assert not (folder / "two.json").exists()
 
 
+def test_a_description_without_the_ledger_of_its_release_says_so_and_is_not_made_twice(folder):
+    run("ledger", "open", "my.ledger", "--epsilon", "9")
+    fit = ("fit", "stays.csv", "--columns", "age", "--bounds", "0", "110", "--k", "3", "--epsilon", "2", "--ledger", "my.ledger")
+    run(*fit, "--out", "release.json", "--force")
+    assert "was charged to my.ledger, and this description to no ledger" in run(*DESCRIBE, "--out", "found.json")
+    assert "to no ledger" not in run(*DESCRIBE, "--out", "paid.json", "--ledger", "my.ledger")
+    assert "paid.json is there already" in run(*DESCRIBE, "--out", "paid.json", "--ledger", "my.ledger", code=2)
+    assert "would hold JSON" in run(*DESCRIBE, "--out", "found.csv", code=2)
+
+
+def test_a_column_that_nearly_no_row_says_is_pointed_out(folder):
+    (folder / "facts.json").write_text('{"cost": [0, 100], "ward": ["x", "y"]}')
+    said = "Nearly no row says 'ward'"
+    assert said in run(*DESCRIBE, "--out", "found.json")
+    assert said in run("show", "found.json")
+    run("report", "found.json", "--out", "found.md")
+    assert said in (folder / "found.md").read_text()
+
+
+def test_a_table_that_is_not_there_is_told_before_how_it_is_read(folder):
+    output = run("describe", "release.json", "no.csv", "--schema", "facts.json", "--epsilon", "1", "--out", "found.json", code=3)
+    assert output.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--columns", "wealth"), "--columns must be columns that bounds, or the release, tell of. Got 'wealth'"),
+        (
+            ("--columns", "wealth"),
+            "--columns must be columns that bounds, or the release, tell of: 'cost', 'ward', 'age'. Got 'wealth'",
+        ),
         (("--columns", ""), "--columns must be"),
         (("--bins", "1"), "--bins must be an int from 2"),
         (("--epsilon", "-1"), "--epsilon must be"),
-        (("--groups", "person"), "--max-rows-per-group must be"),
+        (("--groups", "person"), "--max-rows-per-group 10 with groups promises more"),
         (("--n-guess", "9"), "--out FILE, or --dry-run"),
         ((), "--out FILE, or --dry-run"),
     ],

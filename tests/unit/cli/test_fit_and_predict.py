@@ -36,7 +36,7 @@ def run(*arguments):
 
 
 def fit(table, *more, k="2", epsilon="5"):
-    return run("fit", table, "--k", k, "--epsilon", epsilon, "--out", "release.json", *more)
+    return run("fit", table, "--k", k, "--epsilon", epsilon, "--out", "release.json", "--force", *more)
 
 
 def near_truth(centers):
@@ -124,7 +124,10 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
         (("rows.npy", "--bounds", "0", "1", "--columns", "a"), "no column names"),
         (("rows.csv", "--bounds", "0", "1", "--columns", "dose,weight"), "no column 'weight'"),
         (("rows.csv", "--bounds", "0", "1", "--groups", "person", "--max-rows-per-group", "2"), "no column 'person'"),
-        (("rows.csv", "--bounds-file", "nothing.json"), "nothing.json cannot be read"),
+        (
+            ("rows.csv", "--bounds-file", "nothing.json"),
+            "There is no file nothing.json. Hint: 'spinney schema TABLE --out nothing.json' writes one",
+        ),
         (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
         (("rows.csv", "--bounds-file", "swapped.json"), "the lower bound of 'dose' is not below its upper bound"),
         (("semicolons.csv", "--bounds", "0", "1"), "other marks than commas"),
@@ -246,6 +249,24 @@ def test_a_release_may_be_written_to_a_pipe_and_through_a_link(folder):
         assert result.exit_code == 0
     assert (folder / "link.json").is_symlink()
     assert Release.from_json("target.json").feature_names == ("age",)
+
+
+def test_a_file_that_is_there_is_kept_and_nothing_is_charged_unless_it_may_be_replaced(folder):
+    run("ledger", "open", "ledger", "--epsilon", "3")
+    command = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "1", "--ledger", "ledger", "--out")
+    assert run(*command, "one.json").exit_code == 0
+    first = (folder / "one.json").read_bytes()
+    again = run(*command, "one.json")
+    assert again.exit_code == 2
+    assert "one.json is there already" in again.stderr
+    assert "--force" in again.stderr
+    assert (folder / "one.json").read_bytes() == first
+    assert Ledger("ledger").remaining == 2
+    assert run(*command, "one.json", "--force").exit_code == 0
+    assert Ledger("ledger").remaining == 1
+    refused = run(*command, "one.csv")
+    assert refused.exit_code == 2
+    assert "would hold JSON" in refused.stderr
 
 
 def test_a_new_release_takes_the_place_of_an_older_one(folder):

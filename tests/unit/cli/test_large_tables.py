@@ -58,7 +58,7 @@ def large(monkeypatch):
 
 
 def fit(*arguments, bounds=("--bounds-file", "bounds.json")):
-    more = ["--k", "2", "--epsilon", "5", "--out", "release.json", *bounds]
+    more = ["--k", "2", "--epsilon", "5", "--out", "release.json", "--force", *bounds]
     return CliRunner().invoke(main, ["fit", *map(str, arguments), *more], catch_exceptions=False)
 
 

@@ -59,7 +59,7 @@ def run(*arguments):
 
 
 def fit(*arguments):
-    return run("fit", *arguments, "--k", "2", "--epsilon", "4", "--out", "release.json")
+    return run("fit", *arguments, "--k", "2", "--epsilon", "4", "--out", "release.json", "--force")
 
 
 @pytest.mark.parametrize("table", ["rows.csv", "rows.parquet"])

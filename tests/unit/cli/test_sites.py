@@ -45,7 +45,7 @@ def run(*arguments):
 
 
 def sites(*more, k="2", epsilon="5", demand="demand.csv", algorithm="hst"):
-    options = ("--demand", demand, "--k", k, "--epsilon", epsilon, "--algorithm", algorithm, "--out", "release.json")
+    options = ("--demand", demand, "--k", k, "--epsilon", epsilon, "--algorithm", algorithm, "--out", "release.json", "--force")
     return run("sites", *options, *more)
 
 
@@ -430,10 +430,18 @@ def test_a_picture_that_fails_leaves_no_release_and_an_older_one_alone(folder, m
 def test_a_file_that_cannot_be_written_is_found_before_demand_is_read(folder, monkeypatch, option):
     monkeypatch.setattr(site_fitting, "read_demand", unreadable)
     before = files(folder)
-    result = sites("--points", "places.csv", option, "no/file.png")
+    name = "no/file.json" if option == "--out" else "no/file.png"
+    result = sites("--points", "places.csv", option, name)
     assert result.exit_code == 3
-    assert "no/file.png cannot be written. Hint: " in result.stderr
+    assert f"{name} cannot be written. Hint: " in result.stderr
     assert files(folder) == before
+
+
+def test_sites_that_are_there_are_kept(folder):
+    (folder / "older.json").write_text("older")
+    options = ("--demand", "demand.csv", "--k", "2", "--epsilon", "1", "--points", "places.csv")
+    assert "older.json is there already" in run("sites", *options, "--out", "older.json").stderr
+    assert (folder / "older.json").read_text() == "older"
 
 
 def test_a_picture_without_matplotlib_says_what_to_install_before_the_work(folder, monkeypatch):
@@ -479,6 +487,7 @@ def test_sites_needs_no_scikit_learn_and_points_no_scipy(folder):
             "hst",
             "--out",
             "r.json",
+            "--force",
         )
         code = f"import sys; from spinney.cli.main import main; main({command!r}, standalone_mode=False); print(*sys.modules)"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -258,6 +258,18 @@ def test_columns_of_categories_alone_and_of_numbers_alone_are_described():
         assert found.epsilon == pytest.approx(1.0)
 
 
+def test_a_release_may_be_named_by_its_file_and_columns_by_their_names(tmp_path):
+    rows = table_of(300)
+    release = PrivateKMeans(2, epsilon=9.0, bounds={"age": (0, 110)}).fit(rows).release_
+    release.to_json(tmp_path / "release.json")
+    assert plan_description(tmp_path / "release.json", bounds=BOUNDS, epsilon=1.0).charges
+    found = describe(str(tmp_path / "release.json"), rows, bounds=BOUNDS, epsilon=1.0)
+    assert found.of == release.digest
+    for method in (found.shares, found.histogram, found.bin_names):
+        with pytest.raises(ParameterError, match=r"one of 'income'.*Got 'wealth'"):
+            method("wealth")
+
+
 def refused(match, release=None, table=None, **changes):
     rows = table_of(50)
     release = PrivateKMeans(2, epsilon=9.0, bounds={"age": (0, 110)}).fit(rows).release_ if release is None else release
@@ -270,7 +282,7 @@ def refused(match, release=None, table=None, **changes):
 def test_what_is_wrong_is_told_in_one_line_before_anything_is_charged(tmp_path):
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=9.0)
     refused("no column 'wealth'", bounds={"wealth": (0, 1)}, ledger=ledger)
-    refused("tell of. Got 'wealth'", columns=["wealth"])
+    refused("tell of: .*'age'. Got 'wealth'", columns=["wealth"])
     refused("different names", columns=["income", "income"])
     refused("different names", columns=[])
     refused("different names", columns="income")

@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 
 from spinney.exceptions import ParameterError, check_path
 from spinney.ledgers.ledger import Ledger
+from spinney.releases.centers import Release
 from spinney.releases.reading import AnyRelease
 from spinney.report.curve import CostCurve
 from spinney.report.publication.assembly import assembled
@@ -29,6 +30,7 @@ class Shown(TypedDict, total=False):
     ledger: Ledger | str | PathLike[str] | None
     curve: CostCurve | None
     verification: Verification | None
+    described: Release | None
 
 
 def html_page(
@@ -38,6 +40,7 @@ def html_page(
     ledger: Ledger | str | PathLike[str] | None = None,
     curve: CostCurve | None = None,
     verification: Verification | None = None,
+    described: Release | None = None,
 ) -> str:
     """Return a report as one page of HTML, without scripts and without anything from outside.
 
@@ -57,15 +60,19 @@ def html_page(
         `cost_curve(release)`, to be shown.
     verification : Verification, optional
         `spinney.verify(path)`: its verdict is shown, and a release that was refused is marked as such.
+    described : Release, optional
+        Of a description: the release whose clusters it describes, to show their centers.
     """
-    return to_html(assembled("html_page", release, title, ledger, curve, verification))
+    return to_html(assembled("html_page", release, title, ledger, curve, verification, described))
 
 
 def markdown_page(release: AnyRelease, **shown: Unpack[Shown]) -> str:
     """Return a report as Markdown; parameters and privacy as for `html_page`."""
-    parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification")]
+    parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification", "described")]
     if set(shown) - set(Shown.__annotations__):
-        raise ParameterError("A report takes title, ledger, curve and verification.\nHint: leave out what is something else.")
+        raise ParameterError(
+            "A report takes title, ledger, curve, verification and described.\nHint: leave out what is something else."
+        )
     return to_markdown(assembled("markdown_page", release, *parts))
 
 
@@ -77,6 +84,7 @@ def write_report(
     ledger: Ledger | str | PathLike[str] | None = None,
     curve: CostCurve | None = None,
     verification: Verification | None = None,
+    described: Release | None = None,
 ) -> None:
     """Write a report to a file that ends in .html, .md or .pdf; other parameters and privacy as for `html_page`.
 
@@ -86,7 +94,7 @@ def write_report(
     kind = Path(path).suffix.lower()
     if kind not in KINDS:
         raise ParameterError(f"A report cannot be written to a file of this kind.\nHint: a name that ends in {', '.join(KINDS)}.")
-    document = assembled("write_report", release, title, ledger, curve, verification)
+    document = assembled("write_report", release, title, ledger, curve, verification, described)
     if kind == ".pdf":
         print_pdf(to_html(document), path)
         return

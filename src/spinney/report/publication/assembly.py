@@ -8,10 +8,11 @@ from spinney.exceptions import ParameterError
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import is_path
 from spinney.releases.centers import Release
+from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.report.curve import CostCurve, found_curve
 from spinney.report.publication.blocks import Document, Paragraph, Section
-from spinney.report.publication.declared import bounds_section
+from spinney.report.publication.declared import bounds_section, has_sources
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections
@@ -30,7 +31,7 @@ __all__ = ["assembled", "curve_section", "summarized"]
 LONGEST_TITLE = 120
 
 
-def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, verification: Any) -> None:
+def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, verification: Any, described: Any) -> None:
     """Raise unless the parameters are what they should be; a table in their place is not looked into."""
     if not isinstance(release, AnyRelease):
         raise ParameterError.wrong("release", owner, "a release", release, "model.release_, or read_release(path).")
@@ -45,6 +46,11 @@ def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, veri
         raise ParameterError.wrong("curve", owner, "a CostCurve or None", curve, "cost_curve(release).")
     if not (verification is None or isinstance(verification, Verification)):
         raise ParameterError.wrong("verification", owner, "a Verification or None", verification, "verify(path).")
+    if described is None:
+        return
+    if not (isinstance(release, DescriptionRelease) and isinstance(described, Release) and described.digest == release.of):
+        hint = "name the release that was described, and of a description alone."
+        raise ParameterError.wrong("described", owner, "the release of centers that a description is of", described, hint)
 
 
 def _lead(release: AnyRelease) -> str:
@@ -75,20 +81,21 @@ def assembled(
     ledger: Any,
     curve: Any,
     verification: Any,
+    described: Any = None,
 ) -> Document:
     """Return a report's sections after a check of the parameters; those of `html_page`, and who asks."""
-    _checked(owner, release, title, ledger, curve, verification)
+    _checked(owner, release, title, ledger, curve, verification, described)
     curve = found_curve(release) if curve is None and isinstance(release, Release) else curve
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     sections = (
         promise_section(release),
-        *result_sections(release),
+        *result_sections(release, described),
         *([curve_section(curve, promises(release))] if curve is not None else []),
         spent_section(release, opened),
         bounds_section(release),
         model_section(release),
-        check_section(release, verification),
-        sign_section(),
+        check_section(release, verification, opened),
+        sign_section(has_sources(release)),
     )
     return Document(title or headline(release), _lead(release), notices(release, verification), sections)
 

@@ -14,7 +14,7 @@ from spinney.report.publication.description import described_section
 from spinney.report.publication.results import column_names
 from spinney.spaces.columns import Column
 
-__all__ = ["bounds_section"]
+__all__ = ["bounds_section", "has_sources"]
 
 #: Columns shown, so that the longest page prints to four pages; letters of a list of categories, and of a source.
 LINES, LISTED, SOURCE = 16, 80, 80
@@ -83,6 +83,16 @@ def _row(column: Column, place: int, box: dict[str, Any] | None, stated: bool) -
         days = " days" if column.kind == "date" else ""
         texts += [f"{short(size)}{days}", clean(column.source, SOURCE) or "not stated"]
     return tuple(map(Value, texts))
+
+
+def has_sources(release: AnyRelease) -> bool:
+    """Whether the source of each declared column is stated, so that nobody has to write it by hand."""
+    facts: tuple[Column, ...] = ()
+    if isinstance(release, DescriptionRelease):
+        facts = release.facts
+    elif isinstance(release, Release) and release.facts is not None:
+        facts = release.facts.columns
+    return bool(facts) and all(column.source for column in facts)
 
 
 def bounds_section(release: AnyRelease) -> Section:

@@ -46,6 +46,7 @@ def _clusters(release: DescriptionRelease) -> Sheet:
     heads = ("cluster", "rows", *(("persons",) if release.persons is not None else ()), "most distinguished by")
     look = "" if exact else "Thin lines at the ends of bars are their margins."
     left = len(rows) - SHOWN_LINES
+    note += " Numbered from 0, as centers and labels of the described release are."
     note += f" {left:,} more clusters are in the release file." if left > 0 else ""
     return Sheet("Clusters, in the order of the described centers", heads, tuple(rows[:SHOWN_LINES]), 1, note, look)
 
@@ -73,6 +74,7 @@ def description_sections(release: DescriptionRelease) -> list[Section]:
     blocks: list[Block] = [Paragraph(f"The clusters of the release with the digest {clean(release.of)}."), _clusters(release)]
     if release.looks_empty:
         blocks.insert(0, Notice("Numbers no larger than noise", release.faint))
+    blocks += [Notice("Nearly all missing", clean(line)) for line in release.silent]
     shown = described_columns(release)
     left = len(release.names) - len(shown)
     told = READING + UNSEEN + (f" {left:,} more columns are in the release file." if left else "")

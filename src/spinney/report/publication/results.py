@@ -22,6 +22,7 @@ from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawing
 from spinney.report.publication.svg import fraction
 from spinney.report.site_table import site_names
 from spinney.spaces.columns import Column
+from spinney.spaces.plain_values import within
 
 __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 
@@ -114,10 +115,11 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
     """Return the values of a column in the user's units, with their margins if they have some."""
     fact = Column(None, "number") if release.facts is None else release.facts.of_titles[column]
     plain = shorts(values)
-    texts = [fact.shown(value) or text for value, text in zip(values, plain, strict=True)]
     margins = release.center_margins
     if margins is None or release.noise.startswith("none"):
-        return texts
+        return [fact.shown(value) or text for value, text in zip(values, plain, strict=True)]
+    known = zip(values, plain, margins[:, column].tolist(), strict=True)
+    texts = [fact.shown(value) or within(value, margin) or text for value, text, margin in known]
     behind = [
         "" if np.isnan(margin) else f" \N{PLUS-MINUS SIGN} {fact.shown_margin(float(margin))}" for margin in margins[:, column]
     ]
@@ -131,7 +133,7 @@ def _noise_words(release: Release) -> str:
     return " Behind each value: how far noise moved it at most, with probability 0.95; nothing stands there if that is not known."
 
 
-def _center_grid(release: Release, order: NDArray[np.int64]) -> Sheet:
+def _center_grid(release: Release, order: NDArray[np.int64], caption: str = "Centers, largest cluster first") -> Sheet:
     """Return the centers as a table that is a heat map too."""
     names, columns = column_names(release), shown_columns(release)
     k, d = release.centers.shape
@@ -150,7 +152,7 @@ def _center_grid(release: Release, order: NDArray[np.int64]) -> Sheet:
         note += _chosen_words(release, len(columns))
     heads = ("cluster", "rows", *(clean(names[i], HEADS) for i in columns))
     look = f"Darker is higher among the centers of a column. {_bar_words(release)}"
-    return Sheet("Centers, largest cluster first", heads, tuple(rows), 1, note, look)
+    return Sheet(caption, heads, tuple(rows), 1, note, look)
 
 
 def _center_sections(release: Release) -> list[Section]:
@@ -199,10 +201,17 @@ def _cover_sections(release: CoverRelease) -> list[Section]:
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
-def result_sections(release: AnyRelease) -> list[Section]:
-    """Return the sections of what was found."""
+def _described_centers(described: Release) -> Section:
+    """Return the centers whose clusters a description tells of, in its order."""
+    order = np.arange(min(len(described.centers), SHOWN_LINES))
+    return Section("The clusters that are described", (_center_grid(described, order, "Centers of the described release"),))
+
+
+def result_sections(release: AnyRelease, described: Release | None = None) -> list[Section]:
+    """Return the sections of what was found; of a description with the centers that it is of, if they are given."""
     if isinstance(release, Release):
         return _center_sections(release)
     if isinstance(release, DescriptionRelease):
-        return description_sections(release)
+        found = description_sections(release)
+        return found if described is None else [found[0], _described_centers(described), *found[1:]]
     return _site_sections(release) if isinstance(release, SiteRelease) else _cover_sections(release)

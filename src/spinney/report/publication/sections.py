@@ -146,15 +146,20 @@ def ledger_blocks(ledger: Ledger, entry: str | None = None) -> list[Block]:
     return blocks
 
 
-def check_section(release: Promise, verification: Verification | None) -> Section:
+def check_section(release: Promise, verification: Verification | None, ledger: Ledger | None = None) -> Section:
     """Return how to check the release, by the name of its file, and what a check found when the report was written."""
     file = clean(verification.file) if verification is not None and verification.file else "release.json"
     told = (
         "Trust the release file, not this page. Anyone can check its arithmetic; who names the ledger too learns whether it paid"
     )
-    blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command(f"spinney verify {shlex.quote(file)}")]
+    blocks: list[Block] = [
+        Paragraph(f"{told} for this very release:"),
+        Command(f"spinney verify {shlex.quote(file)}{_ledger_option(release, verification)}"),
+    ]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
+    if ledger is not None and not (verification is not None and verification.authenticated) and _stands_in(ledger, release):
+        blocks.append(Paragraph("It stands, to the letter, in the ledger that this page shows."))
     made, facts = release.made, []
     if release.format == type(release).format:
         facts.append(("Digest of the release", release.digest))
@@ -175,7 +180,19 @@ def check_section(release: Promise, verification: Verification | None) -> Sectio
     return Section("How to check it", (*blocks, Facts(tuple(facts))))
 
 
-def sign_section() -> Section:
-    """Return what no release knows, to be filled in by hand."""
-    names = ("Published by", "Contact", "What for", "Source of the bounds", "Approved by, day")
+def _stands_in(ledger: Ledger, release: Promise) -> bool:
+    """Whether an entry of the ledger paid for this very release."""
+    entry = release.made.get("entry")
+    return entry is not None and ledger.digests.get(str(entry)) == release.digest
+
+
+def _ledger_option(release: Promise, verification: Verification | None) -> str:
+    """Return how the ledger that was charged, or looked into, is named to a check; nothing if there is none."""
+    name = verification.ledger if verification is not None and verification.ledger else release.made.get("ledger")
+    return f" --ledger {shlex.quote(clean(name))}" if name and release.made.get("entry") else ""
+
+
+def sign_section(has_sources: bool = False) -> Section:
+    """Return what no release knows, to be filled in by hand; sources of bounds only if they were not declared."""
+    names = ("Published by", "Contact", "What for", *(() if has_sources else ("Source of the bounds",)), "Approved by, day")
     return Section("To be filled in by the publisher", (Facts(tuple((name, "") for name in names)),))
