@@ -69,10 +69,12 @@ def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
 
 def quantile_texts(release: DescriptionRelease, place: int) -> list[list[str]]:
     """Return the quantiles of a column, level by level, with where the true ones lie."""
+    exact = release.noise.startswith("none")
     fact, arrays = release.facts[place], (release.quantiles, release.quantiles_lower, release.quantiles_upper)
 
     def text(told: float, low: float, high: float) -> str:
-        return UNTOLD if math.isnan(told) else f"{_told(fact, told)} ({_told(fact, low)} to {_told(fact, high)})"
+        middle = fact.shown(told) or within(told, math.nan if exact else (high - low) / 2) or _short(told)
+        return UNTOLD if math.isnan(told) else f"{middle} ({_told(fact, low)} to {_told(fact, high)})"
 
     levels = zip(*(array[:, place].T.tolist() for array in arrays), strict=True)
     return [[text(*one) for one in zip(*level, strict=True)] for level in levels]

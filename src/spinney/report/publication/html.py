@@ -36,6 +36,8 @@ FITTED = (
 )
 #: Letters of a word that is broken into lines where it must.
 LONG = 14
+#: In tables of more columns margins stand below their numbers, so that more columns are seen.
+NARROW, MARGIN = 6, " \N{PLUS-MINUS SIGN} "
 #: Shades of a heat map: all of them light, for dark letters.
 SHADES = 7
 
@@ -72,13 +74,16 @@ def _cell(value: Value, column: int, grid: Sheet) -> str:
         kinds.append("q")
     if value.shade is not None:
         kinds.append(f"h{min(int(value.shade * SHADES), SHADES - 1)}")
+    if MARGIN in text and len(grid.heads) > NARROW:
+        told, _, margin = text.partition(MARGIN)
+        text = f"{told} <small>{MARGIN[1:]}{margin}</small>"
     if value.bar:
         kinds, text = [*kinds, "b"], f"<span>{_bar(value.bar)}{text}</span>"
     return _tag('th scope="row"' if column == 0 else "td", kinds, text)
 
 
 def _grid(grid: Sheet) -> str:
-    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head)) for i, head in enumerate(grid.heads))
+    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head).replace("=", "=<wbr>")) for i, head in enumerate(grid.heads))
     rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
     table = (
         f"<table><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
