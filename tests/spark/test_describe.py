@@ -6,6 +6,9 @@ import pytest
 
 from spark.conftest import plain
 from spinney import DataError, ParameterError, PrivateKMeans, describe
+from spinney.audit.recording import record
+from spinney.audit.replaying import compare
+from spinney.estimators.description import DescriptionModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 BOUNDS = {
@@ -60,3 +63,20 @@ def test_types_that_hold_no_names_are_refused_before_anything_is_charged(spark):
         describe(release, frame, ["region"], bounds=BOUNDS, epsilon=1.0)
     with pytest.raises(ParameterError, match="no column 'income'"):
         describe(release, frame, ["income"], bounds=BOUNDS, epsilon=1.0)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_is_asked_and_seen_follows_the_rows_on_spark_through_answers_alone(spark, grouped):
+    table = table_of(300)
+    cap, groups = (2, "person") if grouped else (None, None)
+    release = PrivateKMeans(2, epsilon=2.0, bounds={"age": (0, 110)}, max_rows_per_group=cap).fit(table, groups=groups).release_
+    model = DescriptionModel(release, None, BOUNDS, epsilon=1.0)
+    first = record(model, put(spark, table), groups=groups)
+    assert first.seen["error"] is None
+    neighbor = table[table["person"] != "p7"] if grouped else table[:-1]
+    for other in (neighbor, table[:1]):
+        source = first.frozen()
+        found = compare(first, record(model, put(spark, other, 2), groups=groups, source=source))
+        assert source.left == 0
+        assert found.visible == ()
+        assert other is not neighbor or found.faults == ()

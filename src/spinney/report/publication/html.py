@@ -83,7 +83,8 @@ def _cell(value: Value, column: int, grid: Sheet) -> str:
 
 
 def _grid(grid: Sheet) -> str:
-    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head).replace("=", "=<wbr>")) for i, head in enumerate(grid.heads))
+    titles = [escape(head).replace("=", "=<wbr>") for head in grid.heads]  # region=north may go into two lines
+    heads = "".join(_tag('th scope="col"', _kind(grid.heads[i], i, grid), title) for i, title in enumerate(titles))
     rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
     table = (
         f"<table><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
