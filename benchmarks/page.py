@@ -164,6 +164,7 @@ def releases(folder):
     wide = {**dict.fromkeys(names, (0, 100)), "ward": list("abcdefghij")}
     yield "description of many", describe(release, many, bounds=wide, epsilon=1.0), {"described": release}
     yield "one column", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :1]).release_, {}
+    yield "one cluster", PrivateKMeans(1, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :2]).release_, {}
     yield "not private", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110), noise_seed=1).fit(rows[:, :2]).release_, {}
     points = np.column_stack([9 + rng.normal(0, 0.1, 200), 48 + rng.normal(0, 0.1, 200)])
     sites = PrivateKMedoids(8, epsilon=1.0, space=FiniteMetric.from_points(points), existing_sites=[3, 4])
