@@ -82,9 +82,9 @@ def write_report(
     *,
     title: str | None = None,
     ledger: Ledger | str | PathLike[str] | None = None,
+    described: Release | None = None,
     curve: CostCurve | None = None,
     verification: Verification | None = None,
-    described: Release | None = None,
 ) -> None:
     """Write a report to a file that ends in .html, .md or .pdf; other parameters and privacy as for `html_page`.
 

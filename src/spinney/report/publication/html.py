@@ -83,12 +83,11 @@ def _cell(value: Value, column: int, grid: Sheet) -> str:
 
 
 def _grid(grid: Sheet) -> str:
-    titles = [escape(head).replace("=", "=<wbr>") for head in grid.heads]  # region=north may go into two lines
-    heads = "".join(_tag('th scope="col"', _kind(grid.heads[i], i, grid), title) for i, title in enumerate(titles))
+    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head)) for i, head in enumerate(grid.heads))
     rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
-    table = (
-        f"<table><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
-    )
+    tight = ' class="t"' if len(grid.heads) > NARROW else ""
+    head = f"<table{tight}><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>"
+    table = f"{head}\n<tbody>\n{rows}\n</tbody></table>"
     told = " ".join(text for text in (grid.look, grid.note) if text)
     note = f'\n<p class="note">{escape(told)}</p>' if told else ""
     return f'<div class="scroll" role="region" aria-label="{escape(grid.caption)}" tabindex="0">{table}</div>{note}'
