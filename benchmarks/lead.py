@@ -88,12 +88,17 @@ def bar_text(found: list[Verdict], repetitions: int = 10) -> str:
     won, clear = sum(one.winner == DEFAULT for one in found), sum(one.is_clear for one in found)
     holds = len(found) > 0 and close >= SHARE * len(found) and not far
     cells = len(SETS) * len(OBJECTIVES) * len(KS) * len(EPSILONS)
-    said = f"{len(found)} of {cells} cells were measured, {full} of them with {repetitions} repetitions."
-    said += f" The default has the lowest mean in {won}, is within {CLOSE:.0%} or two standard errors of it in {close}"
-    said += f" ({close / max(len(found), 1):.0%}; the bar is {SHARE:.0%}), and is more than {FAR:.0%} above it in {len(far)}"
-    said += " (the bar is none)."
-    said += f" It loses clearly, by more than two standard errors of the difference, in {clear}."
-    return said + (" **The bar holds in these cells.**" if holds else " **The bar does not hold.**")
+    share = f"{close / max(len(found), 1):.1%}"
+    lines = [
+        ["cells that were measured", f"{len(found)} of {cells}", "all"],
+        [f"of them with {repetitions} repetitions", str(full), "all"],
+        ["the default has the lowest mean", str(won), ""],
+        [f"the default is within {CLOSE:.0%} or two standard errors of the lowest mean", share, f"{SHARE:.0%}"],
+        [f"the default is more than {FAR:.0%} above the lowest mean", str(len(far)), "none"],
+        ["the default loses clearly", str(clear), ""],
+    ]  # fmt: skip
+    said = "The bar holds in these cells." if holds else "The bar does not hold."
+    return markdown(["what", "measured", "must be"], lines) + f"\n\n**{said}**"
 
 
 def lead_table(runs: Runs) -> str:
