@@ -78,7 +78,9 @@ class Claim:
             costs = [_costs(runs, cell, method) for method in (self.first, self.second)]
             if all(costs):
                 means = [float(np.mean(each)) for each in costs]
-                errors = [standard_error(each) / mean if len(each) > 1 else 0.0 for each, mean in zip(costs, means, strict=True)]
+                errors = [
+                    standard_error(each) / mean if len(each) > 1 else np.inf for each, mean in zip(costs, means, strict=True)
+                ]
                 found[cell] = means[0] / means[1], means[0] / means[1] * float(np.hypot(*errors))
         return found
 

@@ -18,7 +18,10 @@ __all__ = ["draw_costs", "draw_leaves", "leaf_distances"]
 
 #: Figure 1: what is drawn, and how often its leaves are measured.
 LEAF_EPSILONS, LEAF_K, LEAF_RUNS = (0.25, 1.0), 15, 10
-COLORS = dict(zip((DEFAULT, "hst", "lsh", "balcan", "k-variates", "lloyd"), ("C2", "C3", "C0", "C4", "C1", "C7"), strict=True))
+#: One color each, those of the paper first.
+NAMED = (DEFAULT, "hst", "lsh", "balcan", "k-variates", "lloyd")
+TABLE = ("gold", "navy", "lime", "teal", "salmon")
+COLORS = dict(zip((*NAMED, *(name for name in METHODS if name not in NAMED)), range(20), strict=False))
 
 
 def _leaves(rows: np.ndarray, epsilon: float, run: int) -> Any:
@@ -63,7 +66,9 @@ def draw_costs(runs: Runs, sets: Mapping[str, str], ks: Iterable[int], epsilons:
     shown = [data for data in sets if any(cell.data == data for cell, _ in runs.costs)]
     if not shown:
         return
-    epsilons = list(epsilons)
+    epsilons = [one for one in epsilons if any(cell.epsilon == one for cell, _ in runs.costs)]
+    if not epsilons:
+        return
     figure, axes = sheet(len(epsilons), len(shown), 2.6)
     for row, epsilon in enumerate(epsilons):
         for axis, data in zip(axes[row], shown, strict=True):
@@ -83,7 +88,6 @@ def _line(axis: Any, runs: Runs, data: str, epsilon: float, method: str, ks: Ite
         if costs:
             points.append((k, float(np.mean(costs)) / plain))
     if points:
-        style = ":" if method == PAPER_PLAIN else "--" if method.startswith("hst,") else "-"
-        color = "black" if method == PAPER_PLAIN else COLORS.get(method)
-        more = {"color": color} if color else {}
-        axis.plot(*zip(*points, strict=True), style, marker=".", lw=2 if method == DEFAULT else 1, label=method, **more)
+        style = ":" if method == PAPER_PLAIN else "-" if method in NAMED else "--"
+        color = "black" if method == PAPER_PLAIN else f"C{COLORS[method]}" if COLORS[method] < 10 else TABLE[COLORS[method] - 10]
+        axis.plot(*zip(*points, strict=True), style, marker=".", lw=2 if method == DEFAULT else 1, label=method, color=color)

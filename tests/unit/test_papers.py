@@ -72,7 +72,7 @@ def test_additive_errors_fill_their_page(page, tmp_path, monkeypatch):
     assert (tmp_path / "runs.csv").read_bytes() == before
     path = page(jones.PAGE)
     jones.write_page(tmp_path, "page.md")
-    assert "largest constant" in path.read_text()
+    assert "constant 1 | constant " in path.read_text()
 
 
 def test_other_steps_and_epsilons_fill_their_page(page, tmp_path):
