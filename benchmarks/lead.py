@@ -167,9 +167,11 @@ def write_page(runs: Runs, page: str = PAGE) -> None:
     into_page("lead", lead_table(runs), page)
 
 
-def run(runs: Runs, data: Iterable[str], repetitions: int) -> None:
-    """Run what is missing on some sets: plain solutions, every method a few times, then those that may win."""
+def run(runs: Runs, data: Iterable[str], repetitions: int, losses: bool = False) -> None:
+    """Run what is missing on some sets: plain solutions, every method once, then those that may win; or in cells of losses alone."""
     cells = cells_of(data, OBJECTIVES, KS, EPSILONS)
+    if losses:
+        cells = [cell for cell in cells if (found := judge(runs, cell)) and (found.is_far or not found.is_close)]
     fill(runs, plain_cells(cells), lambda cell: [PLAIN], PLAIN_STARTS)
     fill(runs, cells, rivals, 1)
     for within, most in RACE[1:]:
@@ -182,10 +184,13 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=["runs", "page"], help="runs, page")
     parser.add_argument("--data", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument(
+        "--losses", action="store_true", help="run cells that miss the bar alone: more repetitions may say otherwise"
+    )
     chosen = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for data in chosen.data if "runs" in chosen.parts else ():
-        run(Runs.read(FOLDER / f"{data}.csv"), [data], chosen.repetitions)
+        run(Runs.read(FOLDER / f"{data}.csv"), [data], chosen.repetitions, chosen.losses)
     runs = Runs.read(*(FOLDER / f"{data}.csv" for data in SETS))
     if "page" in chosen.parts:
         write_page(runs)

@@ -69,7 +69,7 @@ def draw_costs(runs: Runs, sets: Mapping[str, str], ks: Iterable[int], epsilons:
     epsilons = [one for one in epsilons if any(cell.epsilon == one for cell, _ in runs.costs)]
     if not epsilons:
         return
-    figure, axes = sheet(len(epsilons), len(shown), 2.6)
+    figure, axes = sheet(len(epsilons), len(shown), 2.6 if len(epsilons) > 1 else 3.6)
     for row, epsilon in enumerate(epsilons):
         for axis, data in zip(axes[row], shown, strict=True):
             for method in (PAPER_PLAIN, *METHODS):
