@@ -168,7 +168,7 @@ def write_page(runs: Runs, page: str = PAGE) -> None:
 
 
 def run(runs: Runs, data: Iterable[str], repetitions: int, losses: bool = False) -> None:
-    """Run what is missing on some sets: plain solutions, every method once, then those that may win; or in cells of losses alone."""
+    """Run what is missing on some sets: plain solutions, every method once, then those that may win; or cells of losses alone."""
     cells = cells_of(data, OBJECTIVES, KS, EPSILONS)
     if losses:
         cells = [cell for cell in cells if (found := judge(runs, cell)) and (found.is_far or not found.is_close)]

@@ -95,7 +95,8 @@ class Claim:
         if true == len(ratios):
             said = "holds"
         elif clear == 0:
-            said = "not contradicted"
+            single = any(ratio > self.most and np.isinf(error) for ratio, error in ratios.values())
+            said = "false in single runs, not tested" if single else "not contradicted"
         else:
             said = "holds in part" if true > 0 else "does not hold"
         if len(ratios) < len(self.ks) * len(self.epsilons):
@@ -118,7 +119,7 @@ def _claims() -> tuple[Claim, ...]:
         Claim("`hst` costs less than `lsh`", "higgs", "hst", "lsh"),
         Claim("`hst` costs less than `k-variates`", "higgs", "hst", "k-variates"),
         Claim("`hst` is comparable to `lsh`, to 5%", "covtype54", "hst", "lsh", 1.05),
-        Claim("`hst` is slightly worse than `lsh` for large k", "covtype54", "lsh", "hst", ks=(30, 40)),
+        Claim("`lsh` costs less than `hst` for large k (the paper: slightly)", "covtype54", "lsh", "hst", ks=(30, 40)),
         Claim("`hst` costs less than `k-variates`", "covtype54", "hst", "k-variates"),
         *(
             Claim("ours: the default costs less than `hst`", data, DEFAULT, "hst", epsilons=EPSILONS) for data in SETS
