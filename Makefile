@@ -42,18 +42,23 @@ coverage: setup
 bench: setup
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python -m benchmarks.utility
+	$(BIN)/python -m benchmarks.lead
 	$(BIN)/python -m benchmarks.columns
 	$(BIN)/python -m benchmarks.loose
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.tables_csv
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.higgs
 	$(BIN)/python -m benchmarks.pmedian
 	$(BIN)/python -m benchmarks.scale_spark
 	$(BIN)/python -m benchmarks.sites
 
 experiments: setup
 	$(BIN)/python -m experiments.fan_li_li
+	$(BIN)/python -m experiments.fan_li_li_more
+	$(BIN)/python -m experiments.cohen_addad
+	$(BIN)/python -m experiments.jones
 
 clean:
 	rm -rf .venv demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,18 @@ def unit_box(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray((rows - low) / (high - low) * 2 - 1)
 
 
+@lru_cache(maxsize=1)
+def _higgs() -> np.ndarray:
+    return load("higgs_11k").astype(np.float32)
+
+
+def higgs_part(start: int, size: int) -> np.ndarray:
+    """Return rows of a table of the size of HIGGS, from `start` on: the shared part over and over, every copy jittered."""
+    rows = _higgs()[np.arange(start, start + size) % len(_higgs())]
+    rows += np.float32(0.02) * np.random.default_rng(start).standard_normal(rows.shape, np.float32)
+    return np.clip(rows, -1, 1, out=rows)
+
+
 def load(name: str) -> np.ndarray:
     """Return a data set by its name; real ones are read from the folder in SPINNEY_DATA."""
     if name == "blobs 100k x 8":
@@ -57,6 +70,10 @@ def load(name: str) -> np.ndarray:
     folder = os.environ.get("SPINNEY_DATA")
     if folder is None:
         raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
+    if name == "covtype54":
+        file = np.load(Path(folder) / "covtype.npz")
+        indicators = [np.eye(most, dtype=np.float64)[file[part]] * 2 - 1 for part, most in (("wilderness", 4), ("soil", 40))]
+        return np.hstack([unit_box(file["X10"]), *indicators])
     file, array = {"s1": ("sipu_basic", "s1"), "covtype": ("covtype", "X10")}.get(name, (name, "X"))
     if name == "mnist_test10k":
         return np.load(Path(folder) / f"{file}.npz")[array] / 127.5 - 1

@@ -11,7 +11,7 @@ from experiments.runs import METHODS, OURS, PLAIN, PRINTED, SEARCHED
 from experiments.tasks import KS, SPACES
 from experiments.verdicts import means
 
-__all__ = ["draw_costs", "draw_iterations", "draw_times"]
+__all__ = ["draw_costs", "draw_iterations", "draw_times", "save_sheet", "sheet"]
 
 COLORS = {"rand": "tab:gray", "kmedian++": "tab:blue", "HST": "tab:red", "cells": "tab:green", "coverage": "tab:orange"}
 DPI = 75
@@ -35,7 +35,8 @@ def _lines(axis: Any, runs: list[dict[str, Any]], column: str, space: str, deman
     axis.tick_params(labelsize=7)
 
 
-def _save(figure: Any, axes: np.ndarray, path: File) -> None:
+def save_sheet(figure: Any, axes: np.ndarray, path: File) -> None:
+    """Save panels as a small PNG, with one legend for all of them."""
     import matplotlib.pyplot as plt
     from PIL import Image
 
@@ -49,7 +50,8 @@ def _save(figure: Any, axes: np.ndarray, path: File) -> None:
     plt.close(figure)
 
 
-def _sheet(rows: int, columns: int, height: float = 3.0) -> tuple[Any, np.ndarray]:
+def sheet(rows: int, columns: int, height: float = 3.0) -> tuple[Any, np.ndarray]:
+    """Return a figure and its panels."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -62,7 +64,7 @@ def draw_costs(runs: list[dict[str, Any]], name: str, folder: File) -> None:
     """Draw costs over k on one space: initial, mean over T, best of T and final, with both kinds of demand."""
     from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-    figure, axes = _sheet(2, 4)
+    figure, axes = sheet(2, 4)
     panels = {
         "initial": ("initial", (*PLAIN, *PRINTED)),
         "average": ("mean over T steps", (*PRINTED, *SEARCHED)),
@@ -77,23 +79,23 @@ def draw_costs(runs: list[dict[str, Any]], name: str, folder: File) -> None:
             axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axis.minorticks_off()
-    _save(figure, axes, folder / f"costs_{name}.png")
+    save_sheet(figure, axes, folder / f"costs_{name}.png")
 
 
 def draw_iterations(runs: list[dict[str, Any]], folder: File) -> None:
     """Draw the steps to the best moving average, imbalanced demand."""
-    figure, axes = _sheet(1, len(SPACES))
+    figure, axes = sheet(1, len(SPACES))
     for axis, space in zip(axes[0], SPACES.values(), strict=True):
         _lines(axis, runs, "iterations", space, "imbalanced", (*PRINTED, *SEARCHED))
         axis.set_title(f"{space}, imbalanced: steps", fontsize=8)
         axis.set_ylim(0, 21)
-    _save(figure, axes, folder / "iterations.png")
+    save_sheet(figure, axes, folder / "iterations.png")
 
 
 def draw_times(rows: list[dict[str, Any]], folder: File) -> None:
     """Draw CPU seconds over k on all spaces at their full size, and over n on MNIST under l2 with k = 20."""
     largest = {row["space"]: max(r["n"] for r in rows if r["space"] == row["space"]) for row in rows}
-    figure, axes = _sheet(1, len(largest) + 1)
+    figure, axes = sheet(1, len(largest) + 1)
     cuts = [([r for r in rows if r["space"] == s and r["n"] == n], "k", f"{s}, n = {n}") for s, n in largest.items()]
     cuts.append(([r for r in rows if r["space"] == "MNIST l2" and r["k"] == 20], "n", "MNIST l2, k = 20"))
     for axis, (cut, along, title) in zip(axes[0], cuts, strict=True):
@@ -103,4 +105,4 @@ def draw_times(rows: list[dict[str, Any]], folder: File) -> None:
         axis.plot(across, [row["k-median++"] for row in cut], "b.-", label="k-median++")
         axis.set(xlabel=along, xscale="log", yscale="log")
         axis.set_title(f"CPU s: {title}", fontsize=8)
-    _save(figure, axes, folder / "times.png")
+    save_sheet(figure, axes, folder / "times.png")

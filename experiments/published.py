@@ -66,6 +66,9 @@ class Recorder(Curator):
 class PrintedCurator(Recorder):
     """A curator that takes the printed noise, whatever a charge says."""
 
+    #: T, on which the printed weights of swaps depend.
+    steps = STEPS
+
     @property
     def _epsilon(self) -> Fraction:
         return Fraction(self.ledger.budget.epsilon)
@@ -75,7 +78,7 @@ class PrintedCurator(Recorder):
         if isinstance(question, Choose):
             self.ledger.spend(charge, "choose")
             costs, _ = self._rows.exact(question.options)
-            return self._remember(question, self._source.select(-costs, float(4 * (STEPS + 1) * SITE_STEPS / self._epsilon)))
+            return self._remember(question, self._source.select(-costs, float(4 * (self.steps + 1) * SITE_STEPS / self._epsilon)))
         if not (isinstance(question, Counts) and charge.name.startswith("level")):
             return super().ask(question, charge)
         self.ledger.spend(charge, "counts")
@@ -109,10 +112,11 @@ def run(
     epsilon: float,
     seed: int,
     curator: type[Recorder] = Recorder,
+    delta: float = 0.0,
 ) -> Path:
     """Run an algorithm and return what it visited."""
     existing = np.empty(0, dtype=np.int64)
-    problem = SiteProblem(k=k, power=1, space=space, existing=existing, budget=Budget.of(epsilon), unit=Unit())
+    problem = SiteProblem(k=k, power=1, space=space, existing=existing, budget=Budget.of(epsilon, delta), unit=Unit())
     charges = algorithm.plan(problem)
     public, noise = np.random.SeedSequence(seed).generate_state(2).tolist()
     source = SeededSource(noise)

@@ -31,6 +31,7 @@ __all__ = [
     "PRINTED",
     "SEARCHED",
     "STARTS",
+    "along",
     "read_runs",
     "run_space",
     "write_runs",
@@ -55,7 +56,7 @@ def to_optimum(costs: np.ndarray) -> int:
     return int(np.convolve(costs, np.ones(window) / window, "valid").argmin()) + window
 
 
-def _along(service: Service, path: Path) -> dict[str, float]:
+def along(service: Service, path: Path) -> dict[str, float]:
     """Return the costs of a path: its start, the mean and the least of what it visited, what it released."""
     costs = np.array([service.cost(sites) for sites in path.visited])
     after = costs[1:] if len(costs) > 1 else costs
@@ -110,7 +111,7 @@ def run_task(
             start = STARTS[method.split()[0].removeprefix("DP-")]
             search = SearchOnTree(start, STEPS, not printed, LEVELS, made=trees[1])
             path = run(search, space, rows, k, EPSILON, own, PrintedCurator if printed else Recorder)
-            found[method] = _along(service, path)
+            found[method] = along(service, path)
     return found
 
 
