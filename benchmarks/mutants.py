@@ -7,7 +7,9 @@ enters and how long it takes (kept in ``benchmarks/.cache``). Then each mutant g
 function as it lives in memory, so that whoever imported it has it, and the tests that enter that function run, the likeliest and
 quickest first, until one fails. A test that takes far longer than it did before has found the fault too.
 
-Results: ``benchmarks/results/mutants.json``. Survivors that no test could find are in `benchmarks.mutants_alike`, with a reason.
+Results: ``benchmarks/results/mutants.json`` (`benchmarks.mutants_known`), by function, with the commit each was reached at: an
+outcome holds until its function changes, and ``--left new`` runs what has none, the cheapest first. Survivors that no test could
+find are in `benchmarks.mutants_alike`, with a reason.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ from typing import Any
 import pytest
 
 from benchmarks.mutants_alike import reason
+from benchmarks.mutants_known import commit, known_outcomes, record
 from benchmarks.mutations import SOURCE, Mutant, listed
 
 ROOT = SOURCE.parent
-RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
 BASELINE = ROOT / "benchmarks" / ".cache" / "mutants_baseline.jsonl"
 #: Tests of the modules themselves, and the cheapest of those that attack them.
 TESTS = [
@@ -146,7 +148,7 @@ class Lane:
             raise session.Interrupted("tests could not be collected")
         self.items = {item.nodeid: item for item in session.items}
         self.entered = self._baseline()
-        waiting, running = list(self.mutants), {}
+        waiting, running = sorted(self.mutants, key=self._cost), {}
         try:
             while waiting or running:
                 while waiting and len(running) < self.jobs:
@@ -246,6 +248,10 @@ class Lane:
                 kept.append(name)
         return kept
 
+    def _cost(self, mutant: Mutant) -> float:
+        """Return the seconds that all tests of a mutant take; the cheapest are run first."""
+        return sum(self.entered[name]["seconds"] for name in self._tests(mutant))
+
     def _start(self, mutant: Mutant) -> int:
         tests = self._tests(mutant)
         return self._forked(self._child, mutant, tests)
@@ -271,13 +277,14 @@ class Lane:
         code = os.waitstatus_to_exitcode(status)
         killed = bool(code) and bool(by)
         outcome = {"killed": killed, "tests": int(ran), "seconds": round(used.ru_utime + used.ru_stime, 1)}
+        outcome["commit"] = commit()
         if killed:
             self.kills[mutant.path, by] += 1
             outcome |= {"by": by} | ({"signal": -code} if code < 0 else {})
         self.outcomes[mutant.name] = outcome
         word = "killed" if killed else "ERROR" if code else "SURVIVED"
-        where = f"{mutant.function} | {mutant.text}"
-        print(f"{len(self.outcomes)}/{len(self.mutants)} {word} {mutant.name} [{where}] {outcome}", file=self.log, flush=True)
+        done = f"{len(self.outcomes)}/{len(self.mutants)}"
+        print(f"{done} {word} {mutant.name} [{mutant.text}] {outcome}", file=self.log, flush=True)
         if code and not by:
             self.outcomes.pop(mutant.name)
         if len(self.outcomes) % 10 == 0:  # a run may be ended from outside
@@ -321,27 +328,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as lane.folder:
         pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *TESTS], plugins=[lane])
     print(json.dumps(record(lane.outcomes), indent=1))
-
-
-def known_outcomes() -> dict[str, dict[str, Any]]:
-    """Return the outcomes on file of mutants that still exist."""
-    known = json.loads(RESULTS.read_text())["outcomes"] if RESULTS.exists() else {}
-    return {mutant.name: known[mutant.name] for mutant in listed() if mutant.name in known}
-
-
-def record(outcomes: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Add outcomes to those on file, and return the figure."""
-    known, mutants = known_outcomes() | outcomes, {mutant.name: mutant for mutant in listed()}
-    alive = {name: reason(mutants[name]) for name, outcome in known.items() if not outcome["killed"]}
-    summary = {
-        "mutants": len(mutants),
-        "tried": len(known),
-        "killed": len(known) - len(alive),
-        "share": round(1 - len(alive) / max(len(known), 1), 4),
-        "survivors": dict(sorted(alive.items())),
-    }
-    RESULTS.write_text(json.dumps(summary | {"outcomes": dict(sorted(known.items()))}, indent=1) + "\n")
-    return summary
 
 
 if __name__ == "__main__":

@@ -3,19 +3,24 @@
 Four kinds: a sign is flipped, a noise is dropped, a scale is halved (or a price doubled), two charges are swapped (or one is
 spent twice, or not at all). What only makes words is left out: annotations, decorators, defaults of parameters, what is raised,
 asserts, texts, and the functions in `WORDS`; and so is half of what is only asked whether it is zero.
+
+A mutant is named by the function it stands in and by a digest of that, not by its line: where lines, comments and docstrings
+move, what is known of it holds.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCE", "Mutant", "listed"]
+__all__ = ["SOURCE", "Mutant", "digest", "listed"]
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 PLACES = ("privacy/*.py", "mechanisms/*.py", "questions/*.py", "curators/gate.py", "curators/views.py")
@@ -68,12 +73,13 @@ class Mutant:
         Its name with that of its class; empty for what stands outside functions.
     first, last : int
         The lines of the innermost function around it.
-    line : int
+    digest : str
+        Of the outermost function around it.
     text : str
         The line, as it is.
     kind : {"sign", "noise", "scale", "charge"}
     change : str
-        What is changed, and into what.
+        What is changed, and into what; of equal ones in a function, the second says that it comes again, and so on.
     place : int
         Of the changed node in the module's tree, in the order of `ast.walk`.
     other : ast.AST
@@ -84,7 +90,7 @@ class Mutant:
     function: str
     first: int
     last: int
-    line: int
+    digest: str
     text: str
     kind: str
     change: str
@@ -94,7 +100,7 @@ class Mutant:
     @property
     def name(self) -> str:
         """What tells it from all others."""
-        return f"{self.path}:{self.line} {self.kind}: {self.change}"
+        return f"{self.path} {self.function or 'module'} {self.digest} {self.kind}: {self.change}"
 
     def tree(self) -> ast.Module:
         """Return the whole module with the fault."""
@@ -208,26 +214,41 @@ def _charges(node: Any) -> Iterator[ast.AST]:
 KINDS = {"sign": _signs, "noise": _noises, "scale": _scales, "charge": _charges}
 
 
-def _visited(node: ast.AST, function: tuple[str, ...] = (), span: tuple[int, int] = (0, 0)) -> Iterator[tuple[Any, ...]]:
-    """Yield every node that may be changed, with its outermost function and the lines of its innermost one."""
+def digest(owner: ast.AST) -> str:
+    """Return a digest of a function, or of a statement outside functions, whatever its lines, comments and docstrings are."""
+    bare = copy.deepcopy(owner)
+    for node in ast.walk(bare):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return hashlib.blake2b(ast.unparse(bare).encode(), digest_size=5).hexdigest()
+
+
+def _visited(
+    node: ast.AST, function: tuple[str, ...] = (), span: tuple[int, int] = (0, 0), owner: ast.AST | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield every node that may be changed, with its outermost function's name, the lines of its innermost one, and its owner.
+
+    The owner is the outermost function, or the statement of a module or class.
+    """
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "defaults", "kw_defaults"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.Assert | ast.JoinedStr):
                 continue
+            own = child if owner is None else owner
             if isinstance(child, ast.FunctionDef):
                 first = min([child.lineno, *(d.lineno for d in child.decorator_list)])
                 inner = (*function, child.name) if not function or function[-1][0].isupper() else function
                 if child.name not in WORDS:
-                    yield from _visited(child, inner, (first, child.end_lineno or first))
+                    yield from _visited(child, inner, (first, child.end_lineno or first), own)
             elif isinstance(child, ast.ClassDef):
-                yield from _visited(child, (*function, child.name), span)
+                yield from _visited(child, (*function, child.name), span, owner)
             elif isinstance(child, ast.Raise):
-                yield child, function, span
+                yield child, function, span, own
             else:
-                yield child, function, span
-                yield from _visited(child, function, span)
+                yield child, function, span, own
+                yield from _visited(child, function, span, own)
 
 
 def _only_zero(tree: ast.Module) -> set[int]:
@@ -238,20 +259,20 @@ def _only_zero(tree: ast.Module) -> set[int]:
     return {id(node) for node in [*tests, *(left for left, right in pairs if getattr(right, "value", None) == 0)]}
 
 
-def listed() -> list[Mutant]:
+def listed(source: Path = SOURCE) -> list[Mutant]:
     """Return all mutants, in the order of modules and lines."""
     found: dict[str, Mutant] = {}
     for place in PLACES:
-        for path in sorted((SOURCE / "spinney").glob(place)):
+        for path in sorted((source / "spinney").glob(place)):
             text = path.read_text()
-            tree, lines, module = ast.parse(text), text.splitlines(), path.relative_to(SOURCE / "spinney").as_posix()
-            zero = _only_zero(tree)
+            tree, lines, module = ast.parse(text), text.splitlines(), path.relative_to(source / "spinney").as_posix()
+            zero, digests = _only_zero(tree), cache(digest)
             places = {id(node): i for i, node in enumerate(ast.walk(tree))}
-            for node, function, (first, last) in _visited(tree):
+            for node, function, (first, last), owner in _visited(tree):
                 for kind, changes in KINDS.items():
                     for other in () if kind == "scale" and id(node) in zero else changes(node):
                         change = " -> ".join(" ".join(ast.unparse(part).split()) for part in (node, other))
-                        head = (module, ".".join(function), first, last, node.lineno, lines[node.lineno - 1].strip(), kind)
+                        head = (module, ".".join(function), first, last, digests(owner), lines[node.lineno - 1].strip(), kind)
                         mutant = Mutant(*head, change, places[id(node)], other)
                         while mutant.name in found:
                             mutant = replace(mutant, change=f"{mutant.change} (again)")
