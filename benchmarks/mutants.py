@@ -170,7 +170,12 @@ class Lane:
         missing = [name for name in keys if known.get(name, {}).get("key") != keys[name]]
         started = time.monotonic()
         pids = [self._forked(self._trace, missing[i :: self.jobs], keys) for i in range(self.jobs) if missing]
-        ends = [os.waitpid(pid, 0)[1] for pid in pids]
+        try:
+            ends = [os.waitpid(pid, 0)[1] for pid in pids]
+        except KeyboardInterrupt:
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            raise
         if any(ends):
             raise RuntimeError("a test ends its process without a fault already")
         tests = {name: facts for name, facts in known_tests().items() if facts["key"] == keys.get(name)}
@@ -201,12 +206,13 @@ class Lane:
         def too_long(number: int, frame: Any) -> None:
             raise KeyboardInterrupt
 
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGVTALRM, too_long)
         for i, name in enumerate(ids):
             _clear_caches()
             seen.clear()
             before, too_slow, failed = time.process_time(), False, False
-            signal.setitimer(signal.ITIMER_VIRTUAL, 2 * LONGEST)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 6 * LONGEST)  # what tests share is made in the first, and must not be cut
             sys.settrace(enter)
             try:
                 failed = bool(_run(self.items[name], self.items[ids[i + 1]] if i + 1 < len(ids) else None))

@@ -88,6 +88,9 @@ def test_a_watched_source_draws_what_the_source_within_draws():
             getattr(Watched(SeededSource(5), events.append), name)(values, 3.0), getattr(SeededSource(5), name)(values, 3.0)
         )
         assert (events[-1].draw.scale, events[-1].draw.norm, events[-1].draw.sensitivity) == (3.0, norm, None)
+    cells = values.reshape(5, 2)
+    assert np.array_equal(Watched(SeededSource(5), events.append).cube(cells, 3.0), SeededSource(5).cube(cells, 3.0))
+    assert (events[-1].draw.scale, events[-1].draw.sensitivity) == (3.0, None)
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])

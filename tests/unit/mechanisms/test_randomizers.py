@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from spinney.audit.sources import DivergedError, FrozenSource, NoiselessSource
+from spinney.mechanisms import randomizers
 from spinney.mechanisms.drawing import Draw, Drawn, Watched, drawn
 from spinney.mechanisms.randomizers import CHUNK, Responses, binomials, responses
 from spinney.mechanisms.source import SecureSource, SeededSource
@@ -50,6 +53,32 @@ def test_an_observer_is_told_of_responses_and_they_can_be_repeated():
     with pytest.raises(DivergedError, match="other responses"):
         FrozenSource((seen[0],)).responses(VALUES, RULE.sharper(0.5))
     assert NoiselessSource().responses(VALUES, RULE).tolist() == VALUES.tolist()
+
+
+@given(st.integers(0, 2**32), st.integers(0, 2**32 - 1) | st.integers(-3, 3))
+@example(2**32 - 1, -1)
+@example(2**32 - 1, -2)
+@example(2**31 + 1, 0)
+def test_a_user_says_so_exactly_if_the_number_of_their_bits_is_below_the_chance(chance, number):
+    number = min(max(chance + number, 0), 2**32 - 1) if abs(number) <= 3 else number
+    bits = iter(f"{number:032b}")
+    found = binomials(np.array([1]), chance, lambda count: int(next(bits)).to_bytes(count, "little"))
+    assert found.tolist() == [number < chance]
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 63, 64, 65, 128, 640]) | st.integers(0, 700), min_size=1), st.integers(1, 6), st.integers(0)
+)
+def test_heads_are_the_bits_of_each_slot_however_many_are_drawn_at_once(coins, chunk, seed):
+    words = np.random.default_rng(seed).bytes(8 * sum(-(-number // 64) for number in coins))
+    bits, drawn_words, start = np.unpackbits(np.frombuffer(words, dtype=np.uint8), bitorder="little"), iter(words), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(randomizers, "CHUNK", chunk)
+        found = randomizers._heads(np.array(coins), lambda count: bytes(next(drawn_words) for _ in range(count)))
+    for number, heads in zip(coins, found, strict=True):
+        assert heads == bits[start : start + number].sum()
+        start += -(-number // 64) * 64
+    assert next(drawn_words, None) is None
 
 
 def test_users_who_draw_the_threshold_itself_are_not_below_it():
