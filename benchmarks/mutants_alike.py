@@ -19,6 +19,13 @@ ALIKE: list[tuple[str, str, str, str]] = [
     ("mechanisms/splitting.py", "* MARGIN + 1e-13", "1e-13 ->", "a margin for rounding, smaller than any test sees"),
     ("mechanisms/splitting.py", "high *= 2", "", "never entered: the first scale tried is wide enough at every price"),
     ("mechanisms/coverage.py", "together, low, high = 0.0, 0.0, total / m", "", "the bracket of a search that checks every step"),
+    (
+        "mechanisms/cubes.py",
+        "reach = 40 * scale",
+        "scale / 2",
+        "leaves out radii beyond 20 scales a column, of no weight in a float",
+    ),
+    ("mechanisms/cubes.py", "scale**2 - 0.25", "+ 0.25", "an integral for a sum, promised up to one part in a million"),
     ("mechanisms/source.py", "width = np.floor(scale) + 1.0", "", "rejection gives the same law from any width"),
     ("mechanisms/source.py", "values.ravel() + noise", "", "the noise is symmetric"),
     ("privacy/composition.py", "max(best, 0.0) * (1 + 1e-12)", "1e-12", "a margin for rounding, smaller than any test sees"),
@@ -26,6 +33,12 @@ ALIKE: list[tuple[str, str, str, str]] = [
     ("privacy/composition.py", "(1 - 2**-50)", "2 ** (-50)) ->", "a rounding: a plan above its budget is not lawful"),
     ("privacy/composition.py", "(1 - 2**-50)", "1 - 2 ** (-50) ->", "a rounding: a plan above its budget is not lawful"),
     ("privacy/composition.py", "center = math.log(", "", "the middle of a grid of orders, each of which gives a valid bound"),
+    (
+        "privacy/composition.py",
+        "near = min(range(-ORDERS",
+        "ORDERS - 1",
+        "leaves out the grid's last order; each gives a valid bound",
+    ),
     ("privacy/composition.py", "order = 1 + math.exp(", "center - step", "the same orders, in the other direction"),
     ("privacy/composition.py", "families = sorted(", "p.l2 -> p.l1 (again)", "more ways tried, each taken only if it is lawful"),
     (
@@ -43,6 +56,8 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "the worst path begins at the clamp, which every grid holds",
     ),
     ("questions/form.py", "array.size <= LONGEST", "", "an array and its digest both tell questions apart"),
+    ("questions/blocks.py", "2 * amount)) * ROUNDED)", "/ ROUNDED", "a rounding that ROUNDED**2 in the next line covers"),
+    ("questions/cost.py", "// MOST_NUMBERS))]", "", "into how many pieces an array is cut, each worked out for itself"),
     ("questions/partitions.py", "rest = np.where(used < WORD", "WORD - 1 ->", "a shift by a whole word, which is not taken"),
     ("questions/levels.py", "rows.exact(cells, depth - level)", "depth", "what a backend may read ahead, no part of an answer"),
     (

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from dataclasses import replace
 from functools import partial
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -22,7 +23,7 @@ from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import CoverModel
 from spinney.estimators.description import DescriptionModel
-from spinney.mechanisms.drawing import Draw, Watched, drawn
+from spinney.mechanisms.drawing import FINE, Draw, Watched, drawn, drawn_at, radial
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
@@ -91,6 +92,20 @@ def test_a_watched_source_draws_what_the_source_within_draws():
     cells = values.reshape(5, 2)
     assert np.array_equal(Watched(SeededSource(5), events.append).cube(cells, 3.0), SeededSource(5).cube(cells, 3.0))
     assert (events[-1].draw.scale, events[-1].draw.sensitivity) == (3.0, None)
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.25, 3.0])
+def test_radial_noise_that_is_watched_has_its_scale_times_the_factor(factor):
+    events, draw = [], Draw("radial", 5.0, "length of a cell", 1)
+    watched = Watched(SeededSource(5), events.append, factor)
+    answer = drawn_at((4, 3), lambda noise: noise, np.rint, draw, watched)
+    assert np.array_equal(answer, radial((4, 3), 5.0 * factor, SeededSource(5)))
+    plain = replace(draw, scale=5.0 * factor)
+    assert np.array_equal(answer, drawn_at((4, 3), lambda noise: noise, np.rint, plain, SeededSource(5)))
+    assert events[0].draw.scale == 5.0 * factor
+    assert np.array_equal(events[0].exact, np.rint(answer))
+    lengths = np.abs(SeededSource(5).laplace(np.zeros(12, dtype=np.int64), FINE)).reshape(4, 3).sum(axis=1) / FINE
+    np.testing.assert_allclose(np.linalg.norm(answer, axis=1), 5.0 * factor * lengths)
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])

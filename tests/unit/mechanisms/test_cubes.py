@@ -71,6 +71,11 @@ def test_spread_and_margin_are_those_of_the_law(columns, scale):
         assert inside[1] < probability or half < 4
 
 
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_spread_of_many_columns_is_a_number(scale):
+    assert cube_std(1_000, scale) == pytest.approx(math.sqrt((1_001 * 1_002 * scale**2 - 0.25) / 3), rel=1e-6)
+
+
 def test_every_cell_gets_noise_of_its_own_and_64_bits_are_enough():
     noise = Noise("cube", 50.0, 3)
     noisy = privatize(np.zeros((4, 3), dtype=np.int64), noise, SeededSource(1))

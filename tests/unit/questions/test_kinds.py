@@ -11,6 +11,7 @@ from spinney import Box, FiniteMetric
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.mechanisms.cubes import cube_std
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
@@ -181,3 +182,13 @@ def test_a_tree_of_equal_rows_ends_at_the_last_level():
     curator = Curator(rows, Unit(), FitLedger(Budget.of(math.inf), (charge,)), source)
     tree = curator.ask(Grow(SPLITS, 1, 2), charge)
     assert tree.leaves.depths.max() == SPLITS.depth
+
+
+@pytest.mark.parametrize("columns", [5, 20, 300])
+def test_the_cube_of_a_box_is_as_wide_as_laplace_noise_of_its_declared_length(columns):
+    # Plans compare a step in a box with others by this length: that of Laplace noise of the same spread.
+    spread = cube_std(columns, 100.0) / 100 / math.sqrt(2)
+    assert Summing("box", columns).l1 == pytest.approx(spread, rel=2 / columns)
+    assert Summing("box", columns).l2 ** 2 == pytest.approx(columns)
+    assert Summing("mean", columns).l1 == pytest.approx(math.sqrt(columns))
+    assert Summing("mean", columns).l2 == 1
