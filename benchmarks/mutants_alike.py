@@ -26,6 +26,13 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "leaves out radii beyond 20 scales a column, of no weight in a float",
     ),
     ("mechanisms/cubes.py", "scale**2 - 0.25", "+ 0.25", "an integral for a sum, promised up to one part in a million"),
+    ("mechanisms/source.py", "draws = self.laplace(np.zeros(2 *", "count + len", "more numbers are drawn, and the same are used"),
+    (
+        "mechanisms/randomizers.py",
+        "stop = max(start + 1",
+        "- start",
+        "how many slots are drawn at once, each from bits of its own",
+    ),
     ("mechanisms/source.py", "width = np.floor(scale) + 1.0", "", "rejection gives the same law from any width"),
     ("mechanisms/source.py", "values.ravel() + noise", "", "the noise is symmetric"),
     ("privacy/composition.py", "max(best, 0.0) * (1 + 1e-12)", "1e-12", "a margin for rounding, smaller than any test sees"),
@@ -39,6 +46,9 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "ORDERS - 1",
         "leaves out the grid's last order; each gives a valid bound",
     ),
+    ("privacy/composition.py", "best = min(map(bound", "-> min(near - STRIDE", "more orders tried; each gives a valid bound"),
+    ("privacy/composition.py", "best = min(map(bound", "-> max(near + STRIDE", "more orders tried; each gives a valid bound"),
+    ("privacy/composition.py", "best = min(map(bound", "ORDERS) - 1", "leaves out two of 41 orders; each gives a valid bound"),
     ("privacy/composition.py", "order = 1 + math.exp(", "center - step", "the same orders, in the other direction"),
     ("privacy/composition.py", "families = sorted(", "p.l2 -> p.l1 (again)", "more ways tried, each taken only if it is lawful"),
     (
