@@ -137,3 +137,16 @@ def test_a_watched_cube_is_told_of():
     assert [(event.draw.distribution, event.draw.norm, event.exact.shape) for event in events] == [
         ("cube", "largest of a cell", (2, 3))
     ]
+
+
+@given(st.integers(42, 200), st.integers(0, 10**6), st.integers(0))
+def test_a_wide_number_is_a_multiple_of_a_step_and_a_part_of_one_at_the_same_scale(exponent, multiple, number):
+    scale, step, asked = 2.0**exponent, 2 ** (exponent - 40), []
+    part = number % step
+
+    def below(bound):
+        asked.append(bound)
+        return part if len(asked) == 1 else bound - 1
+
+    assert wide_geometric(scale, 1, lambda narrow, count: [multiple] * (narrow == 2.0**40), below) == [step * multiple + part]
+    assert asked == [step, (part / Fraction(scale)).denominator]
