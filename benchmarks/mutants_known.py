@@ -18,12 +18,13 @@ RESULTS = SOURCE.parent / "benchmarks" / "results" / "mutants.json"
 
 @cache
 def commit() -> str:
-    """Return the commit that is tried, and whether its sources were changed since."""
+    """Return the last commit of the sources that are tried, and whether they were changed since."""
 
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], capture_output=True, text=True, cwd=SOURCE, check=False).stdout.strip()
 
-    return git("rev-parse", "--short=7", "HEAD") + (" and changes" if git("status", "--porcelain", "--", ".") else "")
+    last, changed = git("log", "-1", "--format=%h", "--abbrev=7", "--", "."), git("status", "--porcelain", "--", ".")
+    return last + (" and changes" if changed else "")
 
 
 def _is_there(test: str) -> bool:
