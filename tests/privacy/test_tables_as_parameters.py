@@ -39,6 +39,7 @@ from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.algorithms.site_hst import SiteHST
 from spinney.algorithms.stable import Stable
+from spinney.audit import Finding, Findings
 from spinney.cli.main import main
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -335,6 +336,7 @@ def world(tmp_path_factory):
         "map_figure.release": kmedoids.release_,
         "axis_names.release": kmedoids.release_,
         "to_frame.kind": "polars",
+        "with_audit.findings": Findings.of([Finding("replay", "this", 1.0, 0.0, 0.5)]),
         "nonprivate_separation.points": ROWS,
         "nonprivate_separation.objective": "kmeans",
         "wasserstein_distance.first": ROWS[:2],

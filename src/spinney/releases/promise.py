@@ -186,7 +186,7 @@ class Promise(Presented):
             Of the same promise, such as ``Findings.of([replay_pairs(model, pairs)])``.
         """
         each, summary = list(findings) if hasattr(findings, "summary") else [], str(getattr(findings, "summary", ""))
-        promised = {(one.promised_epsilon, one.promised_delta) for one in each}
+        promised = {(getattr(one, "promised_epsilon", None), getattr(one, "promised_delta", None)) for one in each}
         if not self.is_private or promised != {(self.promised_epsilon, self.delta)}:
             hint = "audit a model with the epsilon and delta of the release."
             raise ParameterError.wrong("findings", "with_audit", "findings about the promise of this release", findings, hint)

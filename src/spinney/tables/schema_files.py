@@ -54,7 +54,9 @@ def read_schema(path: Path) -> dict[str, Any]:
     is_toml = path.suffix.lower() == ".toml"
     hint = TOML_HINT if is_toml else HINT
     if not path.exists():
-        raise DataError(f"There is no file {path}.\nHint: 'spinney schema TABLE --out {path}' writes one to fill in.")
+        raise DataError(
+            f"There is no file {path}.\nHint: 'spinney schema' writes one to fill in, from the names of a table's columns."
+        )
     content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
 
     def parse() -> Any:

@@ -122,7 +122,9 @@ def _is(noise: dict[str, Any], what: str, record: dict[str, Any], columns: int) 
         return bool(noise["question"] == "counts" and noise["answers"][0]["row_sensitivity"] == str(families))
     if question == "blocks":
         same = noise["question"] == "blocks" and noise["about"]["question"] == about
-        whole = same and noise["points"] == record["k"] and noise["sampling"] == record["parameters"].get("sampling")
+        given = record["parameters"]
+        sampling = given.get("base.sampling", "disjoint") if record["algorithm"] == "stable" else given.get("sampling")
+        whole = same and noise["points"] == record["k"] and noise["sampling"] == sampling
         return whole and (about != "counts" or _is(noise["about"], "counts", record, columns))
     return bool(noise["question"] == question)
 

@@ -154,7 +154,7 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     )
     blocks: list[Block] = [
         Paragraph(f"{told} for this very release:"),
-        Command(f"spinney verify {shlex.quote(file)}{_ledger_option(release, verification)}"),
+        Command(_check_command(file, release, verification)),
     ]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
@@ -186,10 +186,12 @@ def _stands_in(ledger: Ledger, release: Promise) -> bool:
     return entry is not None and ledger.digests.get(str(entry)) == release.digest
 
 
-def _ledger_option(release: Promise, verification: Verification | None) -> str:
-    """Return how the ledger that was charged, or looked into, is named to a check; nothing if there is none."""
+def _check_command(file: str, release: Promise, verification: Verification | None) -> str:
+    """Return what to type, with the ledger that was charged or looked into, if there is one."""
     name = verification.ledger if verification is not None and verification.ledger else release.made.get("ledger")
-    return f" --ledger {shlex.quote(clean(name))}" if name and release.made.get("entry") else ""
+    if not name or not release.made.get("entry"):
+        return f"spinney verify {shlex.quote(file)}"
+    return f"spinney verify {shlex.quote(file)} --ledger {shlex.quote(clean(name))}"
 
 
 def sign_section(has_sources: bool = False) -> Section:
