@@ -29,7 +29,7 @@ __all__ = ["Leaf", "are_full", "chances", "staged_leaves"]
 #: deviations for m leaves: the decisions to split have said already that rows are near.
 SURE_LEVELS, SURE = 3, 0.3
 #: How likely leaves are to have rows is judged among at least so many of like level, and at least this part of them.
-FELLOWS, FELLOW_SHARE = 50, 1 / 16
+FELLOWS, FELLOW_SHARE = 50, 1 / 8
 #: Counts are told apart by half a scale of noise up to so many scales, and by a fifth of themselves above.
 CERTAIN = 10.0
 #: Cells of the first stage are expected to hold so many standard deviations of their noise, if rows were spread evenly ...
