@@ -64,6 +64,10 @@ HINTS = (
         "'spinney fit' is for tables, 'spinney sites' for sites",
     ),
     ("give an array or a frame; spinney.local asks devices", "simulate fewer rows; 'spinney local' asks devices"),
+    (
+        "'spinney schema' writes one to fill in, from the names of a table's columns",
+        "'spinney schema TABLE --out FILE' writes one to fill in",
+    ),
     ("choose the sites in a space with coordinates", "choose the sites with --coordinates, or from --points"),
     ("write it again with to_json", "name a file that 'spinney fit' or 'spinney sites' wrote"),
 )

@@ -126,7 +126,7 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
         (("rows.csv", "--bounds", "0", "1", "--groups", "person", "--max-rows-per-group", "2"), "no column 'person'"),
         (
             ("rows.csv", "--bounds-file", "nothing.json"),
-            "There is no file nothing.json. Hint: 'spinney schema TABLE --out nothing.json' writes one",
+            "There is no file nothing.json. Hint: 'spinney schema TABLE --out FILE' writes one",
         ),
         (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
         (("rows.csv", "--bounds-file", "swapped.json"), "the lower bound of 'dose' is not below its upper bound"),
