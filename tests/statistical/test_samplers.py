@@ -15,6 +15,7 @@ from alarms import check_frequencies
 from spinney.audit.laws import cube_law, noise_law, select_law, split_law
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.coverage import choose_cover
+from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.selection import choose
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.mechanisms.splitting import split_rule
@@ -151,4 +152,8 @@ def test_threads_and_forks_draw_apart(alarm):
         fork.join()
     assert len({tuple(one) for one in lists}) == len(lists)
     assert sum(len(set(one) & set(other)) for one in lists[:1] for other in lists[1:]) <= 1
+    assert len({SecureSource().key() for _ in range(16)}) == 16
+    rule = Responses((10_000,) * 30, 2**31, 2**31)  # two lists agree with a chance of about 1e-66
+    first, second = (SecureSource().responses(np.zeros(30, dtype=np.int64), rule) for _ in range(2))
+    assert (first != second).any()
     assert alarm > 0
