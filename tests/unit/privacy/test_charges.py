@@ -68,3 +68,8 @@ def test_only_a_charge_is_copied():
 
 def test_part_of_an_infinite_charge_is_infinite():
     assert Charge("step", "sums", Measure.ZCDP, math.inf).part(Fraction(1, 5)).amount == math.inf
+
+
+def test_whole_numbers_become_exact_amounts():
+    charge = Charge("a", "cover", Measure.PURE, 1, delta=0)
+    assert [type(charge.amount), type(charge.delta)] == [Fraction, Fraction]
