@@ -136,8 +136,9 @@ def ask_rings(
     """
     edges = ring_edges(problem)
     answer = curator.ask(Counts(Rings(centers, edges)), charge)
-    tells = known is not None and len(known.points) > 0 and problem.power == 2
-    expected = partial(known.rings, centers, edges) if known and tells else None
+    expected = None
+    if known is not None and len(known.points) and problem.power == 2:
+        expected = partial(known.rings, centers, edges)
     return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise, expected)
 
 

@@ -57,7 +57,8 @@ from spinney.questions.sums import Summing
 from spinney.solvers.valleys import NoisyCells, count_clusters
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
-from spinney.trees.quadtree import Splits
+from spinney.spaces.schema import Schema
+from spinney.trees.quadtree import Splits, TreeCells
 
 __all__ = ["Tree"]
 
@@ -179,12 +180,19 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
     full = are_full(weights / max(std, 1e-9), levels)
     widths = step_widths(problem, spreads(densities, problem.domain))
-    boxes = leaves.boxes()
-    points = consistent(leaves.representatives(), *boxes, problem.schema)
-    cells = NoisyCells(points, weights, *boxes, full, std) if problem.is_counted else None
+    kept = leaves.take(np.flatnonzero(full))
+    cells = None
+    if problem.is_counted:
+        cells = NoisyCells(_points(leaves, problem.schema), weights, *leaves.boxes(), full, std)
     if problem.n_features >= FEW_COLUMNS:
         weights = weights * chances(answer.private_counts, levels, answer.noise)
-    return Summary(leaves.take(np.flatnonzero(full)), points[full], weights[full], n, widths, cells)
+    return Summary(kept, _points(kept, problem.schema), weights[full], n, widths, cells)
+
+
+def _points(leaves: TreeCells, schema: Schema | None) -> FloatArray:
+    """Return a point of each leaf, with shares of categories such as its rows can have."""
+    points = leaves.representatives()
+    return points if schema is None else consistent(points, *leaves.boxes(), schema)
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.

@@ -41,8 +41,8 @@ def report(
             raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {', '.join(KINDS)}.")
         loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
         found = verify(release, ledger=ledger)
-        if ledger is not None and not found.holds and verify(release).holds:
-            found = verify(release)  # the page says what the ledger does not
+        if ledger is not None and not found.holds and (alone := verify(release)).holds:
+            found = alone  # the page says what the ledger does not
         told: Any = None if of is None else read_release(of)
         estimated = None
         if curve:
