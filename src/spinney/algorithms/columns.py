@@ -1,34 +1,90 @@
 """How the rows spread along each column, from noisy answers.
 
-Bins are combined by a thresholded Haar transform: where two halves of an interval do not differ by more than the noise, they
-are taken to be alike. Post-processing of a noisy answer.
+Few rows, or much noise, tell roughly where the rows of a column are and no more. So the bins are as wide as the noise asks for,
+and rows are first taken to lie in one bump somewhere, all bumps weighed by how likely they make the noisy counts. Then halves of
+an interval that differ from that by more than the noise are as the counts say. Post-processing of noisy answers.
 """
 
 from __future__ import annotations
 
+import math
+from functools import cache
+
 import numpy as np
 
+from spinney.mechanisms.additive import Noise
 from spinney.spaces.box import Domain, FloatArray
+from spinney.trees.quadtree import BIN_BITS
 
-__all__ = ["inner_box", "smooth_densities", "spreads"]
+__all__ = ["bin_bits", "inner_box", "smooth_densities", "spreads"]
 
-#: Halves are told apart if they differ by this many standard deviations.
+#: A bin is expected to hold so many standard deviations of its noise, if rows were spread evenly ...
+BIN_STDS = 2.0
+#: ... and there are at least 2**LEAST_BITS of them.
+LEAST_BITS = 2
+#: Standard deviations of the bumps, in widths of a column, and the number of their places.
+BUMP_WIDTHS, BUMP_PLACES = 2.0 ** -np.arange(0.5, 4.1, 0.5), 32
+#: This share of the rows may lie anywhere else.
+ELSEWHERE = 0.1
+#: Halves are told apart if they differ by this many standard deviations from what is likely.
 SIGNIFICANT = 3.0
 
 
-def smooth_densities(private_counts: FloatArray, std: float) -> FloatArray:
-    """Return shares per bin and column, not negative and summing to one, from noisy counts of 2**b bins a column."""
-    sums = [private_counts]
+def bin_bits(n: float, std: float) -> int:
+    """Return into how many bins, as a power of two, a column is cut if about n rows are counted with such noise."""
+    return int(np.clip(math.log2(max(n / (BIN_STDS * max(std, 1e-9)), 1.0)), LEAST_BITS, BIN_BITS))
+
+
+@cache
+def _bumps() -> FloatArray:
+    """Return the shares of bumps in 2**BIN_BITS bins."""
+    middles = (np.arange(2**BIN_BITS) + 0.5) / 2**BIN_BITS
+    places = (np.arange(BUMP_PLACES) + 0.5) / BUMP_PLACES
+    shares = np.exp(-(((middles - places[:, None]) / BUMP_WIDTHS[:, None, None]) ** 2) / 2).reshape(-1, middles.size)
+    found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return found
+
+
+def _likely(private_counts: FloatArray, n: float, noise: Noise) -> FloatArray:
+    """Return shares of the finest bins: all bumps, each as likely as it makes the noisy counts of n rows."""
+    bumps, found = _bumps(), np.empty((len(private_counts), 2**BIN_BITS))
+    expected = n * bumps.reshape(len(bumps), private_counts.shape[1], -1).sum(axis=2)
+    scale = max(noise.scale, 1.0)
+    for i, counts in enumerate(private_counts):
+        gaps = np.abs(counts - expected) / scale
+        doubts = gaps.sum(axis=1) if noise.distribution == "laplace" else (gaps**2).sum(axis=1) / 2
+        chances = np.exp(doubts.min() - doubts)
+        found[i] = chances @ bumps / chances.sum()
+    return ELSEWHERE / found.shape[1] + (1 - ELSEWHERE) * found
+
+
+def smooth_densities(private_counts: FloatArray, n: float, noise: Noise) -> FloatArray:
+    """Return shares per column and each of 2**BIN_BITS bins, not negative and summing to one.
+
+    Parameters
+    ----------
+    private_counts : array of shape (d, 2**bits)
+        Noisy numbers of rows in equal bins of each column.
+    n : float
+        The noisy number of rows.
+    noise : Noise
+        Of each count.
+    """
+    finest = _likely(private_counts, n, noise)
+    sums, likely = [private_counts], [finest.reshape(*private_counts.shape, -1).sum(axis=2)]
     while sums[-1].shape[1] > 1:
-        sums.append(sums[-1][:, 0::2] + sums[-1][:, 1::2])
+        for halves in (sums, likely):
+            halves.append(halves[-1][:, 0::2] + halves[-1][:, 1::2])
     shares = np.ones((len(private_counts), 1))
     for level in range(len(sums) - 2, -1, -1):
-        left, right = sums[level][:, 0::2], sums[level][:, 1::2]
-        noise = std * np.sqrt(2.0 * 2**level)
-        total = np.maximum(left + right, max(noise, 1.0))
-        part = np.where(np.abs(left - right) > SIGNIFICANT * noise, np.clip(left / total, 0.0, 1.0), 0.5)
+        left, total, expected = sums[level][:, 0::2], sums[level + 1], likely[level][:, 0::2] / likely[level + 1]
+        std = noise.std * math.sqrt(2**level)  # of a half
+        apart = np.abs(left - expected * total) > SIGNIFICANT * std * np.sqrt(expected**2 + (1 - expected) ** 2)
+        part = np.where(apart, np.clip(left / np.maximum(total, max(math.sqrt(2) * std, 1.0)), 0.0, 1.0), expected)
         shares = np.stack([shares * part, shares * (1 - part)], axis=2).reshape(len(shares), -1)
-    return shares
+    within = finest.reshape(*private_counts.shape, -1) / likely[0][:, :, None]
+    found: FloatArray = (shares[:, :, None] * within).reshape(len(shares), -1)
+    return found
 
 
 def spreads(densities: FloatArray, domain: Domain) -> FloatArray:

@@ -120,7 +120,9 @@ class SampleAggregate(Algorithm):
             return curator.ask(Blocks(about, k, blocks, problem.power, self.sampling, seed), charges[name])
 
         columns = curator.ask(Counts(ColumnBins()), charges["columns"])
-        splits = Splits.of(problem.domain, smooth_densities(columns.private_counts.astype(np.float64), columns.noise.std))
+        bins = columns.private_counts.astype(np.float64)
+        n = max(float(bins.sum(axis=1).mean()), 1.0)  # every column says it, each with noise of its own
+        splits = Splits.of(problem.domain, smooth_densities(bins, n, columns.noise))
         start = min(max(math.ceil(math.log2(START_CELLS * k)), 0), splits.depth)
         leaves = ask(Grow(splits, start, int(FINE_CELL * blocks)), "splits").leaves
         weights = ask(Counts(leaves), "leaves").private_counts.astype(np.float64)

@@ -32,7 +32,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.columns import smooth_densities, spreads
+from spinney.algorithms.columns import bin_bits, smooth_densities, spreads
 from spinney.algorithms.indicators import adding_up, consistent, two_ended
 from spinney.algorithms.leaves import are_full, chances
 from spinney.algorithms.margins import unmoved
@@ -167,9 +167,10 @@ class Summary(WeightedLeaves):
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
     """Grow a private tree and return its leaves as weighted points."""
     n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
-    columns = curator.ask(Counts(ColumnBins()), charges["columns"])
-    bins = columns.private_counts.astype(np.float64)
-    densities = two_ended(smooth_densities(bins, columns.noise.std), bins, columns.noise.std, problem.schema)
+    bits = bin_bits(n, curator.preview(Counting(problem.n_features), charges["columns"]).std)
+    columns = curator.ask(Counts(ColumnBins(bits)), charges["columns"])
+    bins, noise = columns.private_counts.astype(np.float64), columns.noise
+    densities = two_ended(smooth_densities(bins, n, noise), bins, noise.std, problem.schema)
     splits = Splits.of(problem.domain, densities)
     std = curator.preview(Counting(), charges["leaves"]).std
     start = int(math.log2(max(min(n / (START_STDS * max(std, 0.1)), START_CELLS * problem.k - 0.5), 1.0)))

@@ -53,7 +53,7 @@ class LookAhead(NumberBackend):
             return super().exact(aggregate, levels_below)
         if self._columns is None:
             self._columns = super().exact(ColumnBins())
-        return self._columns if isinstance(aggregate, ColumnBins) else self._columns[:1].sum(axis=1)
+        return aggregate.merged(self._columns) if isinstance(aggregate, ColumnBins) else self._columns[:1].sum(axis=1)
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Return exact counts of tree cells: those that are known, and the others by one pass."""

@@ -123,7 +123,7 @@ class NumberBackend(Backend):
         if isinstance(aggregate, PlaneCells):
             return self._map(count_planes, aggregate)[0]
         if isinstance(aggregate, ColumnBins):
-            return self._map(count_columns)[0]
+            return aggregate.merged(self._map(count_columns)[0])
         if type(aggregate) in _OF_CLUSTERS and self._door.view is None:  # columns behind are those of rows as they are
             return self._map(_OF_CLUSTERS[type(aggregate)], aggregate)[0]
         if isinstance(aggregate, OneEach) and self._door.view is None:

@@ -12,7 +12,7 @@ from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
 from spinney.spaces.box import FloatArray
-from spinney.trees.quadtree import WORD, Splits, TreeCells
+from spinney.trees.quadtree import BIN_BITS, WORD, Splits, TreeCells
 
 __all__ = [
     "MOST_CELLS",
@@ -54,7 +54,14 @@ class Rings:
 
 @dataclass(frozen=True)
 class ColumnBins:
-    """Each column cut into 2**BIN_BITS equal bins. A row lies in one bin of every column."""
+    """Each column cut into 2**bits equal bins, at most 2**BIN_BITS. A row lies in one bin of every column."""
+
+    bits: int = BIN_BITS
+
+    def merged(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return counts of these bins from those of 2**BIN_BITS bins a column."""
+        found: NDArray[np.int64] = counts.reshape(len(counts), 2**self.bits, -1).sum(axis=2)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +96,9 @@ def check_partition(partition: Partition, ground: Ground) -> None:
         edges = partition.edges
         is_sorted = edges.ndim == 1 and ((edges >= 0) & (edges < LONGEST)).all() and (np.diff(edges) > 0).all()
         require(is_sorted, "edges of rings must be finite and growing")
+    elif isinstance(partition, ColumnBins):
+        is_size = type(partition.bits) is int and 0 <= partition.bits <= BIN_BITS
+        require(is_size, "the bits of bins of columns must be a whole number, not below 0 nor above BIN_BITS")
     elif isinstance(partition, TreeCells):
         _check_cells(partition, ground)
     elif isinstance(partition, PlaneCells | ClusterBins):
