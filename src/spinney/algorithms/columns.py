@@ -55,7 +55,8 @@ def _likely(private_counts: FloatArray, n: float, noise: Noise) -> FloatArray:
         doubts = gaps.sum(axis=1) if noise.distribution == "laplace" else (gaps**2).sum(axis=1) / 2
         chances = np.exp(doubts.min() - doubts)
         found[i] = chances @ bumps / chances.sum()
-    return ELSEWHERE / found.shape[1] + (1 - ELSEWHERE) * found
+    mixed: FloatArray = ELSEWHERE / found.shape[1] + (1 - ELSEWHERE) * found
+    return mixed
 
 
 def smooth_densities(private_counts: FloatArray, n: float, noise: Noise) -> FloatArray:

@@ -35,7 +35,7 @@ from spinney.algorithms.columns import inner_box
 from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.leaves import staged_leaves
 from spinney.algorithms.margins import unmoved
-from spinney.algorithms.polish import ask_rings, completed, noise_length, shrunk, step_widths, supported, take_step
+from spinney.algorithms.polish import ask_rings, completed, noise_length, shrunk, step_widths, supported, take_step, together
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge, Measure
@@ -179,7 +179,7 @@ class Moments(Algorithm):
         """Return how many centers the last step would move, or 1 if the mean would get the budget."""
         if supported(problem, n_guess, charges["step 3"]) < _fewest(problem, charges):
             return 1
-        return supported(problem, n_guess, _together(charges, schedule(problem, charges, n_guess)[-1].sums))
+        return supported(problem, n_guess, together(charges, schedule(problem, charges, n_guess)[-1].sums))
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
@@ -251,16 +251,10 @@ def _pooled(curator: Curator, charges: Charges, names: Sequence[str], question: 
     return curator.pool([charges[name] for name in names], question)
 
 
-def _together(charges: Charges, names: Sequence[str]) -> Charge:
-    """Return what the charges of these names would pay for together, to look at its noise; nothing is asked or spent."""
-    amount = sum((charges[name].amount for name in names), start=Fraction(0))
-    return Charge(" + ".join(names), "sums", charges[names[0]].measure, amount)
-
-
 def schedule(problem: PointProblem, charges: Charges, n: float, widths: FloatArray | None = None) -> tuple[StepCharges, ...]:
     """Return the steps that are worth their noise for so many rows: a noisy number, or a guess."""
     for most, steps in zip(LIMITS[charges["step 1"].measure], SCHEDULES, strict=True):
-        noise = noise_length(problem, _together(charges, steps[0].sums), widths) / math.sqrt(problem.n_features)
+        noise = noise_length(problem, together(charges, steps[0].sums), widths) / math.sqrt(problem.n_features)
         if noise * _many(problem) <= most * n:
             break
     return steps

@@ -8,14 +8,15 @@ Proof: ``proofs/polish.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from spinney.algorithms.margins import least_weight, step_margins
-from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.problem import Charges, PointProblem
 from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
@@ -38,6 +39,7 @@ __all__ = [
     "step_widths",
     "supported",
     "take_step",
+    "together",
 ]
 
 #: Distance rings: radii from the domain's diagonal down by factors of sqrt(2).
@@ -229,7 +231,13 @@ def polish(
     return take_step(curator, problem, centers, radii, charge, widths=widths)
 
 
-def supported(problem: PointProblem, n: float, charge: Charge, widths: FloatArray | None = None) -> int:
+def together(charges: Charges, names: Sequence[str]) -> Charge:
+    """Return what the charges of these names would pay for together, to look at its noise; nothing is asked or spent."""
+    amount = sum((charges[name].amount for name in names), start=Fraction(0))
+    return Charge(" + ".join(names), "sums", charges[names[0]].measure, amount)
+
+
+def supported(problem: PointProblem, n: float, charge: Charge, widths: FloatArray | None = None, most: int | None = None) -> int:
     """Return how many clusters of equal size a step that this charge pays for can move: at least one, and at most k.
 
     Parameters
@@ -240,9 +248,11 @@ def supported(problem: PointProblem, n: float, charge: Charge, widths: FloatArra
     charge : Charge
     widths : array of shape (d,), optional
         Units of the columns; columns spread alike without them.
+    most : int, optional
+        At most so many, if not k.
     """
-    length = noise_length(problem, charge, widths)
-    return int(np.clip(SUPPORT * n / length, 1, problem.k)) if length > 0 else problem.k
+    length, most = noise_length(problem, charge, widths), problem.k if most is None else most
+    return int(np.clip(SUPPORT * n / length, 1, most)) if length > 0 else most
 
 
 def completed(centers: FloatArray, candidates: FloatArray, points: FloatArray, weights: FloatArray, power: int) -> FloatArray:

@@ -9,17 +9,17 @@ Letters: k clusters, d columns, eps the whole budget.
    columns on a count weighs as likely as its leaf is to have rows at all.
    If the number of clusters is to be found, it is found here (`spinney.solvers.valleys`); k is the most there may be before.
 5. Seeding and descent with restarts on the summary: free post-processing.
-6. ``radii``     noisy histogram of distances to the centers, for the clipping radii.
-7. ``polish``    one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio; of k-median
-   another step if one is chosen (`spinney.algorithms.medians`).
-8. ``sizes``     noisy sizes of the released clusters.
+6. ``radii 1``   noisy histogram of distances to the centers, for the clipping radii.
+7. ``polish 1``  one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio; the moved
+   centers are clustered again by their noisy weights.
+8. ``radii 2``, ``polish 2``  the same once more; of k-median another step if one is chosen (`spinney.algorithms.medians`).
+9. ``sizes``     noisy sizes of the released clusters.
 
-With few columns leaves are small, their points are near their rows, and 6 and 7 are left out: the tree gets their budget. With
-more, only as many centers are polished as the budget supports (`supported`), and the others come from the summary.
-
-With many columns a leaf's point is far from its rows, and a second step helps. Then 5 finds half as many centers again as asked
-for, ``radii 1`` and ``polish 1`` move them, the moved centers are clustered into k by their noisy weights, and ``radii 2`` and
-``polish 2`` follow.
+With few columns leaves are small, their points are near their rows, and 6 to 8 are left out: the tree gets their budget. With
+more, the last step moves as many centers as its budget supports (`supported`), and the others come from the summary. The first
+step is taken if it supports all centers, else the last one gets its budget, in one question; pure noise, which falls faster when
+charges are put together, has two steps with many columns only. There a leaf's point is far from its rows, and the first step
+moves up to half as many centers again as asked for, if it supports them.
 
 Proof: ``proofs/tree.md``.
 """
@@ -38,16 +38,18 @@ from spinney.algorithms.leaves import are_full, chances
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.medians import (
     MEDIAN_STEP,
+    MEDIAN_STEPS,
     check_median_step,
     median_backends,
     median_parts,
     median_support,
     move_to_medians,
 )
-from spinney.algorithms.polish import WeightedLeaves, ask_rings, completed, polish, step_widths, supported
+from spinney.algorithms.polish import WeightedLeaves, ask_rings, completed, polish, step_widths, supported, together
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
 from spinney.constraints import check
 from spinney.curators.gate import Curator
+from spinney.privacy.charges import Measure
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
@@ -66,8 +68,20 @@ __all__ = ["Tree"]
 FEW_COLUMNS = 5
 FEW_COLUMNS_SHARES = {"rows": 1, "columns": 2, "splits": 35, "leaves": 59, "sizes": 3}
 #: With more columns than these.
-SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "radii": 5, "polish": 36, "sizes": 3}
-#: From so many columns on, shares for two steps, the first with OVER times as many centers.
+SHARES = {
+    "rows": 1,
+    "columns": 5,
+    "splits": 30,
+    "leaves": 20,
+    "radii 1": 2,
+    "polish 1": 12,
+    "radii 2": 3,
+    "polish 2": 24,
+    "sizes": 3,
+}
+#: With those, if medians are found by a step that charges cannot be put together for.
+ONE_STEP_SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "radii": 5, "polish": 36, "sizes": 3}
+#: From so many columns on; the first step moves up to OVER times as many centers as asked for.
 MANY_COLUMNS, OVER = 12, 1.5
 MANY_COLUMNS_SHARES = {
     "rows": 1,
@@ -119,11 +133,12 @@ class Tree(Algorithm):
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         d, how = problem.n_features, self.median_step
-        shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else SHARES if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
+        middle = SHARES if how == MEDIAN_STEPS[0] else ONE_STEP_SHARES
+        shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else middle if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
         kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
         kinds |= dict.fromkeys(("polish 1", *LAST_STEPS), Summing(problem.kernel, problem.n_features))
         parts = [kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items()]
-        if how == "weiszfeld":
+        if how == MEDIAN_STEPS[0]:
             return tuple(parts)
         check_median_step(how, problem, "Tree", FEW_COLUMNS)
         chosen = ((one,) if one.name not in LAST_STEPS else median_parts(one.name, one.share, problem, how) for one in parts)
@@ -137,14 +152,17 @@ class Tree(Algorithm):
         """Return how many centers the last step would move."""
         if problem.n_features < FEW_COLUMNS:
             return None
-        return median_support(problem, n_guess, charges, LAST_STEPS[problem.n_features >= MANY_COLUMNS], self.median_step)
+        names = _last_names(charges)
+        if self.median_step == MEDIAN_STEPS[0] and not first_centers(problem, charges, n_guess):
+            return supported(problem, n_guess, together(charges, ("polish 1", names[1])))
+        return median_support(problem, n_guess, charges, names[1], self.median_step)
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         summary, d = summarize(curator, problem, charges), problem.n_features
         count = None if summary.cells is None else count_clusters(summary.cells, problem.k, problem.power, rng)
         problem = problem if count is None else replace(problem, k=count.k)
-        finish = solved if d < FEW_COLUMNS else supported_step if d < MANY_COLUMNS else two_steps
+        finish = solved if d < FEW_COLUMNS else stepped
         centers, moved, margins = finish(curator, problem, charges, summary, rng, self.median_step)
         centers = problem.domain.clip(adding_up(centers, problem.schema))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
@@ -208,26 +226,48 @@ def solved(
     return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers, None, None
 
 
-def supported_step(
+def _last_names(charges: Charges) -> tuple[str, str]:
+    """Return the names of the charges for the radii of the last step and for the step."""
+    return ("radii 2", LAST_STEPS[1]) if "polish 1" in charges else ("radii", LAST_STEPS[0])
+
+
+def first_centers(problem: PointProblem, charges: Charges, n: float, widths: FloatArray | None = None) -> int:
+    """Return how many centers the first of two steps moves, or 0 if its budget belongs to the last one.
+
+    Parameters
+    ----------
+    problem : PointProblem
+    charges : Charges
+    n : float
+        Rows: a noisy number, or a guess.
+    widths : array of shape (d,), optional
+        Units of the columns.
+    """
+    charge, is_many = charges["polish 1"], problem.n_features >= MANY_COLUMNS
+    if charge.measure is Measure.PURE and not is_many:
+        return 0
+    found = supported(problem, n, charge, widths, math.ceil(OVER * problem.k) if is_many else problem.k)
+    return found if found >= problem.k else 0
+
+
+def stepped(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
 ) -> Finished:
-    """Cluster the summary, polish as many centers as the budget supports, and take the others from the summary."""
-    fillers = problem.domain.sample(problem.k, rng)
-    names, found = ("radii", LAST_STEPS[0]), (summary.points, summary.weights)
+    """Cluster the summary, polish the centers once or twice, and take those that no step supports from the summary."""
+    names, found, k = _last_names(charges), (summary.points, summary.weights), problem.k
+    many = first_centers(problem, charges, summary.n, summary.widths) if "polish 1" in charges else 0
+    if "polish 1" in charges and how != MEDIAN_STEPS[0]:
+        many = max(many, k)
+    fillers = problem.domain.sample(max(many, k), rng)
+    if many:
+        start = solve(*found, many, problem.power, rng, fillers).centers
+        rings = ask_rings(curator, problem, start, charges["radii 1"], summary)
+        step = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
+        found = step.centers, step.weights
+    elif "polish 1" in charges:
+        pairs = {name: (charges[name.replace("2", "1")], charges[name]) for name in names}
+        charges = {**charges, **{name: curator.pool(pair, pair[1].question) for name, pair in pairs.items()}}
     return _moved(curator, problem, charges, names, summary, found, fillers, rng, how)
-
-
-def two_steps(
-    curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
-) -> Finished:
-    """Polish more centers than needed, cluster them into k, polish again."""
-    many = math.ceil(OVER * problem.k)
-    fillers = problem.domain.sample(many, rng)
-    start = solve(summary.points, summary.weights, many, problem.power, rng, fillers).centers
-    rings = ask_rings(curator, problem, start, charges["radii 1"], summary)
-    found = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
-    weighted = found.centers, found.weights
-    return _moved(curator, problem, charges, ("radii 2", LAST_STEPS[1]), summary, weighted, fillers, rng, how)
 
 
 def _moved(
@@ -245,7 +285,7 @@ def _moved(
     k = problem.k
     whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
     asked, last = names
-    is_plain = how == "weiszfeld"
+    is_plain = how == MEDIAN_STEPS[0]
     few = (
         supported(problem, summary.n, charges[last], summary.widths)
         if is_plain
