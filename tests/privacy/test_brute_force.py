@@ -34,6 +34,7 @@ QUESTIONS = {
     "whole": ("counts", lambda curator, charge: curator.ask(Counts(Whole()), charge)),
     "cells": ("counts", lambda curator, charge: curator.ask(Counts(TreeCells.grid(SPLITS, 3)), charge)),
     "columns": ("counts", lambda curator, charge: curator.ask(Counts(ColumnBins()), charge)),
+    "columns in wide bins": ("counts", lambda curator, charge: curator.ask(Counts(ColumnBins(2)), charge)),
     "voronoi": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS)), charge)),
     "rings": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS, np.array([0.3, 0.5]))), charge)),
     "planes": ("counts", lambda curator, charge: curator.ask(Counts(PLANES), charge)),

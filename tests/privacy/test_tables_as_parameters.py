@@ -497,7 +497,7 @@ SPLITS = Splits.of(DOMAIN)
 #: Ordinary arguments of everything that `spinney.questions` exports.
 QUESTIONS = {
     "Whole": {},
-    "ColumnBins": {},
+    "ColumnBins": {"bits": 3},
     "Rings": {"centers": PLACE, "edges": np.array([0.1]), "foreseen": np.array([0.2])},
     "PlaneCells": {
         "normals": np.ones((1, 2)),

@@ -79,7 +79,7 @@ SHARES = {
     "polish 2": 24,
     "sizes": 3,
 }
-#: With those, if medians are found by a step that charges cannot be put together for.
+#: With those, if noise is pure, or if medians are found by a step that charges cannot be put together for.
 ONE_STEP_SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "radii": 5, "polish": 36, "sizes": 3}
 #: From so many columns on; the first step moves up to OVER times as many centers as asked for.
 MANY_COLUMNS, OVER = 12, 1.5
@@ -133,7 +133,7 @@ class Tree(Algorithm):
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
         d, how = problem.n_features, self.median_step
-        middle = SHARES if how == MEDIAN_STEPS[0] else ONE_STEP_SHARES
+        middle = SHARES if problem.budget.delta > 0 and how == MEDIAN_STEPS[0] else ONE_STEP_SHARES
         shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else middle if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
         kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
         kinds |= dict.fromkeys(("polish 1", *LAST_STEPS), Summing(problem.kernel, problem.n_features))
@@ -152,10 +152,10 @@ class Tree(Algorithm):
         """Return how many centers the last step would move."""
         if problem.n_features < FEW_COLUMNS:
             return None
-        names = _last_names(charges)
-        if self.median_step == MEDIAN_STEPS[0] and not first_centers(problem, charges, n_guess):
-            return supported(problem, n_guess, together(charges, ("polish 1", names[1])))
-        return median_support(problem, n_guess, charges, names[1], self.median_step)
+        last = _last_names(charges)[1]
+        if "polish 1" in charges and self.median_step == MEDIAN_STEPS[0] and not first_centers(problem, charges, n_guess):
+            return supported(problem, n_guess, together(charges, ("polish 1", last)))
+        return median_support(problem, n_guess, charges, last, self.median_step)
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.tree import FEW_COLUMNS, FEW_COLUMNS_SHARES, MANY_COLUMNS, MANY_COLUMNS_SHARES, OVER, SHARES, Tree
+from spinney.algorithms.tree import (
+    FEW_COLUMNS,
+    FEW_COLUMNS_SHARES,
+    MANY_COLUMNS,
+    MANY_COLUMNS_SHARES,
+    ONE_STEP_SHARES,
+    OVER,
+    SHARES,
+    Tree,
+)
 from spinney.curators.gate import Curator
 from spinney.questions.sums import Sums
+from spinney.verification import verify
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 
@@ -23,19 +33,40 @@ def assert_found(centers, middles, tolerance):
     assert gaps.min(axis=1).max() < tolerance
 
 
-@pytest.mark.parametrize("shares", [FEW_COLUMNS_SHARES, SHARES, MANY_COLUMNS_SHARES])
+@pytest.mark.parametrize("shares", [FEW_COLUMNS_SHARES, SHARES, ONE_STEP_SHARES, MANY_COLUMNS_SHARES])
 def test_shares_sum_to_one_hundred(shares):
     assert sum(shares.values()) == 100
 
 
-@pytest.mark.parametrize(
-    ("d", "steps"), [(1, 0), (FEW_COLUMNS - 1, 0), (FEW_COLUMNS, 1), (MANY_COLUMNS - 1, 1), (MANY_COLUMNS, 2), (60, 2)]
-)
-def test_more_columns_get_more_steps(d, steps):
-    plan = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="tree").plan(d)
+@pytest.mark.parametrize(("delta", "in_between"), [(0.0, 1), (1e-6, 2)])
+@pytest.mark.parametrize("d", [1, FEW_COLUMNS - 1, FEW_COLUMNS, MANY_COLUMNS - 1, MANY_COLUMNS, 60])
+def test_more_columns_and_gaussian_noise_get_more_steps(d, delta, in_between):
+    plan = PrivateKMeans(4, epsilon=1.0, delta=delta, bounds=(-1, 1), algorithm="tree").plan(d)
     names = [charge.name for charge in plan.charges]
+    steps = 0 if d < FEW_COLUMNS else in_between if d < MANY_COLUMNS else 2
     assert sum(charge.question == "sums" for charge in plan.charges) == steps
     assert [part.name for part in Tree().parts(plan.problem)] == names
+
+
+@BOTH
+@pytest.mark.parametrize("d", [FEW_COLUMNS, MANY_COLUMNS])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_first_step_that_supports_too_few_centers_leaves_its_budget_to_the_last(estimator, d, delta, tmp_path):
+    rows = np.random.default_rng(0).uniform(-1, 1, (2000, d))
+    for epsilon in (0.02, 5.0):
+        model = estimator(6, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm="tree")
+        plan, release = model.plan(d), model.fit(rows).release_
+        planned, asked = plan.charges, release.charges
+        names = [charge.name for charge in asked if charge.question == "sums"]
+        if epsilon > 1:
+            assert names == [charge.name for charge in planned if charge.question == "sums"]
+        elif d == MANY_COLUMNS or delta > 0:
+            assert names == ["polish 1 + polish 2"]
+            assert "radii 1 + radii 2" in [charge.name for charge in asked]
+        assert sum(charge.amount for charge in asked) == sum(charge.amount for charge in planned)
+        (tmp_path / "release.json").write_text(release.to_json(), encoding="utf-8")
+        assert verify(tmp_path / "release.json").holds
+        assert plan.algorithm.supports(plan.problem, {charge.name: charge for charge in planned}, 2000) <= 6
 
 
 @BOTH

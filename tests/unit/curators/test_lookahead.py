@@ -144,7 +144,7 @@ def test_the_number_of_rows_and_their_columns_take_one_pass():
     rows = rows_in(CUBE)
     rows[::9, 1] = np.nan
     ahead, memory, batches = open_both(rows, CUBE)
-    for partition in (Whole(), ColumnBins(), Whole()):
+    for partition in (Whole(), ColumnBins(3), ColumnBins(), Whole()):
         assert ahead.exact(partition).tolist() == memory.exact(partition).tolist()
     assert batches.passes == 1
 

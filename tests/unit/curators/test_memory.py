@@ -57,11 +57,12 @@ def test_ring_counts_are_those_of_brute_force(open_curator):
 
 
 def test_column_bins_are_those_of_a_histogram(open_curator):
-    curator, ask = open_curator(ROWS, BOX, "counts")
-    counts = curator.ask(Counts(ColumnBins()), ask).private_counts
-    for t in range(3):
-        expected = np.histogram(clipped(ROWS)[:, t], 2**BIN_BITS, (BOX.lower[t], BOX.upper[t]))[0]
-        np.testing.assert_array_equal(counts[t], expected)
+    for bits in range(BIN_BITS + 1):
+        curator, ask = open_curator(ROWS, BOX, "counts")
+        counts = curator.ask(Counts(ColumnBins(bits)), ask).private_counts
+        for t in range(3):
+            expected = np.histogram(clipped(ROWS)[:, t], 2**bits, (BOX.lower[t], BOX.upper[t]))[0]
+            np.testing.assert_array_equal(counts[t], expected)
 
 
 def test_sums_of_means_are_clipped_offsets(open_curator):

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.algorithms.columns import LEAST_BITS, bin_bits, smooth_densities, spreads
+from spinney.mechanisms.additive import Noise
+from spinney.spaces.box import Box
+from spinney.trees.quadtree import BIN_BITS
+
+
+@given(st.data())
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_densities_are_shares_whatever_the_noise_says(data):
+    bits, d = data.draw(st.integers(0, BIN_BITS)), data.draw(st.integers(1, 3))
+    sizes = st.integers(-(2**61), 2**61) | st.integers(-50, 50)
+    counts = np.array(data.draw(st.lists(sizes, min_size=d * 2**bits, max_size=d * 2**bits)), dtype=np.float64)
+    noise = Noise(data.draw(st.sampled_from(["laplace", "gaussian", "none"])), data.draw(st.sampled_from([1e-3, 1.0, 1e3, 1e9])))
+    found = smooth_densities(counts.reshape(d, -1), data.draw(st.sampled_from([1.0, 300.0, 1e12])), noise)
+    assert found.shape == (d, 2**BIN_BITS)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("bits", range(BIN_BITS + 1))
+def test_without_noise_the_counts_are_taken_at_their_word(bits):
+    counts = np.random.default_rng(bits).integers(0, 1000, (3, 2**bits)).astype(np.float64)
+    counts[2] = np.eye(2**bits)[-1] * 500
+    found = smooth_densities(counts, 500.0, Noise("none", 0.0)).reshape(3, 2**bits, -1).sum(axis=2)
+    np.testing.assert_allclose(found, counts / counts.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
+def test_a_bump_that_no_bin_shows_is_found(distribution):
+    rng, place = np.random.default_rng(0), 0.7
+    bits = bin_bits(5000, 400)
+    rows = rng.normal(place, 0.1, (20, 5000))
+    exact = np.array([np.histogram(some, 2**bits, (0, 1))[0] for some in rows])
+    drawn = rng.laplace(0, 400 / 2**0.5, exact.shape) if distribution == "laplace" else rng.normal(0, 400, exact.shape)
+    noise = Noise(distribution, 400 / 2**0.5 if distribution == "laplace" else 400.0)
+    found = smooth_densities(exact + drawn, 5000.0, noise)
+    middles = (np.arange(2**BIN_BITS) + 0.5) / 2**BIN_BITS
+    assert np.abs(found @ middles - place).mean() < 0.1  # the middle of the column is 0.2 away
+    assert spreads(found, Box(0.0, 1.0).domain(1)).mean() < 0.25  # evenly spread rows have 0.29
+
+
+def test_bins_are_as_many_as_rows_stand_out_in():
+    assert [bin_bits(n, 10.0) for n in (1.0, 79, 81, 161, 1e4, 1e12)] == [
+        LEAST_BITS,
+        LEAST_BITS,
+        LEAST_BITS,
+        3,
+        BIN_BITS,
+        BIN_BITS,
+    ]
+    assert bin_bits(1.0, 0.0) == BIN_BITS
