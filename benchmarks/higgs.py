@@ -24,7 +24,7 @@ from benchmarks.tables import into_page, markdown, save
 ROWS, CLUSTERS, EPSILON = 11_000_000, 20, 1.0
 #: What must hold: MiB of the process that fits, and Lloyd iterations that cost as much CPU as the fit.
 MOST_MIB, MOST_ITERATIONS = 2048, 25
-#: name -> delta: without one the default is moments from 25 columns on, with one it is tree up to 30.
+#: name -> delta: without one the default is moments from 25 columns on, with one and an epsilon of 1 it is tree up to 30.
 DELTAS = {"delta 0": 0.0, "delta 1e-6": 1e-6}
 
 

@@ -39,8 +39,6 @@ HOMES = {
     "description": {"histograms": "spinney.algorithms.description:Histograms"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
-#: From so many columns on, ``"auto"`` means moments: with Gaussian noise, and with pure noise, for which it takes fewer steps.
-MANY_COLUMNS, MANY_COLUMNS_PURE = 30, 25
 
 
 def solves_of(algorithm: Any) -> str | None:
@@ -72,7 +70,7 @@ def names(solves: str) -> tuple[str, ...]:
     return ("auto", *sorted(HOMES[solves]))
 
 
-def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0, tighten: bool = False) -> Algorithm:
+def choose(algorithm: Any, solves: str, many_columns: bool = False, tighten: bool = False) -> Algorithm:
     """Return the algorithm for a problem, from public facts alone.
 
     Parameters
@@ -81,18 +79,14 @@ def choose(algorithm: Any, solves: str, n_features: int = 0, delta: float = 0.0,
         A name, ``"auto"``, or an algorithm itself, checked before.
     solves : {"points", "sites", "cover", "description", "users"}
         The kind of problem; users are asked about points in the local model.
-    n_features : int
-        Columns of numbers.
-    delta : float
-        Of the budget.
+    many_columns : bool
+        Whether points have many columns for their budget (`PointProblem.has_many_columns`).
     tighten : bool
         Whether to look for a private box first.
     """
     if isinstance(algorithm, str) and algorithm == "auto":
-        enough = MANY_COLUMNS if delta > 0 else MANY_COLUMNS_PURE
-        by_columns = "moments" if n_features >= enough else "tree"
         others = {"sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
-        algorithm = by_columns if solves == "points" else others[solves]
+        algorithm = others.get(solves, "moments" if many_columns else "tree")
     chosen: Algorithm = find(algorithm, solves) if isinstance(algorithm, str) else algorithm
     if not tighten:
         return chosen

@@ -99,7 +99,7 @@ class Stable(Algorithm):
 
     def base_of(self, problem: PointProblem) -> Algorithm:
         """Return the algorithm that finds the first centers, from public facts alone."""
-        return choose(self.base, "points", problem.n_features, float(problem.budget.delta))
+        return choose(self.base, "points", problem.has_many_columns)
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""

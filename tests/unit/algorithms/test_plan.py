@@ -134,7 +134,7 @@ def test_a_row_moves_the_columns_question_once_per_column(n_features):
 
 def test_the_registry_knows_its_algorithms_by_name():
     assert {name: algorithm.name for name, algorithm in ALGORITHMS.items()} == {name: name for name in ALGORITHMS}
-    assert type(choose("auto", "points", 2)) in map(type, ALGORITHMS.values())
+    assert type(choose("auto", "points")) in map(type, ALGORITHMS.values())
     assert type(choose("lloyd", "points")) is type(ALGORITHMS["lloyd"])
     assert choose(ALGORITHMS["hst"], "points") is ALGORITHMS["hst"]
     assert choose("hst", "points", tighten=True) == Tightened(ALGORITHMS["hst"])
@@ -142,12 +142,20 @@ def test_the_registry_knows_its_algorithms_by_name():
 
 
 @pytest.mark.parametrize(
-    ("delta", "n_features", "name"),
-    [(0.0, 1, "tree"), (0.0, 24, "tree"), (0.0, 25, "moments"), (1e-6, 25, "tree"), (1e-6, 29, "tree"), (1e-6, 30, "moments")],
+    ("epsilon", "delta", "n_features", "name"),
+    [
+        (1.0, 0.0, 1, "tree"),
+        (0.1, 0.0, 24, "tree"),
+        (1.0, 0.0, 25, "moments"),
+        (0.5, 1e-6, 29, "tree"),
+        (0.5, 1e-6, 30, "moments"),
+        (0.4, 1e-6, 15, "tree"),
+        (0.4, 1e-6, 16, "moments"),
+    ],
 )
 @pytest.mark.parametrize("tighten", [False, True])
-def test_auto_means_moments_from_so_many_columns_on(delta, n_features, name, tighten):
-    plan = make(delta=delta, tighten=tighten).plan(n_features)
+def test_auto_means_moments_from_so_many_columns_on(epsilon, delta, n_features, name, tighten):
+    plan = make(epsilon=epsilon, delta=delta, tighten=tighten).plan(n_features)
     assert isinstance(plan.algorithm, Tightened) == tighten
     assert type(plan.algorithm.inner if tighten else plan.algorithm) is type(ALGORITHMS[name])
     assert plan.algorithm.name == name
