@@ -1,4 +1,4 @@
-"""k-means and k-median of weighted points: seeding, Lloyd and Weiszfeld steps, restarts.
+"""k-means and k-median of weighted points: seeding, Lloyd and Weiszfeld steps, restarts, exchanges.
 
 Deterministic given the uniforms passed in. Weights are not negative; points of weight zero are ignored by the updates.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.compilation import compiled
+from spinney.solvers.exchanges import Exchanges
 from spinney.solvers.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 from spinney.spaces.box import FloatArray
 
@@ -22,6 +23,10 @@ __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
 TRIALS = 8
 #: Restarts that are carried to convergence after a few steps of all of them.
 FINALISTS = 4
+#: Exchanges of centers of the best of these, each with so many steps after it.
+EXCHANGES, EXCHANGE_STEPS = 24, 3
+#: An exchange is kept if the cost is below this part of the one before.
+LOWER = 1 - 1e-6
 #: Points times centers times columns up to which all restarts, trials and steps are made; beyond, fewer in proportion.
 FULL_WORK = 2**28
 #: Points times centers times columns from which on threads save more than they cost.
@@ -195,11 +200,11 @@ def solve(
     power: int,
     rng: np.random.Generator,
     fillers: FloatArray,
-    restarts: int = 16,
+    restarts: int = 8,
     starts: tuple[FloatArray, ...] = (),
     steps: int = 100,
 ) -> Solution:
-    """Return the best of several restarts of seeding and descent.
+    """Return the best of several restarts of seeding and descent, its centers then exchanged while that helps.
 
     The work is bounded: with very many centers there are fewer restarts, trials and steps, see `FULL_WORK`.
 
@@ -237,7 +242,15 @@ def solve(
     with nullcontext() if points.size * k < WORTH_THREADS else ThreadPoolExecutor(os.cpu_count()) as pool:
         each = map if pool is None else pool.map
         begun = sorted(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
-        return min(each(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
+        best = min(each(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
+    if not 1 < k < len(points) or not best.cost > 0:
+        return best
+    known, found = Exchanges(points, weights, best.centers, power), best
+    for uniform in rng.random(int(share * EXCHANGES)):
+        tried = _descend(slab, weights, known.exchanged(uniform), power, EXCHANGE_STEPS, 0.0, floor)
+        if tried.cost < LOWER * found.cost:
+            known, found = Exchanges(points, weights, tried.centers, power), tried
+    return best if found is best else finish(found)
 
 
 def total_cost(points: FloatArray, centers: FloatArray, power: int) -> float:

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from spinney.solvers.exchanges import Exchanges
+from spinney.solvers.weighted import solve, total_cost
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_center_that_goes_is_the_one_whose_loss_costs_least(power, k):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        points, weights, centers = rng.normal(size=(40, 2)), rng.integers(0, 4, 40).astype(float), rng.normal(size=(k, 2))
+        repeated = np.repeat(points, weights.astype(int), axis=0)
+        found = Exchanges(points, weights, centers, power).exchanged(rng.random())
+        (gone,) = np.flatnonzero((found != centers).any(axis=1))
+        come = found[gone]
+        assert (points == come).all(axis=1).any()
+        costs = [total_cost(repeated, np.vstack([np.delete(centers, j, axis=0), come]), power) for j in range(k)]
+        assert costs[gone] == pytest.approx(min(costs))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_many_clusters_are_all_found(power):
+    rng = np.random.default_rng(0)
+    middles = np.stack(np.meshgrid(np.arange(7), np.arange(7)), axis=-1).reshape(-1, 2).astype(float)
+    points = (middles[:, None] + rng.normal(0, 0.03, (49, 8, 2))).reshape(-1, 2)
+    for seed in range(5):
+        found = solve(points, np.ones(len(points)), 49, power, np.random.default_rng(seed), points[:49]).centers
+        assert np.abs(np.sort(found.round(), axis=0) - np.sort(middles, axis=0)).max() == 0
+
+
+def test_one_center_and_as_many_as_points_have_nothing_to_exchange():
+    points = np.arange(6.0).reshape(3, 2)
+    for k in (1, 3, 4):
+        assert solve(points, np.ones(3), k, 2, np.random.default_rng(0), np.zeros((k, 2))).centers.shape == (k, 2)
+    assert solve(np.zeros((5, 2)), np.ones(5), 2, 2, np.random.default_rng(0), np.zeros((2, 2))).cost == 0
