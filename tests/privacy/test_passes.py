@@ -106,7 +106,7 @@ def test_a_pass_that_follows_the_rows_would_be_noticed(monkeypatch):
     ahead = FileBackend._count_ahead
 
     def peek(self, cells, levels_below):
-        return ahead(self, cells, min(levels_below, 3 + len(self._batches.rows) % 2))
+        return ahead(self, cells, min(levels_below, 3 + len(self._batches._batches.rows) % 2))
 
     monkeypatch.setattr(FileBackend, "_count_ahead", peek)
     model = PrivateKMeans(4, epsilon=2.0, bounds=(-1, 1), random_state=0, noise_seed=0)

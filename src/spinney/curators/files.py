@@ -1,7 +1,9 @@
-"""Rows that stay on disk: record batches stream by, once for each pass, and nothing is kept per row.
+"""Rows that stay on disk: record batches stream by, once for each pass.
 
-Path codes and labels are computed anew in every pass, so memory does not grow with the number of rows. One thread reads while
-others count. Where rows have groups, one byte per row says which rows count; to find out which takes a pass of its own.
+As many of the first rows as fit a public bound are kept until the fit ends (`kept.py`), and with them the labels of the last
+centers asked about: radii and steps ask about the same. Nothing else is kept per row, so memory is bounded whatever the number
+of rows. One thread reads while others count. Where rows have groups, one byte per row says which rows count; to find out which
+takes a pass of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.groups import kept_rows, row_seeds
+from spinney.curators.kept import KeptBatches, most_bytes
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.rows import Rows
@@ -60,7 +63,11 @@ class FileRows(Rows):
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:
         """Open a backend that streams the rows."""
-        yield FileBackend(self.nonprivate_batches, ground, unit, key)
+        kept = KeptBatches(self.nonprivate_batches, most_bytes(self.n_features))
+        try:
+            yield FileBackend(kept, ground, unit, key)
+        finally:
+            kept.drop()
 
 
 class FileBackend(LookAhead):
@@ -82,14 +89,25 @@ class FileBackend(LookAhead):
             self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, self._secret)
         self._workers = min(os.cpu_count() or 1, MOST_WORKERS)
 
+    def _forget(self) -> None:
+        super()._forget()
+        self._labels = KnownLabels(np.empty((0, 0)))
+
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._reduce(lambda rows, mask: kernel(rows, mask, self._door, *arguments))
+        return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        scaled = scale_centers(centers)
+        if not np.array_equal(self._labels.centers, centers):
+            self._labels = KnownLabels(centers.copy())
+        known, scaled = self._labels, scale_centers(centers)
 
-        def once(rows: NDArray[Any], mask: NDArray[np.uint8]) -> Any:
-            return kernel(rows, mask, self._door, find_nearest(rows, mask, self._door, scaled), *arguments)
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
+            labels = known.find(start, len(rows))
+            if labels is None:
+                labels = find_nearest(rows, mask, self._door, scaled)
+                if start + len(rows) <= self._batches.n_kept:
+                    known.remember(start, labels)
+            return kernel(rows, mask, self._door, labels, *arguments)
 
         return self._reduce(once)
 
@@ -97,7 +115,7 @@ class FileBackend(LookAhead):
         idle: list[IntArray] = []
         totals: list[IntArray] = []
 
-        def once(rows: NDArray[Any], mask: NDArray[np.uint8]) -> None:
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> None:
             try:
                 mine = idle.pop()
             except IndexError:
@@ -117,12 +135,12 @@ class FileBackend(LookAhead):
     def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
         """Add up what each batch gives, in integers of any size."""
 
-        def parts(rows: NDArray[Any], mask: NDArray[np.uint8]) -> tuple[NDArray[Any], ...]:
-            part = once(rows, mask)
+        def parts(*batch: Any) -> tuple[NDArray[Any], ...]:
+            part = once(*batch)
             return part if isinstance(part, tuple) else (part,)
 
         # A batch without rows gives the shapes.
-        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), self._mask[:0]))
+        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), self._mask[:0], 0))
         totals = [part.astype(object) for part in sums]
         for i, more in enumerate(self._each_batch(parts), start=1):
             sums = [total + part for total, part in zip(sums, more, strict=True)]
@@ -132,13 +150,16 @@ class FileBackend(LookAhead):
         return [total + part for total, part in zip(totals, sums, strict=True)]
 
     def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
-        """Read batches and work on a few of them at a time; yield the results in the order of the batches."""
+        """Read batches and work on a few of them at a time; yield the results in the order of the batches.
+
+        A task is given the rows, which of them count, and the place of the first.
+        """
         start = 0
         waiting: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(self._workers) as pool:
             for batch in self._batches.read():
                 rows = as_floats(batch)
-                waiting.append(pool.submit(task, rows, self._mask_of(start, len(rows))))
+                waiting.append(pool.submit(task, rows, self._mask_of(start, len(rows)), start))
                 start += len(rows)
                 if len(waiting) > self._workers:
                     yield waiting.popleft().result()
@@ -168,3 +189,20 @@ class FileBackend(LookAhead):
             gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
             start += len(batch)
         return gathering.centers()
+
+
+class KnownLabels:
+    """Indices of the nearest of some centers, of those batches of which they are kept, by their first row."""
+
+    def __init__(self, centers: FloatArray) -> None:
+        self.centers = centers
+        self._found: dict[int, NDArray[Any]] = {}
+
+    def find(self, start: int, count: int) -> NDArray[np.int32] | None:
+        """Return the labels of a batch, if they are known."""
+        labels = self._found.get(start)
+        return labels.astype(np.int32) if labels is not None and len(labels) == count else None
+
+    def remember(self, start: int, labels: NDArray[np.int32]) -> None:
+        """Keep the labels of a batch, -1 among them, in as few bytes as hold all centers."""
+        self._found[start] = labels.astype(np.min_scalar_type(-max(len(self.centers), 1)))

@@ -37,7 +37,7 @@ from spinney.tables.schema import (
     text_cells,
     unreadable,
 )
-from spinney.tables.streams import Batches, batch_rows
+from spinney.tables.streams import Batches, batch_rows, without_first
 
 if TYPE_CHECKING:
     import polars as pl
@@ -102,6 +102,8 @@ class _File(ABC):
     columns: tuple[str, ...] | None
     n_features: int
     nbytes: int
+    #: The number of rows, private; it is known once they have been read.
+    n_rows: int | None = None
 
     def __init__(self, path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> None:
         self.path, self.coded = path, coded
@@ -114,8 +116,8 @@ class _File(ABC):
         """Read the schema."""
 
     @abstractmethod
-    def read(self, size: int) -> Iterator[NDArray[Any]]:
-        """Yield the rows, at most `size` at a time."""
+    def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows from one on, at most `size` at a time."""
 
     @abstractmethod
     def read_groups(self) -> pl.Series:
@@ -162,11 +164,18 @@ class Scan(Batches):
 
     def read(self) -> Iterator[NDArray[Any]]:
         """Yield all rows in batches."""
+        return self.read_from(0)
+
+    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows from one on in batches; files before them are not read, but must not have changed either."""
         for file in self._files:
             file.check()
+            if file.n_rows is not None and file.n_rows <= start:
+                start -= file.n_rows
+                continue
             is_whole = False
             try:
-                yield from file.read(batch_rows(self.n_features))
+                yield from file.read(batch_rows(self.n_features), start)
                 is_whole = True
             except MemoryError:
                 raise
@@ -175,6 +184,7 @@ class Scan(Batches):
             file.check()
             if not is_whole:
                 raise unreadable(file.path, "cannot be read.")
+            start = max(start - (file.n_rows or 0), 0)
 
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
@@ -210,14 +220,23 @@ class _ParquetFile(_File):
         if self.groups is not None:
             check_groups(self.path, self.groups, schema[self.groups])
         with open_parquet(self.path) as file:
-            self.nbytes = 8 * file.metadata.num_rows * self.n_features
+            self.n_rows = int(file.metadata.num_rows)
+            self.nbytes = 8 * self.n_rows * self.n_features
 
-    def read(self, size: int) -> Iterator[NDArray[Any]]:
+    def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
+        with open_parquet(self.path) as file:
+            first, count = 0, file.metadata.num_row_groups
+            while first < count and file.metadata.row_group(first).num_rows <= start:
+                start -= file.metadata.row_group(first).num_rows
+                first += 1
+            yield from without_first(self._decode(file, size, range(first, count)), start)
+
+    def _decode(self, file: Any, size: int, row_groups: range) -> Iterator[NDArray[Any]]:
         import polars as pl
 
         names = list(self.columns or ())
-        with open_parquet(self.path) as file:
-            for batch in file.iter_batches(size, columns=names, use_threads=False):
+        if row_groups:
+            for batch in file.iter_batches(size, row_groups=row_groups, columns=names, use_threads=False):
                 rows = np.empty((len(batch), len(names)), dtype=self._dtype, order="F")
                 for i, name in enumerate(names):
                     column = batch.column(name)
@@ -247,13 +266,18 @@ class _CsvFile(_File):
             self._is_quoted = has_quotes(self.path, self._header)
         return stream_records(self.path, self._header, self._is_quoted, numbers, texts)
 
-    def read(self, size: int) -> Iterator[NDArray[Any]]:
+    def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
+        return without_first(self._parse(size), start)
+
+    def _parse(self, size: int) -> Iterator[NDArray[Any]]:
         chosen = list(self.columns or ())
-        texts = [name for name in chosen if name in self.coded]
+        texts, count = [name for name in chosen if name in self.coded], 0
         for plain, names in self._records([name for name in chosen if name not in self.coded], texts):
             numbers = with_codes(plain, names, chosen, self.coded)
+            count += numbers.height
             for start in range(0, numbers.height, size):
                 yield numbers[start : start + size].to_numpy(order="fortran")
+        self.n_rows = count
 
     def read_groups(self) -> pl.Series:
         import polars as pl
@@ -266,12 +290,12 @@ class _NpyFile(_File):
     def _open(self, columns: list[str] | None) -> None:
         rows: Any = open_npy(self.path, columns, self.groups)
         self.columns = None
-        self._n_rows, self.n_features = rows.shape
+        self.n_rows, self.n_features = rows.shape
         self._type, self._start, self.nbytes = rows.dtype, rows.offset, rows.nbytes
         self._by_row = rows.flags.c_contiguous
 
-    def read(self, size: int) -> Iterator[NDArray[Any]]:
-        width, height = self.n_features, self._n_rows
+    def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
+        width, height = self.n_features, self.n_rows or 0
 
         def values(place: int, count: int) -> NDArray[Any]:
             file.seek(self._start + place * self._type.itemsize)
@@ -281,12 +305,12 @@ class _NpyFile(_File):
             return found
 
         with self.path.open("rb") as file:
-            for start in range(0, height, size):
-                count = min(size, height - start)
+            for first in range(start, height, size):
+                count = min(size, height - first)
                 if self._by_row:
-                    yield values(start * width, count * width).reshape(count, width)
+                    yield values(first * width, count * width).reshape(count, width)
                 else:
-                    yield np.stack([values(column * height + start, count) for column in range(width)], axis=1)
+                    yield np.stack([values(column * height + first, count) for column in range(width)], axis=1)
 
     def read_groups(self) -> pl.Series:
         raise NotImplementedError  # an array has no names

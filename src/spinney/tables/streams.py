@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from spinney.exceptions import ParameterError
 from spinney.spaces.described import Encoding
 from spinney.spaces.schema import Schema
 
-__all__ = ["Batches", "EncodedBatches", "batch_rows", "chosen_batches"]
+__all__ = ["Batches", "EncodedBatches", "batch_rows", "chosen_batches", "without_first"]
 
 #: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
@@ -21,6 +21,14 @@ MOST_ROWS, MOST_VALUES = 2**16, 2**20
 def batch_rows(n_features: int) -> int:
     """Return how many rows a batch may have."""
     return max(min(MOST_ROWS, MOST_VALUES // n_features), 1)
+
+
+def without_first(batches: Iterable[NDArray[Any]], count: int) -> Iterator[NDArray[Any]]:
+    """Yield batches without so many of their first rows."""
+    for batch in batches:
+        if count < len(batch):
+            yield batch[count:]
+        count = max(count - len(batch), 0)
 
 
 class Batches(ABC):
@@ -33,15 +41,22 @@ class Batches(ABC):
         Their names; public.
     has_groups : bool
         Whether rows have groups.
+    n_kept : int
+        How many of the first rows are in memory, and always read in the same batches; private.
     """
 
     n_features: int
     columns: tuple[str, ...] | None
     has_groups: bool
+    n_kept: int = 0
 
     @abstractmethod
     def read(self) -> Iterator[NDArray[Any]]:
         """Yield all rows as arrays of real numbers, at most ``batch_rows(n_features)`` rows each; F-ordered ones are fastest."""
+
+    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows from one on. Here they are all read; tables that can skip rows do."""
+        return without_first(self.read(), start)
 
     @abstractmethod
     def read_groups(self) -> Any:
@@ -74,10 +89,14 @@ class EncodedBatches(Batches):
 
     def read(self) -> Iterator[NDArray[Any]]:
         """Yield all rows, F-ordered."""
+        return self.read_from(0)
+
+    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows from one on, F-ordered."""
         size = batch_rows(self.n_features)
-        for batch in self._batches.read():
-            for start in range(0, len(batch), size):
-                yield self._schema.encode(batch[start : start + size])
+        for batch in self._batches.read_from(start):
+            for first in range(0, len(batch), size):
+                yield self._schema.encode(batch[first : first + size])
 
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
@@ -94,7 +113,11 @@ class _Chosen(Batches):
 
     def read(self) -> Iterator[NDArray[Any]]:
         """Yield all rows, F-ordered."""
-        for batch in self._batches.read():
+        return self.read_from(0)
+
+    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows from one on, F-ordered."""
+        for batch in self._batches.read_from(start):
             yield batch.T[self._places].T
 
     def read_groups(self) -> Any:

@@ -60,7 +60,7 @@ def test_rows_without_a_name_of_a_group_are_an_error(size):
     batches = GroupedBatches(rows_in(PLANE, 128), size)
     backend = FileBackend(batches, Ground(PLANE), Unit(), SeededSource(0).key)
     with pytest.raises(DataError, match=r"has changed while it was in use\.\nHint: "):
-        list(backend._each_batch(lambda rows, mask: len(rows)))
+        list(backend._each_batch(lambda rows, mask, start: len(rows)))
 
 
 def rows_in(domain, n=400, seed=0):
