@@ -19,7 +19,7 @@ from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, load, str
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door, as_floats
 
-__all__ = ["CLIPPED", "PLACES", "RAW", "STEPS", "Entered", "enter", "find_near"]
+__all__ = ["CLIPPED", "FINITE", "PLACES", "RAW", "STEPS", "Entered", "Near", "enter", "enter_near", "find_near"]
 
 #: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes its place on the grid, whose whole
 #: part is the number of its grid step; or the middle of its grid step.
@@ -28,7 +28,9 @@ _LAST = 2.0**GRID_BITS - 1.0
 _LARGEST = float(np.finfo(np.float64).max)
 #: Up to so many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
 _FEW = 8
-_NONE, _NO_MASK = as_floats(np.empty((0, 0))), np.empty(0, np.uint8)
+_NONE, _NO_MASK, _ALL = as_floats(np.empty((0, 0))), np.empty(0, np.uint8), np.empty((0, BLOCK), np.bool_)
+#: The mask of rows that have been looked at: all of them count, and all their values are finite.
+FINITE = np.empty(0, np.uint8)
 
 
 class Entered(NamedTuple):
@@ -40,9 +42,19 @@ class Entered(NamedTuple):
     alive: NDArray[np.bool_]
 
 
+class Near(NamedTuple):
+    """Centers of which the nearest is looked for while rows come in, and where its index, or -1, is written for each row."""
+
+    scaled: ScaledCenters
+    labels: NDArray[np.int32]
+
+
 @compiled
-def _copy(rows, slab, b, size, alive):  # type: ignore[no-untyped-def]
-    """Copy a block of rows to a slab, if there are any, say which of its rows are finite, and return whether all are."""
+def _copy(rows, slab, b, size, is_known, alive):  # type: ignore[no-untyped-def]
+    """Copy a block of rows to a slab, if there are any, say which of its rows are finite, and return whether all are.
+
+    If it is known that they are, nothing is said.
+    """
     d, clean = slab.shape[1], True
     if rows.size and d <= _FEW:
         for t in range(d):
@@ -52,6 +64,8 @@ def _copy(rows, slab, b, size, alive):  # type: ignore[no-untyped-def]
         for i in range(size):
             for t in range(d):
                 slab[b, t, i] = rows[b * BLOCK + i, t]
+    if is_known:
+        return True
     for t in range(d):
         for i in range(size):
             clean &= abs(slab[b, t, i]) <= _LARGEST  # neither NaN nor infinite
@@ -65,17 +79,18 @@ def _copy(rows, slab, b, size, alive):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, alive):  # type: ignore[no-untyped-def]
+def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, is_known, alive):  # type: ignore[no-untyped-def]
     """Change the raw values of the first `count` rows of a slab, and decide which of the rows count.
 
-    ``rows`` are copied to the slab first; if there are none, it has been filled.
+    ``rows`` are copied to the slab first; if there are none, it has been filled. If it is known that all values are finite,
+    ``alive`` says which rows count but for the mask.
     ``fences`` is that of `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
     its place on the grid. Conditions are written so that the compiler makes one instruction of each.
     """
     d = slab.shape[1]
     for b in range(-(-count // BLOCK)):
         size = min(BLOCK, count - b * BLOCK)
-        clean = _copy(rows, slab, b, size, alive)
+        clean = _copy(rows, slab, b, size, is_known, alive)
         if form == CLIPPED or (form != RAW and radius < np.inf):
             for t in range(d):
                 lower, upper = fences[0, t], fences[1, t]
@@ -153,7 +168,7 @@ def _enter_projected(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, fo
         slab = np.empty((len(seen.slab), len(view.directions), seen.slab.shape[2]))
         _project(seen.slab, seen.size, view.directions, view.outer.center, slab)
         alive = np.empty((len(slab), BLOCK), dtype=np.bool_)
-        _enter(_NONE, slab, seen.size, _NO_MASK, fences, door.radius, door.nan_to_center, form, alive)
+        _enter(_NONE, slab, seen.size, _NO_MASK, fences, door.radius, door.nan_to_center, form, False, alive)
         yield Entered(seen.here, seen.size, slab, alive.reshape(-1)[: seen.size] & seen.alive)
 
 
@@ -170,11 +185,38 @@ def find_near(
 ) -> Iterator[tuple[slice, NDArray[np.int32]]]:
     """Yield stretches of rows and the index of each row's nearest center, or -1 for a row that does not count."""
     is_box = door.radius == np.inf
-    bounds = np.array([door.lower, door.upper]) if is_box else None
     for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
-        labels = find_labels(entered.slab, entered.size, scaled, bounds)
-        labels[~entered.alive] = -1
-        yield entered.here, labels
+        yield entered.here, _labels(entered, door, scaled)
+
+
+def _labels(entered: Entered, door: Door, scaled: ScaledCenters) -> NDArray[np.int32]:
+    """Return the labels of rows that have come in raw, or clipped if the door is no box."""
+    if len(scaled.centers) == 1:
+        return np.where(entered.alive, np.int32(0), np.int32(-1))
+    bounds = np.array([door.lower, door.upper]) if door.radius == np.inf else None
+    labels = find_labels(entered.slab, entered.size, scaled, bounds)
+    labels[~entered.alive] = -1
+    return labels
+
+
+def enter_near(
+    rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, near: Near | NDArray[np.int32]
+) -> Iterator[tuple[Entered, NDArray[np.int32]]]:
+    """Yield all rows as they come in, in the middles of their grid steps, and their labels, which are given or looked for."""
+    if isinstance(near, Near) and (door.view is not None or door.radius < np.inf):  # they are seen in another form: two walks
+        for here, labels in find_near(rows, mask, door, near.scaled):
+            near.labels[here] = labels
+        near = near.labels
+    if not isinstance(near, Near):
+        for entered in enter(rows, mask, door, PLACES):
+            yield entered, near[entered.here]
+        return
+    fences = _fences(door, PLACES)
+    for entered in enter(rows, mask, door, RAW):
+        labels = _labels(entered, door, near.scaled)
+        near.labels[entered.here] = labels
+        _enter(_NONE, entered.slab, entered.size, _NO_MASK, fences, door.radius, door.nan_to_center, PLACES, True, _ALL)
+        yield entered, labels
 
 
 def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
@@ -182,14 +224,14 @@ def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) ->
     if door.view is not None:
         yield from (_enter_fenced if type(door.view) is Fence else _enter_projected)(rows, mask, door, form)
         return
-    fences = _fences(door, form)
+    fences, is_known = _fences(door, form), mask is FINITE
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab
     parts, slab = stretches(*rows.shape)
     for here in parts:
-        count, alive = here.stop - here.start, np.empty((len(slab), BLOCK), dtype=np.bool_)
+        count, alive = here.stop - here.start, np.ones((len(slab), BLOCK), dtype=np.bool_)
         if not is_ready:
             load(rows[here], slab)
         ready = rows[here] if is_ready else _NONE
-        _enter(ready, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, alive)
+        _enter(ready, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, is_known, alive)
         yield Entered(here, count, slab, alive.reshape(-1)[:count])

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.blocks import Gathering, entries_of, only_disjoint
+from spinney.curators.entrance import FINITE, Near
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kept import KeptBatches, most_bytes
-from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
@@ -103,11 +103,13 @@ class FileBackend(LookAhead):
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
             labels = known.find(start, len(rows))
-            if labels is None:
-                labels = find_nearest(rows, mask, self._door, scaled)
-                if start + len(rows) <= self._batches.n_kept:
-                    known.remember(start, labels)
-            return kernel(rows, mask, self._door, labels, *arguments)
+            if labels is not None:
+                return kernel(rows, mask, self._door, labels, *arguments)
+            near = Near(scaled, np.empty(len(rows), dtype=np.int32))
+            part = kernel(rows, mask, self._door, near, *arguments)
+            if start + len(rows) <= self._batches.n_kept:
+                known.remember(start, near.labels)
+            return part
 
         return self._reduce(once)
 
@@ -171,6 +173,8 @@ class FileBackend(LookAhead):
         if self._batches.has_groups and start + count > self._mask.size:  # an empty mask would mean that all count
             hint = "Hint: fit again when nothing writes to it any more."
             raise DataError(f"The table has changed while it was in use.\n{hint}")
+        if not self._batches.has_groups and self._batches.is_finite(start, count):
+            return FINITE
         return self._mask[start : start + count]
 
     def _one_each(self) -> FileBackend:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from spinney.spaces.grid import as_floats
 from spinney.tables.batches import memory_bytes
 from spinney.tables.streams import Batches
 
@@ -48,6 +50,7 @@ class KeptBatches(Batches):
         self.n_features, self.columns = nonprivate_batches.n_features, nonprivate_batches.columns
         self.has_groups = nonprivate_batches.has_groups
         self._kept: list[NDArray[Any]] = []
+        self._finite: dict[int, int] = {}
         self.n_kept = 0
 
     def read(self) -> Iterator[NDArray[Any]]:
@@ -66,10 +69,17 @@ class KeptBatches(Batches):
         """Keep a batch if there is room; the first that finds none is the end, for what is kept has no gaps."""
         self._room -= batch.nbytes
         if self._room >= 0:
+            with np.errstate(all="ignore"):
+                if np.isfinite(as_floats(batch).sum()):  # then all values are, and no pass has to look
+                    self._finite[self.n_kept] = len(batch)
             self._kept.append(batch)
             self.n_kept += len(batch)
         else:
             self._room = -1
+
+    def is_finite(self, start: int, count: int) -> bool:
+        """Whether it is known of so many rows, those of a batch, that all their values are finite."""
+        return count <= self._finite.get(start, -1)
 
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
@@ -80,3 +90,4 @@ class KeptBatches(Batches):
         self._room = -1
         self.n_kept = 0
         self._kept.clear()
+        self._finite.clear()

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.compilation import compiled
-from spinney.curators.entrance import PLACES, RAW, STEPS, enter, find_near
+from spinney.curators.clipping import add_offsets
+from spinney.curators.entrance import PLACES, RAW, STEPS, Near, enter, enter_near, find_near
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
 from spinney.mechanisms.source import IntArray
 from spinney.questions.planes import PlaneCells
-from spinney.questions.sums import KERNELS, RADIUS_STEPS
+from spinney.questions.sums import KERNELS
 from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door
-from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
+from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
 
 __all__ = [
     "count_below",
@@ -40,14 +41,12 @@ __all__ = [
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]
 Labels = NDArray[np.int32]
+#: Labels of rows, or what finds them.
+Labeled = Labels | Near
 
-#: Squares of coordinates are cut off here, so that their own squares stay finite.
-_FAR = 1e100
 _BIN_SHIFT = GRID_BITS - BIN_BITS
-#: What is summed, as compiled loops know it.
-_CORE, _MEDIAN, _SQUARE, _BOX = (KERNELS.index(name) for name in ("core", "median", "second-moment", "box"))
-#: The most steps of a coordinate.
-_STEPS = float(RADIUS_STEPS)
+#: Up to so many levels all cells are counted, and looked up after.
+_FEW_LEVELS = 16
 
 
 def count_rows(rows: Rows, mask: Mask, door: Door) -> IntArray:
@@ -91,7 +90,9 @@ def count_between(codes: CodeArray, first: CodeArray, last: CodeArray) -> IntArr
 
 
 def count_cells(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArray, depths: IntArray) -> IntArray:
-    """Count rows in disjoint cells sorted by code; a row may lie in none."""
+    """Count rows in disjoint cells sorted by code; a row may lie in none. The route ends at the last level of the cells."""
+    if route.axes.size <= _FEW_LEVELS:
+        return _count_few_levels(rows, mask, door, route, cells, depths)
     counts, starts = np.zeros(depths.size, dtype=np.int64), masks(depths, cells.shape[1])
     for entered in enter(rows, mask, door, STEPS):
         codes = encode(entered, route, cells.shape[1]).T[entered.alive]
@@ -100,6 +101,19 @@ def count_cells(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArr
         codes, places = codes[places >= 0], places[places >= 0]
         inside = (((codes ^ cells[places]) & starts[places]) == 0).all(axis=1)
         counts += np.bincount(places[inside], minlength=depths.size)
+    return counts
+
+
+def _count_few_levels(rows: Rows, mask: Mask, door: Door, route: Route, cells: CodeArray, depths: IntArray) -> IntArray:
+    """Count rows in all cells of the last level, of which every cell above is a stretch."""
+    levels = route.axes.size
+    totals, shift = np.zeros(2**levels + 1, dtype=np.int64), np.uint64(WORD - levels)
+    for entered in enter(rows, mask, door, STEPS):
+        places = (encode(entered, route, 1)[0] >> shift).astype(np.int64)
+        places[~entered.alive] = -1
+        _add_ones(places, totals[1:])
+    below, first = np.cumsum(totals), (cells[:, 0] >> shift).astype(np.int64)
+    counts: IntArray = below[first + (1 << (levels - depths))] - below[first]
     return counts
 
 
@@ -177,99 +191,56 @@ def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells) -> IntAr
 
 
 @compiled
-def _add_rings(slab, labels, centers, squared_edges, squares, counts):  # type: ignore[no-untyped-def]
-    """Count rows by label and ring; ``squares``, for a block, is scratch."""
+def _add_rings(slab, labels, centers, squared_edges, cells, squares, counts):  # type: ignore[no-untyped-def]
+    """Count rows by label and ring; ``centers`` has a row per column, ``cells`` and ``squares``, for a block, are scratch."""
     for b in range(slab.shape[0]):
         size = min(BLOCK, labels.size - b * BLOCK)
         for i in range(size):
-            squares[i] = 0.0
+            cells[i], squares[i] = max(labels[b * BLOCK + i], 0), 0.0
         for t in range(slab.shape[1]):
-            for i in range(size):
-                gap = slab[b, t, i] - centers[max(labels[b * BLOCK + i], 0), t]
-                squares[i] += gap * gap
+            if centers.shape[1] == 1:  # nothing to look up
+                middle = centers[t, 0]
+                for i in range(size):
+                    gap = slab[b, t, i] - middle
+                    squares[i] += gap * gap
+            else:
+                for i in range(size):
+                    gap = slab[b, t, i] - centers[t, cells[i]]
+                    squares[i] += gap * gap
         for i in range(size):
-            j, square = labels[b * BLOCK + i], squares[i]
-            if j < 0:
+            square = squares[i]
+            if labels[b * BLOCK + i] < 0:
                 continue
             low, high = 0, squared_edges.size
             while low < high:
-                middle = (low + high) >> 1
-                if squared_edges[middle] < square:
-                    low = middle + 1
+                half = (low + high) >> 1
+                if squared_edges[half] < square:
+                    low = half + 1
                 else:
-                    high = middle
-            counts[j, low] += 1
+                    high = half
+            counts[cells[i], low] += 1
 
 
-def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labels, centers: FloatArray, squared_edges: FloatArray) -> IntArray:
+def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labeled, centers: FloatArray, squared_edges: FloatArray) -> IntArray:
     """Count rows by nearest center and by ring: ring r lies between edges r-1 and r; no edges make one ring."""
     counts = np.zeros((len(centers), squared_edges.size + 1), dtype=np.int64)
     if not squared_edges.size:
-        _add_ones(labels.astype(np.int64), counts[:, 0])
+        found = find_nearest(rows, mask, door, labels.scaled) if isinstance(labels, Near) else labels
+        if isinstance(labels, Near):
+            labels.labels[:] = found
+        _add_ones(found.astype(np.int64), counts[:, 0])
         return counts
-    squares = np.empty(BLOCK)
-    for entered in enter(rows, mask, door, PLACES):
-        _add_rings(entered.slab, labels[entered.here], centers, squared_edges, squares, counts)
+    by_column, cells, squares = np.ascontiguousarray(centers.T), np.empty(BLOCK, np.uint64), np.empty(BLOCK)
+    for entered, own in enter_near(rows, mask, door, labels):
+        _add_rings(entered.slab, own, by_column, squared_edges, cells, squares, counts)
     return counts
-
-
-@compiled
-def _add_offsets(slab, labels, anchors, radii, units, kernel, scratch, vectors, weights):  # type: ignore[no-untyped-def]
-    """Add the clipped offsets of rows, in whole steps, and their weights; the rows of a slab are overwritten.
-
-    ``units`` are the inverse widths of the columns. ``scratch`` has rows for squared lengths, factors and shares of the rows of
-    a block.
-    """
-    is_core, is_median, is_square, is_box = kernel == _CORE, kernel == _MEDIAN, kernel == _SQUARE, kernel == _BOX
-    d = slab.shape[1]
-    squares, factors, shares = 0, 1, 2
-    most = np.int64(RADIUS_STEPS) * np.int64(RADIUS_STEPS)
-    for b in range(slab.shape[0]):
-        size = min(BLOCK, labels.size - b * BLOCK)
-        for i in range(size):
-            j = max(labels[b * BLOCK + i], 0)
-            square = 0.0
-            for t in range(d):
-                gap = (slab[b, t, i] - anchors[j, t]) * units[t]
-                if is_square:
-                    ratio = gap / radii[j]
-                    gap = min(ratio * ratio, _FAR)
-                slab[b, t, i] = gap
-                square += gap * gap
-            scratch[squares, i] = square
-            scratch[shares, i] = 1.0 if is_square else radii[j]
-        for i in range(size):
-            radius, length = scratch[shares, i], np.sqrt(scratch[squares, i])
-            longest = length if length > radius and not is_box else radius
-            # Only long vectors can have been rounded to more than the radius.
-            scratch[squares, i] = scratch[squares, i] >= 0.999 * radius * radius and not is_box
-            scratch[factors, i] = RADIUS_STEPS / longest
-            scratch[shares, i] = radius / longest
-        for t in range(d):
-            for i in range(size):
-                slab[b, t, i] = np.trunc(min(max(slab[b, t, i] * scratch[factors, i], -_STEPS), _STEPS))
-        for i in range(size):
-            j = labels[b * BLOCK + i]
-            if j < 0 or (is_core and scratch[shares, i] < 1.0):  # a share below one: the row is beyond the radius
-                continue
-            while scratch[squares, i] > 0.0:  # make sure, in integers, that the vector is no longer than the radius
-                square_steps = np.int64(0)
-                for t in range(d):
-                    square_steps += np.int64(slab[b, t, i]) * np.int64(slab[b, t, i])
-                if square_steps <= most:
-                    break
-                for t in range(d):  # one step nearer to zero
-                    slab[b, t, i] -= np.sign(slab[b, t, i])
-            for t in range(d):
-                vectors[j, t] += slab[b, t, i]
-            weights[j] += np.trunc(scratch[shares, i] * RADIUS_STEPS) if is_median else 1.0
 
 
 def sum_offsets(
     rows: Rows,
     mask: Mask,
     door: Door,
-    labels: Labels,
+    labels: Labeled,
     anchors: FloatArray,
     radii: FloatArray,
     widths: FloatArray,
@@ -284,12 +255,12 @@ def sum_offsets(
     to the radius, with weight 1. All take offsets in units of the widths, and truncate toward zero.
     Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.
     """
-    vectors, weights, scratch = np.zeros(anchors.shape), np.zeros(len(anchors)), np.empty((3, BLOCK))
-    units, code = 1.0 / widths, KERNELS.index(kernel)
-    for entered in enter(rows, mask, door, PLACES):
-        own = labels[entered.here]
-        _add_offsets(entered.slab, own, anchors, radii, units, code, scratch, vectors, weights)
-    return vectors.astype(np.int64), weights.astype(np.int64)
+    by_column, weights, units = np.ascontiguousarray(anchors.T), np.zeros(len(anchors)), 1.0 / widths
+    vectors = np.zeros(by_column.shape)
+    cells, scratch, code = np.empty(BLOCK, np.uint64), np.empty((3, BLOCK)), KERNELS.index(kernel)
+    for entered, own in enter_near(rows, mask, door, labels):
+        add_offsets(entered.slab, own, by_column, radii, units, code, cells, scratch, vectors, weights)
+    return vectors.T.astype(np.int64), weights.astype(np.int64)
 
 
 def sum_planes(
@@ -310,7 +281,7 @@ def sum_costs(
     rows: Rows,
     mask: Mask,
     door: Door,
-    labels: Labels,
+    labels: Labeled,
     first: FloatArray,
     second: FloatArray,
     scaled: ScaledCenters,
@@ -323,8 +294,7 @@ def sum_costs(
     ``labels`` are the nearest of the first set and ``scaled`` looks at the second; no second set means the cost of the first.
     """
     total = np.zeros(1, dtype=np.int64)
-    for entered in enter(rows, mask, door, PLACES):
-        own = labels[entered.here]
+    for entered, own in enter_near(rows, mask, door, labels):
         ours, theirs = squared_distances(entered.slab, first, own), np.zeros(entered.size)
         if len(second):
             theirs = squared_distances(entered.slab, second, find_labels(entered.slab, entered.size, scaled))

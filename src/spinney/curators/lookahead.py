@@ -21,7 +21,7 @@ from spinney.curators.numbers import NumberBackend
 from spinney.curators.paths import find_cells, hash_table, offsets
 from spinney.mechanisms.source import IntArray
 from spinney.questions.partitions import ColumnBins, Whole
-from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
+from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
 __all__ = ["MOST_CELLS", "LookAhead"]
 
@@ -75,9 +75,8 @@ class LookAhead(NumberBackend):
         """Count all descendants of cells of one level, so many levels down as fit; return how many, and the counts."""
         depth, levels = int(cells.depths[0]), min((MOST_CELLS // len(cells)).bit_length() - 1, levels_below)
         levels = max(levels, 0)
-        route = cells.splits.route
         last = max(depth + levels, 1)
-        route = Route(route.axes[:last], route.shifts[:last], route.fractions[:last])
+        route = cells.splits.route.until(last)
         codes = np.ascontiguousarray(cells.codes[:, : -(-last // WORD)])
         table = hash_table(codes, depth)
         return levels, self._tally(len(cells) << levels, count_below, route, codes, table, depth, levels)

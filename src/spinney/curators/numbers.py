@@ -153,9 +153,9 @@ class NumberBackend(Backend):
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Return exact counts of tree cells by one pass over the rows; a backend may know a faster way, or look ahead."""
-        words = -(-int(cells.depths.max(initial=1)) // WORD)
-        codes = np.ascontiguousarray(cells.codes[:, :words])
-        (counts,) = self._map(count_cells, cells.splits.route, codes, cells.depths)
+        last = int(cells.depths.max(initial=1))
+        codes = np.ascontiguousarray(cells.codes[:, : -(-last // WORD)])
+        (counts,) = self._map(count_cells, cells.splits.route.until(last), codes, cells.depths)
         return counts
 
     def _over_centers(self, tuples: Tuples) -> Backend:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spinney.compilation import compiled
-from spinney.curators.entrance import PLACES, enter
-from spinney.curators.kernels import Labels, Mask, Rows
+from spinney.curators.entrance import enter_near
+from spinney.curators.kernels import Labeled, Mask, Rows
 from spinney.mechanisms.perturbation import SLOPE_STEPS
 from spinney.mechanisms.source import IntArray
 from spinney.solvers.nearest import BLOCK
@@ -42,7 +42,7 @@ def _add_slopes(slab, labels, points, radii, gap, slopes, weights, bends):  # ty
 
 
 def sum_slopes(
-    rows: Rows, mask: Mask, door: Door, labels: Labels, points: FloatArray, radii: FloatArray
+    rows: Rows, mask: Mask, door: Door, labels: Labeled, points: FloatArray, radii: FloatArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Sum what `Slopes` tells of, in steps of 1 / SLOPE_STEPS.
 
@@ -50,7 +50,7 @@ def sum_slopes(
     """
     (k, d), gap = points.shape, np.empty(points.shape[1])
     slopes, weights, bends = (np.zeros(shape, dtype=np.int64) for shape in ((k, d), (k,), (k, d, d)))
-    for entered in enter(rows, mask, door, PLACES):
-        _add_slopes(entered.slab, labels[entered.here], points, radii, gap, slopes, weights, bends)
+    for entered, own in enter_near(rows, mask, door, labels):
+        _add_slopes(entered.slab, own, points, radii, gap, slopes, weights, bends)
     bends += np.tril(bends, -1).swapaxes(1, 2)
     return slopes, weights, bends

@@ -58,6 +58,10 @@ class Batches(ABC):
         """Yield the rows from one on. Here they are all read; tables that can skip rows do."""
         return without_first(self.read(), start)
 
+    def is_finite(self, start: int, count: int) -> bool:
+        """Whether it is known of so many rows, those of a batch, that all their values are finite."""
+        return False
+
     @abstractmethod
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""

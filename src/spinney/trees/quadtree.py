@@ -51,6 +51,10 @@ class Route(NamedTuple):
     shifts: NDArray[np.uint64]
     fractions: NDArray[np.int64]
 
+    def until(self, last: int) -> Route:
+        """Return the first levels."""
+        return Route(self.axes[:last], self.shifts[:last], self.fractions[:last])
+
 
 @dataclass(frozen=True)
 class Splits:

@@ -1,0 +1,103 @@
+"""The loop behind sums of offsets: what a row adds, clipped and in whole steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spinney.compilation import compiled
+from spinney.questions.sums import KERNELS, RADIUS_STEPS
+from spinney.solvers.nearest import BLOCK
+
+__all__ = ["add_offsets"]
+
+#: Squares of coordinates are cut off here, so that their own squares stay finite.
+_FAR = 1e100
+#: What is summed, as compiled loops know it.
+_CORE, _MEDIAN, _SQUARE, _BOX = (KERNELS.index(name) for name in ("core", "median", "second-moment", "box"))
+#: The most steps of a coordinate, and its square.
+_STEPS, _MOST = float(RADIUS_STEPS), float(RADIUS_STEPS) ** 2
+#: Rows of scratch.
+_SQUARES, _FACTORS, _RADII = 0, 1, 2
+
+
+@compiled
+def _measure(slab, b, size, anchors, units, is_square, cells, scratch):  # type: ignore[no-untyped-def]
+    """Change the rows of a block to their offsets, or the squares of these, and add up the squared lengths."""
+    is_one = anchors.shape[1] == 1
+    for t in range(slab.shape[1]):  # loops of one kind of work each, which the compiler vectorizes
+        unit = units[t]
+        if is_one:  # nothing to look up
+            middle = anchors[t, 0]
+            for i in range(size):
+                slab[b, t, i] = (slab[b, t, i] - middle) * unit
+        else:
+            for i in range(size):
+                slab[b, t, i] = (slab[b, t, i] - anchors[t, cells[i]]) * unit
+        if is_square:
+            for i in range(size):
+                ratio = slab[b, t, i] / scratch[_RADII, i]
+                slab[b, t, i] = min(ratio * ratio, _FAR)
+        for i in range(size):
+            scratch[_SQUARES, i] += slab[b, t, i] * slab[b, t, i]
+
+
+@compiled
+def _add_steps(slab, b, size, is_box, cells, scratch, vectors):  # type: ignore[no-untyped-def]
+    """Change the offsets of a block to whole steps and add them up; squared lengths are measured again, in steps.
+
+    Coordinates are clipped to a box; those of a vector that was clipped to a ball are no longer than it.
+    """
+    is_one = vectors.shape[1] == 1
+    for t in range(slab.shape[1]):
+        if is_box:
+            for i in range(size):
+                slab[b, t, i] = np.trunc(min(max(slab[b, t, i] * scratch[_FACTORS, i], -_STEPS), _STEPS))
+        else:
+            for i in range(size):
+                steps = np.trunc(slab[b, t, i] * scratch[_FACTORS, i])
+                slab[b, t, i] = steps
+                scratch[_SQUARES, i] += steps * steps
+        if is_one:
+            total = 0.0
+            for i in range(size):
+                total += slab[b, t, i]
+            vectors[t, 0] += total
+        else:
+            for i in range(size):
+                vectors[t, cells[i]] += slab[b, t, i]
+
+
+@compiled
+def add_offsets(slab, labels, anchors, radii, units, kernel, cells, scratch, vectors, weights):  # type: ignore[no-untyped-def]
+    """Add the clipped offsets of rows, in whole steps, and their weights; the rows of a slab are overwritten.
+
+    ``anchors`` and ``vectors`` have a row per column, and ``units`` are the inverse widths of the columns. ``cells`` and
+    ``scratch`` are for the rows of a block: the centers they are nearest to, squared lengths, factors and radii. Steps are whole
+    numbers of at most 2**20, and no vector but a box's is longer than that, up to rounding: so their sums and squared lengths
+    are exact in floats, whatever the order.
+    """
+    is_core, is_median, is_square, is_box = kernel == _CORE, kernel == _MEDIAN, kernel == _SQUARE, kernel == _BOX
+    for b in range(slab.shape[0]):
+        start, size = b * BLOCK, min(BLOCK, labels.size - b * BLOCK)
+        for i in range(size):
+            cells[i] = max(labels[start + i], 0)
+            scratch[_SQUARES, i], scratch[_RADII, i] = 0.0, radii[cells[i]]
+        _measure(slab, b, size, anchors, units, is_square, cells, scratch)
+        for i in range(size):
+            radius, length = 1.0 if is_square else scratch[_RADII, i], np.sqrt(scratch[_SQUARES, i])
+            longest = length if length > radius and not is_box else radius
+            share = radius / longest
+            # A share below one: the row is beyond the radius. What does not count adds zeros.
+            is_counted = labels[start + i] >= 0 and not (is_core and share < 1.0)
+            scratch[_SQUARES, i], scratch[_FACTORS, i] = 0.0, _STEPS / longest if is_counted else 0.0
+            if is_counted:
+                weights[cells[i]] += np.trunc(share * _STEPS) if is_median else 1.0
+        _add_steps(slab, b, size, is_box, cells, scratch, vectors)
+        for i in range(size):
+            while scratch[_SQUARES, i] > _MOST:  # rounded to more than the radius: one step nearer to zero
+                scratch[_SQUARES, i] = 0.0
+                for t in range(slab.shape[1]):
+                    step = np.sign(slab[b, t, i])
+                    vectors[t, cells[i]] -= step
+                    slab[b, t, i] -= step
+                    scratch[_SQUARES, i] += slab[b, t, i] * slab[b, t, i]
