@@ -86,12 +86,11 @@ def add_offsets(slab, labels, anchors, radii, units, kernel, cells, scratch, vec
         for i in range(size):
             radius, length = 1.0 if is_square else scratch[_RADII, i], np.sqrt(scratch[_SQUARES, i])
             longest = length if length > radius and not is_box else radius
-            share = radius / longest
-            # A share below one: the row is beyond the radius. What does not count adds zeros.
-            is_counted = labels[start + i] >= 0 and not (is_core and share < 1.0)
+            is_counted = labels[start + i] >= 0 and not (is_core and longest > radius)
+            # What does not count adds zeros.
             scratch[_SQUARES, i], scratch[_FACTORS, i] = 0.0, _STEPS / longest if is_counted else 0.0
             if is_counted:
-                weights[cells[i]] += np.trunc(share * _STEPS) if is_median else 1.0
+                weights[cells[i]] += np.trunc(radius / longest * _STEPS) if is_median else 1.0
         _add_steps(slab, b, size, is_box, cells, scratch, vectors)
         for i in range(size):
             while scratch[_SQUARES, i] > _MOST:  # rounded to more than the radius: one step nearer to zero

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.curators.views import Fence, Projection
-from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, load, stretches
+from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door, as_floats
 
@@ -185,16 +185,16 @@ def find_near(
 ) -> Iterator[tuple[slice, NDArray[np.int32]]]:
     """Yield stretches of rows and the index of each row's nearest center, or -1 for a row that does not count."""
     is_box = door.radius == np.inf
+    ends = scaled_ends(scaled, np.array([door.lower, door.upper])) if is_box else None
     for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
-        yield entered.here, _labels(entered, door, scaled)
+        yield entered.here, _labels(entered, scaled, ends)
 
 
-def _labels(entered: Entered, door: Door, scaled: ScaledCenters) -> NDArray[np.int32]:
-    """Return the labels of rows that have come in raw, or clipped if the door is no box."""
+def _labels(entered: Entered, scaled: ScaledCenters, ends: FloatArray | None) -> NDArray[np.int32]:
+    """Return the labels of rows that have come in, clipped to ends if there are any."""
     if len(scaled.centers) == 1:
         return np.where(entered.alive, np.int32(0), np.int32(-1))
-    bounds = np.array([door.lower, door.upper]) if door.radius == np.inf else None
-    labels = find_labels(entered.slab, entered.size, scaled, bounds)
+    labels = find_labels(entered.slab, entered.size, scaled, ends)
     labels[~entered.alive] = -1
     return labels
 
@@ -211,9 +211,9 @@ def enter_near(
         for entered in enter(rows, mask, door, PLACES):
             yield entered, near[entered.here]
         return
-    fences = _fences(door, PLACES)
+    fences, ends = _fences(door, PLACES), scaled_ends(near.scaled, np.array([door.lower, door.upper]))
     for entered in enter(rows, mask, door, RAW):
-        labels = _labels(entered, door, near.scaled)
+        labels = _labels(entered, near.scaled, ends)
         near.labels[entered.here] = labels
         _enter(_NONE, entered.slab, entered.size, _NO_MASK, fences, door.radius, door.nan_to_center, PLACES, True, _ALL)
         yield entered, labels
@@ -228,8 +228,9 @@ def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) ->
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab
     parts, slab = stretches(*rows.shape)
+    everyone = np.ones((len(slab), BLOCK), dtype=np.bool_)
     for here in parts:
-        count, alive = here.stop - here.start, np.ones((len(slab), BLOCK), dtype=np.bool_)
+        count, alive = here.stop - here.start, everyone if is_known else np.empty(everyone.shape, dtype=np.bool_)
         if not is_ready:
             load(rows[here], slab)
         ready = rows[here] if is_ready else _NONE

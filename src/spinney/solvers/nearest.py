@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "nearest",
     "scale_centers",
+    "scaled_ends",
     "squared_distances",
     "stretches",
 ]
@@ -152,17 +153,20 @@ def _far_ends(d: int) -> FloatArray:
     return np.repeat([[-FARTHEST], [FARTHEST]], d, axis=1)
 
 
-def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, bounds: FloatArray | None = None) -> NDArray[np.int32]:
-    """Return the indices of the nearest centers of the first `count` points of a slab, clipped to bounds if there are any.
+def scaled_ends(scaled: ScaledCenters, bounds: FloatArray) -> FloatArray:
+    """Return what points are clipped to, after they are shifted and scaled, so that they lie within bounds.
 
-    Rounding keeps the order of numbers, so points may as well be clipped after they are shifted and scaled.
+    Rounding keeps the order of numbers, so points may as well be clipped then.
     """
+    with np.errstate(over="ignore"):
+        ends: FloatArray = np.clip((bounds - scaled.shift) * scaled.zoom, -FARTHEST, FARTHEST)
+    return ends
+
+
+def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, ends: FloatArray | None = None) -> NDArray[np.int32]:
+    """Return the indices of the nearest centers of the first `count` points of a slab, clipped to ends if there are any."""
     labels = np.empty((-(-count // BLOCK), BLOCK), dtype=np.int32)
-    if bounds is None:
-        ends = _far_ends(slab.shape[1])
-    else:
-        with np.errstate(over="ignore"):
-            ends = np.clip((bounds - scaled.shift) * scaled.zoom, -FARTHEST, FARTHEST)
+    ends = _far_ends(slab.shape[1]) if ends is None else ends
     scratch = np.zeros((scaled.centers.shape[1] + 2, BLOCK), dtype=np.float32)
     _label(slab, count, ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
     return labels.reshape(-1)[:count]
