@@ -65,12 +65,12 @@ def memory_bytes() -> int:
 
 
 def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Scan:
-    """Return a table that stays on disk, for ``fit``: memory then does not grow with the number of rows.
+    """Return a table that stays on disk, for ``fit``: memory is then bounded, whatever the number of rows.
 
     Privacy
     -------
-    Rows are read anew for every pass of a fit, by the same rules as `read_table`, so the release is the same. Only the schema is
-    read here.
+    Rows are read for every pass of a fit, by the same rules as `read_table`, so the release is the same. As many as fit a public
+    bound are kept in memory until the fit ends. Only the schema is read here.
 
     Parameters
     ----------
