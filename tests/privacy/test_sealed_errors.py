@@ -61,7 +61,9 @@ FITS = [
 WORKSHOPS = {
     "curators.numbers": ("count_cells", "count_columns", "count_rings", "count_rows", "sum_offsets"),
     "curators.memory": ("find_nearest", "path_codes", "kept_rows", "scale_centers"),
-    "curators.files": ("find_nearest", "kept_rows", "as_floats", "scale_centers"),
+    "curators.files": ("kept_rows", "as_floats", "scale_centers"),
+    "curators.kept": ("as_floats",),
+    "curators.kernels": ("enter_near", "find_near"),
     "curators.lookahead": ("count_below",),
     "curators.demand": ("kept_rows", "count_points", "nearest_two", "add_changes", "cost_steps"),
     "questions.counts": ("privatize",),
