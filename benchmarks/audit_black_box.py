@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import platform
 import re
-import subprocess
 import sys
 import time
 from itertools import islice
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.audit_matrix import RESULTS as REPLAYS
-from benchmarks.audit_matrix import SEED, Cell, begun, cells, merged, options
+from benchmarks.audit_matrix import SEED, Cell, begun, cells, commit, merged, options
 from spinney import __version__
 from spinney.audit import Pair, black_box, replay_pairs
 
@@ -53,15 +52,6 @@ def worst_pair(cell: Cell, count: int, known: dict[str, tuple[int, int, str, flo
     losses = [(replay_pairs(cell.model, [pair]).bound, place) for place, pair in enumerate(cell.pairs(count, seed=SEED))]
     loss, at = max(losses, key=lambda one: (one[0], -one[1]))
     return next(islice(cell.pairs(count, seed=SEED), at, None)), loss
-
-
-def commit() -> str:
-    """Return the commit that is audited, and whether files were changed since."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], capture_output=True, text=True, cwd=RESULTS.parent, check=False).stdout.strip()
-
-    return git("rev-parse", "HEAD") + (" and changes" if git("status", "--porcelain", "--", "../../src") else "")
 
 
 def audited(cell: Cell, doubt: float, worst: tuple[Pair, float], runs: int, halved_runs: int) -> dict[str, Any]:

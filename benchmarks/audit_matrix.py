@@ -5,9 +5,9 @@ Spark, and then halves the noise of each kind of question alone: the audit must 
 ``benchmarks/results/audit_matrix.json``, cell by cell, and the table beside it.
 
 ``--pairs``, ``--files``, ``--spark`` and ``--halved`` choose other numbers of pairs, 0 for none; ``--only`` takes the cells whose
-names hold a text; ``--part 0/2`` every second cell, for several processes, each with ``--out`` of its own; ``--left`` goes on
-with the cells that the file does not have; ``--merge`` puts files together. The exit code is 1 where a promise is broken or
-halved noise was not noticed.
+names hold one of some texts; ``--part 0/2`` every second cell, for several processes, each with ``--out`` of its own; ``--left``
+goes on with the cells that the file does not have; ``--merge`` puts files together. Each cell has the commit that it was replayed
+at. The exit code is 1 where a promise is broken or halved noise was not noticed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -164,7 +165,7 @@ def groups_for(cell: Cell) -> tuple[Any, ...]:
 
 def audited(cell: Cell, counts: dict[str, int], session: Any) -> dict[str, Any]:
     """Return what was found about one cell."""
-    found: dict[str, Any] = {"cell": cell.name}
+    found: dict[str, Any] = {"cell": cell.name, "commit": commit()}
     for where in ("memory", "files", "spark"):
         if counts[where] and (cell.of_numbers or where == "memory"):
             start = time.perf_counter()
@@ -173,6 +174,15 @@ def audited(cell: Cell, counts: dict[str, int], session: Any) -> dict[str, Any]:
     if counts["halved"]:
         found["halved"] = halved(cell, counts["halved"])
     return found
+
+
+def commit() -> str:
+    """Return the commit that is audited, and whether files were changed since."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], capture_output=True, text=True, cwd=RESULTS.parent, check=False).stdout.strip()
+
+    return git("rev-parse", "HEAD") + (" and changes" if git("status", "--porcelain", "--", "../../src") else "")
 
 
 def is_sound(found: dict[str, Any]) -> bool:
@@ -231,7 +241,7 @@ def options(words: str | None, counts: dict[str, int], out: Path) -> argparse.Ar
     parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, count in counts.items():
         parser.add_argument(f"--{name}", type=int, default=count)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="*", default=[""])
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--left", action="store_true")
     parser.add_argument("--out", type=Path, default=out)
@@ -245,7 +255,7 @@ def begun(chosen: argparse.Namespace) -> tuple[list[dict[str, Any]], list[Cell]]
     there = {one["cell"] for one in results}
     part, parts = map(int, chosen.part.split("/"))
     every = [cell for place, cell in enumerate(cells()) if place % parts == part]
-    return results, [cell for cell in every if chosen.only in cell.name and cell.name not in there]
+    return results, [cell for cell in every if any(text in cell.name for text in chosen.only) and cell.name not in there]
 
 
 def main() -> int:
