@@ -10,6 +10,7 @@ driver, by the questions; only what they answer may leave.
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -156,6 +157,21 @@ def add_message(totals: IntArray, message: bytes) -> None:
     totals[np.frombuffer(message, "<u4", offset=1 + 8 * count)] += np.frombuffer(message, "<i8", count, offset=1)
 
 
+_settled: set[tuple[str, str]] = set()
+
+
+def settle(module: str, kernel: str) -> None:
+    """Take what is loaded by now out of garbage collection, once for each kernel of this process.
+
+    A Python worker of Spark collects garbage after every task. With the kernels and their compiler loaded that took longer than most
+    tasks: nine tenths of a worker's time on small partitions.
+    """
+    if (module, kernel) not in _settled:
+        _settled.add((module, kernel))
+        gc.collect()
+        gc.freeze()
+
+
 @dataclass(frozen=True)
 class Mapper:
     """What an executor does with a partition's blocks of rows: one message with its sums."""
@@ -168,7 +184,9 @@ class Mapper:
         """Yield the partition's index and its message."""
         task: Task = self.task.value
         rows = (as_floats(np.frombuffer(block, self.dtype).reshape(task.n_features, -1).T) for (block,) in blocks)
-        yield index, write_message(task.total(rows), self.is_last)
+        message = write_message(task.total(rows), self.is_last)
+        settle(task.module, task.kernel)
+        yield index, message
 
 
 @dataclass(frozen=True)
