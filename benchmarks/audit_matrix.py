@@ -165,12 +165,12 @@ def groups_for(cell: Cell) -> tuple[Any, ...]:
 
 def audited(cell: Cell, counts: dict[str, int], session: Any) -> dict[str, Any]:
     """Return what was found about one cell."""
-    found: dict[str, Any] = {"cell": cell.name, "commit": commit()}
+    found: dict[str, Any] = {"cell": cell.name}
     for where in ("memory", "files", "spark"):
         if counts[where] and (cell.of_numbers or where == "memory"):
             start = time.perf_counter()
             finding = replayed(cell, where, counts[where], session)
-            found[where] = finding.to_dict() | {"seconds": round(time.perf_counter() - start, 1)}
+            found[where] = finding.to_dict() | {"seconds": round(time.perf_counter() - start, 1), "commit": commit()}
     if counts["halved"]:
         found["halved"] = halved(cell, counts["halved"])
     return found

@@ -2,7 +2,8 @@
 
 Few rows, or much noise, tell roughly where the rows of a column are and no more. So the bins are as wide as the noise asks for,
 and rows are first taken to lie in one bump somewhere, all bumps weighed by how likely they make the noisy counts. Then halves of
-an interval that differ from that by more than the noise are as the counts say. Post-processing of noisy answers.
+an interval that differ from that by more than the noise are as the counts say. All but the question of `ask_densities` is
+post-processing of noisy answers.
 """
 
 from __future__ import annotations
@@ -12,11 +13,17 @@ from functools import cache
 
 import numpy as np
 
+from spinney.algorithms.indicators import two_ended
+from spinney.algorithms.problem import PointProblem
+from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
+from spinney.privacy.charges import Charge
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.partitions import ColumnBins
 from spinney.spaces.box import Domain, FloatArray
 from spinney.trees.quadtree import BIN_BITS
 
-__all__ = ["bin_bits", "inner_box", "smooth_densities", "spreads"]
+__all__ = ["ask_densities", "bin_bits", "bins_of", "inner_box", "narrowed", "smooth_densities", "spreads"]
 
 #: A bin is expected to hold so many standard deviations of its noise, if rows were spread evenly ...
 BIN_STDS = 2.0
@@ -86,6 +93,36 @@ def smooth_densities(private_counts: FloatArray, n: float, noise: Noise) -> Floa
     within = finest.reshape(*private_counts.shape, -1) / likely[0][:, :, None]
     found: FloatArray = (shares[:, :, None] * within).reshape(len(shares), -1)
     return found
+
+
+def bins_of(curator: Curator, problem: PointProblem, n: float, charge: Charge) -> int:
+    """Return into how many bins, as a power of two, a charge can count each column of about n rows."""
+    return bin_bits(n, curator.preview(Counting(problem.n_features), charge).std)
+
+
+def ask_densities(curator: Curator, problem: PointProblem, n: float, bits: int, charge: Charge) -> FloatArray:
+    """Ask for histograms of all columns of about n rows; return shares per column and each of 2**BIN_BITS bins."""
+    answer = curator.ask(Counts(ColumnBins(bits)), charge)
+    bins, noise = answer.private_counts.astype(np.float64), answer.noise
+    return two_ended(smooth_densities(bins, n, noise), bins, noise.std, problem.schema)
+
+
+def narrowed(densities: FloatArray, domain: Domain, inner: Domain) -> FloatArray:
+    """Return shares per bin of a box inside the domain; rows beyond its ends lie in its first and last bins.
+
+    Parameters
+    ----------
+    densities : array of shape (d, n_bins)
+        Of the bins of the domain; rows are taken to spread evenly within a bin.
+    domain, inner : Domain
+    """
+    places, found = np.linspace(0.0, 1.0, densities.shape[1] + 1), np.empty_like(densities)
+    widths = domain.upper - domain.lower
+    starts, sides = (inner.lower - domain.lower) / widths, (inner.upper - inner.lower) / widths
+    for i, (start, side) in enumerate(zip(starts.tolist(), sides.tolist(), strict=True)):
+        below = np.interp(start + places * side, places, np.concatenate([[0.0], np.cumsum(densities[i])]))
+        found[i] = np.diff(np.concatenate([[0.0], below[1:-1], [1.0]]))
+    return np.maximum(found, 0.0)
 
 
 def spreads(densities: FloatArray, domain: Domain) -> FloatArray:

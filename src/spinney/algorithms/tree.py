@@ -32,8 +32,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.columns import bin_bits, smooth_densities, spreads
-from spinney.algorithms.indicators import adding_up, consistent, two_ended
+from spinney.algorithms.columns import ask_densities, bins_of, spreads
+from spinney.algorithms.indicators import adding_up, consistent
 from spinney.algorithms.leaves import are_full, chances
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.medians import (
@@ -53,7 +53,7 @@ from spinney.privacy.charges import Measure
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
-from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.partitions import Rings, Whole
 from spinney.questions.question import Kind
 from spinney.questions.sums import Summing
 from spinney.solvers.valleys import NoisyCells, count_clusters
@@ -185,10 +185,8 @@ class Summary(WeightedLeaves):
 def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
     """Grow a private tree and return its leaves as weighted points."""
     n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
-    bits = bin_bits(n, curator.preview(Counting(problem.n_features), charges["columns"]).std)
-    columns = curator.ask(Counts(ColumnBins(bits)), charges["columns"])
-    bins, noise = columns.private_counts.astype(np.float64), columns.noise
-    densities = two_ended(smooth_densities(bins, n, noise), bins, noise.std, problem.schema)
+    bits = bins_of(curator, problem, n, charges["columns"])
+    densities = ask_densities(curator, problem, n, bits, charges["columns"])
     splits = Splits.of(problem.domain, densities)
     std = curator.preview(Counting(), charges["leaves"]).std
     start = int(math.log2(max(min(n / (START_STDS * max(std, 0.1)), START_CELLS * problem.k - 0.5), 1.0)))

@@ -163,8 +163,8 @@ _settled: set[tuple[str, str]] = set()
 def settle(module: str, kernel: str) -> None:
     """Take what is loaded by now out of garbage collection, once for each kernel of this process.
 
-    A Python worker of Spark collects garbage after every task. With the kernels and their compiler loaded that took longer than most
-    tasks: nine tenths of a worker's time on small partitions.
+    A Python worker of Spark collects garbage after every task. With the kernels and their compiler loaded that took longer than
+    most tasks: nine tenths of a worker's time on small partitions.
     """
     if (module, kernel) not in _settled:
         _settled.add((module, kernel))

@@ -17,12 +17,13 @@ from spinney.verification.amounts import fraction_of
 
 __all__ = ["margins_are_told", "misasked"]
 
-#: Names, with ``#`` for a number, and what they pay for. ``columns`` counts the bins of every column, ``total`` is a sum over all
-#: rows, ``step`` a sum by the kernel of the objective; others are a question and, behind it, of what.
+#: Names, with ``#`` for a number, and what they pay for. ``columns`` counts the bins of every column, ``spread`` does so or adds
+#: up second moments, ``total`` is a sum over all rows, ``step`` a sum by the kernel of the objective; others are a question and,
+#: behind it, of what.
 _TREE = {"rows": "counts", "columns": "columns", "splits": "grow", "leaves": "counts", "sizes": "counts"}
 _POLISH = {f"radii{place}": "counts" for place in ("", " #")} | {f"polish{place}": "step" for place in ("", " #")}
 _POLISH |= {"polish, #": "sums mean", "polish #, #": "sums mean"}
-_SHAPE = {"spread": "sums second-moment", "cells": "counts"}
+_SHAPE = {"spread": "spread", "cells": "counts"}
 _MOMENTS = {"leaves": "counts", "radii #": "counts"}
 _HST = {
     "tree": "levels", "tree #": "levels", "mean": "sums mean", "merge": "counts", "lift radii": "counts", "lift": "sums mean",
@@ -69,6 +70,8 @@ _KERNELS = {"kmeans": "mean", "kmedian": "median"}
 _FIRST = {"kmeans": "core", "kmedian": "median"}
 #: A tree of the published algorithm is no deeper; radii of covers are no more, and those of rows this far apart.
 _DEEPEST, _MOST_RADII, _SCALES = 16384, 200, 2048
+#: ``moments`` asks for histograms below so many columns only, and with delta only.
+_MANY_TO_BIN = 64
 #: What a margin of counts covers.
 _COVER = 0.95
 
@@ -114,6 +117,9 @@ def _is_sum(noise: dict[str, Any], what: str, record: dict[str, Any]) -> bool:
 
 def _is(noise: dict[str, Any], what: str, record: dict[str, Any], columns: int) -> bool:
     """Whether a record is of what its name stands for."""
+    if what == "spread":  # which of the two, the noisy number of rows decides
+        either = ("columns", "sums second-moment")[0 if record["delta"] > 0 and columns < _MANY_TO_BIN else 1 :]
+        return any(_is(noise, one, record, columns) for one in either)
     question, _, about = what.partition(" ")
     if question in ("sums", "total", "step", "first"):
         return _is_sum(noise, what, record)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.algorithms.columns import LEAST_BITS, bin_bits, smooth_densities, spreads
+from spinney.algorithms.columns import LEAST_BITS, bin_bits, inner_box, narrowed, smooth_densities, spreads
 from spinney.mechanisms.additive import Noise
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import BIN_BITS
@@ -54,3 +54,22 @@ def test_bins_are_as_many_as_rows_stand_out_in():
         BIN_BITS,
     ]
     assert bin_bits(1.0, 0.0) == BIN_BITS
+
+
+@given(st.data())
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_shares_of_a_box_inside_the_domain_sum_to_one(data):
+    domain = Box(*data.draw(st.sampled_from([(-1.0, 1.0), (-1e95, 2e95), (1e9, 1e9 + 1e-3), (0.0, 1e-95)]))).domain(2)
+    widths, ends = domain.upper - domain.lower, st.floats(-0.5, 1.5)
+    cuts = np.sort(np.array(data.draw(st.lists(ends, min_size=4, max_size=4))).reshape(2, 2), axis=0)
+    densities = np.random.default_rng(data.draw(st.integers(0, 99))).dirichlet(np.full(2**BIN_BITS, 0.05), 2)
+    found = narrowed(densities, domain, inner_box(domain, domain.lower + cuts[0] * widths, domain.lower + cuts[1] * widths))
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+def test_rows_beyond_a_box_lie_in_its_end_bins():
+    domain, inner = Box(0.0, 1.0).domain(1), Box(0.25, 0.75).domain(1)
+    found = narrowed(np.full((1, 4), 0.25), domain, inner)
+    np.testing.assert_allclose(found, [[0.375, 0.125, 0.125, 0.375]])
+    np.testing.assert_allclose(narrowed(found, domain, domain), found)

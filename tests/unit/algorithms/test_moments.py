@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +7,9 @@ import pytest
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
 from spinney.algorithms.leaves import MOST_CELLS
 from spinney.algorithms.moments import (
+    BINNED_SHARES,
     FILLER_SPREAD,
+    MANY_TO_BIN,
     OVER,
     SCHEDULES,
     SHARES,
@@ -108,8 +111,8 @@ def test_one_column_does():
 def opened(open_curator):
     """Return a function that opens a curator without noise for the questions of a plan."""
 
-    def make_curator(rows, bounds=(-2, 2)):
-        plan = make(bounds=bounds).plan(rows.shape[1])
+    def make_curator(rows, bounds=(-2, 2), **changes):
+        plan = make(bounds=bounds, **changes).plan(rows.shape[1])
         questions = [charge.question for charge in plan.charges]
         curator, *charges = open_curator(rows, plan.problem.domain, *questions)
         names = [charge.name for charge in plan.charges]
@@ -122,10 +125,12 @@ def measured(curator, problem, charges):
     return measure(curator, problem, charges, ask_total(curator, problem.domain, charges["mean"]))
 
 
-def test_moments_without_noise_are_those_of_the_rows(opened):
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_moments_without_noise_are_those_of_the_rows(opened, delta):
     rng = np.random.default_rng(3)
     rows = rng.normal(0.3, [0.15, 0.25, 0.2, 0.15, 0.25, 0.2], (4000, 6))
-    shape = measured(*opened(rows))
+    shape = measured(*opened(rows, delta=delta))
+    assert (shape.densities is None) == (delta == 0)
     assert shape.n == 4000
     np.testing.assert_allclose(shape.mean, rows.mean(axis=0), atol=1e-5)
     np.testing.assert_allclose(shape.distance, np.sqrt(rows.var(axis=0).sum()), rtol=0.25)
@@ -163,23 +168,45 @@ def test_the_plan_pays_for_five_sums_of_three_kernels():
     plan = make(epsilon=1.0).plan(50)
     kernels = {part.name: part.kind.kernel for part in find("moments", "points").parts(plan.problem) if part.question == "sums"}
     assert kernels == {"mean": "box", "spread": "second-moment", "step 1": "mean", "step 2": "mean", "step 3": "mean"}
-    assert sum(SHARES.values()) == 100
+    assert sum(SHARES.values()) == sum(BINNED_SHARES.values()) == 100
+
+
+@pytest.mark.parametrize(("d", "delta"), [(2, 1e-6), (MANY_TO_BIN - 1, 1e-6), (MANY_TO_BIN, 1e-6), (2, 0.0)])
+def test_histograms_are_asked_for_if_columns_are_few_and_noise_is_gaussian(d, delta):
+    asked = {}
+    for epsilon, n in ((1.0, 2000), (0.3, 100)):
+        release = make(k=2, epsilon=epsilon, delta=delta, noise_seed=0).fit(blobs(d, n=n)[1]).release_
+        asked[n] = {charge.name: charge.question for charge in release.charges}
+    assert asked[2000]["spread"] == ("counts" if delta and d < MANY_TO_BIN else "sums")
+    assert asked[100].get("spread", "sums") == "sums"
+
+
+def test_cells_of_skewed_columns_have_their_points_where_rows_are(opened):
+    rows = np.clip(np.random.default_rng(5).exponential(0.3, (5000, 12)) - 1.5, -2, 2)
+    costs = []
+    for is_known in (True, False):
+        curator, problem, charges = opened(rows, delta=1e-6)
+        shape = measured(curator, problem, charges)
+        shape = shape if is_known else replace(shape, densities=None)
+        points, _ = shallow_leaves(curator, shape, problem.domain, charges)
+        costs.append(((rows[:, None] - points) ** 2).sum(axis=2).min(axis=1).mean())
+    assert costs[0] < 0.95 * costs[1]
 
 
 def test_for_medians_the_weights_of_moments_are_counts():
-    plan = make(PrivateKMedian, epsilon=1.0, delta=1e-6, adjacency="replace").plan(50)
+    plan = make(PrivateKMedian, epsilon=1.0, delta=1e-6, adjacency="replace").plan(100)
     stds = {charge.name: plan.noise(charge).vector_std for charge in plan.charges if charge.question == "sums"}
     shares = {name: SHARES[name] ** 0.5 * std for name, std in stds.items()}
     # A replaced weight of the median kernel costs more than a replaced count.
-    # A row may reach a corner of the box, and with it each of 50 columns.
-    assert shares["mean"] == pytest.approx(50**0.5 * shares["spread"], rel=1e-3)
+    # A row may reach a corner of the box, and with it each of 100 columns.
+    assert shares["mean"] == pytest.approx(10 * shares["spread"], rel=1e-3)
     assert shares["step 1"] == pytest.approx(shares["step 3"], rel=1e-3)
     assert shares["step 1"] > 1.01 * shares["spread"]
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_a_small_budget_goes_to_the_mean_in_one_question(delta, tmp_path):
-    _, rows = blobs(100, n=300)
+@pytest.mark.parametrize(("d", "delta"), [(100, 0.0), (100, 1e-6), (50, 1e-6)])
+def test_a_small_budget_goes_to_the_mean_in_one_question(d, delta, tmp_path):
+    _, rows = blobs(d, n=300)
     release = make(k=6, epsilon=0.05, delta=delta).fit(rows).release_
     names = [charge.name for charge in release.charges]
     assert names[:2] + names[3:] == ["mean", "distance", "sizes"]
@@ -187,7 +214,7 @@ def test_a_small_budget_goes_to_the_mean_in_one_question(delta, tmp_path):
     path = tmp_path / "release.json"
     path.write_text(release.to_json(), encoding="utf-8")
     assert verify(path).holds
-    plan = make(k=6, epsilon=0.05, delta=delta).plan(100)
+    plan = make(k=6, epsilon=0.05, delta=delta).plan(d)
     assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in plan.charges)
 
 
@@ -209,7 +236,7 @@ def test_steps_that_noise_would_hide_leave_their_budget_to_the_next(n, steps):
     _, rows = blobs(30, n=n)
     model = make(k=40, epsilon=0.1, delta=1e-6, noise_seed=0)
     release = model.fit(rows).release_
-    assert sum(charge.question == "sums" for charge in release.charges) == 2 + steps
+    assert sum(charge.name.startswith("step") for charge in release.charges) == steps
     plan = model.plan(30)
     assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in plan.charges)
 

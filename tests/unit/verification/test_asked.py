@@ -86,6 +86,9 @@ def test_no_record_of_another_question_passes_for_the_one_that_was_asked(name, p
     except (ParameterError, ValueError, ZeroDivisionError):  # no noise of this kind for such a charge
         assume(False)
     assume(unlike(record["mechanisms"][place], noise))
+    # With delta the spread of columns may be told by their histograms or by their second moments.
+    told = kind in (Counting(14), Summing("second-moment", 14))
+    assume(not (name == "moments, zcdp, replace" and record["charges"][place]["name"] == "spread" and told))
     record["mechanisms"][place], record["charges"][place] = noise, charge.to_dict()
     if any(one["question"] == "minimize" for one in record["charges"]) and STATED not in record["statement"]:
         record["statement"] += STATED
