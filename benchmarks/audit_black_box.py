@@ -2,10 +2,10 @@
 
 ``python -m benchmarks.audit_black_box`` takes the pair of each cell of ``benchmarks.audit_matrix`` that lost most there, from its
 results (``--replays``), and runs it ``--runs`` times, half of them on each table. A cell that is not among those results is
-replayed here, ``--pairs`` neighbors. All cells together have the confidence 0.999: the doubt is divided among them. Then all noise
-is halved: replay must flag that. The black box tries a quarter of ``--halved`` runs first; where what they point to (a bound with
-confidence one half) is not above epsilon, more runs with a confidence of 0.999 cannot get there, and the pair has "no power". It
-writes ``benchmarks/results/audit_black_box.json``, cell by cell and with the commit, and a table.
+replayed here, ``--pairs`` neighbors. All cells together have the confidence 0.999: the doubt is divided among them. Then all
+noise is halved: replay must flag that. The black box tries a quarter of ``--halved`` runs first; where what they point to (a
+bound with confidence one half) is not above epsilon, more runs with a confidence of 0.999 cannot get there, and the pair has "no
+power". It writes ``benchmarks/results/audit_black_box.json``, cell by cell and with the commit, and a table.
 
 ``--only``, ``--part`` and ``--merge`` are those of the matrix; ``--left`` goes on with the cells that the file does not have with
 so many runs; ``--first`` takes so many cells; ``--rows`` those without persons; ``--halved 0`` leaves the halved noise out. The
