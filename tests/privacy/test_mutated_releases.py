@@ -101,3 +101,14 @@ def test_files_that_are_no_releases_are_refused(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(ReleaseError):
         read_release(path)
+
+
+@pytest.mark.parametrize("kind", [None, "", "numbers", 1, [], {}])
+def test_columns_of_no_known_kind_are_refused(kind, tmp_path):
+    path = tmp_path / "release.json"
+    described = [record for record in RECORDS if record.get("columns") and isinstance(record["columns"][0], dict)]
+    assert described
+    for record in described:
+        path.write_text(json.dumps(changed(record, ("columns", 0, "kind"), kind, False)), encoding="utf-8")
+        with pytest.raises(ReleaseError, match="incomplete or damaged"):
+            read_release(path)

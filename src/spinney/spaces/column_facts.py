@@ -71,7 +71,7 @@ def record_of(column: Column) -> dict[str, Any]:
 
 def as_typed(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record of a column as it is typed in bounds."""
-    word = next(word for word, kind in KINDS.items() if kind == record["kind"])
+    word = {kind: word for word, kind in KINDS.items()}[record["kind"]]
     given = {name: record[name] for name in WORDS[word] if name in record}
     if word == "boolean":
         return given | {word: True} | ({"fill": bool(given["fill"])} if "fill" in given else {})
