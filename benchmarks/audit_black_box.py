@@ -3,9 +3,10 @@
 ``python -m benchmarks.audit_black_box`` takes the pair of each cell of ``benchmarks.audit_matrix`` that lost most there, from its
 results (``--replays``), and runs it ``--runs`` times, half of them on each table. A cell that is not among those results is
 replayed here, ``--pairs`` neighbors. All cells together have the confidence 0.999: the doubt is divided among them. Then all
-noise is halved: replay must flag that. The black box tries a quarter of ``--halved`` runs first; where what they point to (a
-bound with confidence one half) is not above epsilon, more runs with a confidence of 0.999 cannot get there, and the pair has "no
-power". It writes ``benchmarks/results/audit_black_box.json``, cell by cell and with the commit, and a table.
+noise is halved: replay must flag that. The black box tries so few runs (``--tried``) first that it costs little; where what they
+point to (a bound with confidence one half) is not above epsilon, and all of the noise let nothing be seen either, the pair has
+"no power". Else it makes ``--halved`` runs. It writes ``benchmarks/results/audit_black_box.json``, cell by cell and with the
+commit, and a table.
 
 ``--only``, ``--part`` and ``--merge`` are those of the matrix; ``--left`` goes on with the cells that the file does not have with
 so many runs; ``--first`` takes so many cells; ``--rows`` those without persons; ``--halved 0`` leaves the halved noise out. The
@@ -55,22 +56,22 @@ def worst_pair(cell: Cell, count: int, known: dict[str, tuple[int, int, str, flo
     return next(islice(cell.pairs(count, seed=SEED), at, None)), loss
 
 
-def audited(cell: Cell, doubt: float, worst: tuple[Pair, float], runs: int, halved_runs: int) -> dict[str, Any]:
+def audited(cell: Cell, doubt: float, worst: tuple[Pair, float], runs: int, tried: int, halved_runs: int) -> dict[str, Any]:
     """Return what was found about one cell."""
     start, (pair, loss) = time.process_time(), worst
     found: dict[str, Any] = {"cell": cell.name, "pair": pair.kind, "priced loss": loss, "commit": commit()}
     whole = black_box(cell.model, [pair], runs=runs // 2, confidence=1 - doubt)
     found |= {"runs": runs, "bound": whole.bound, "broken": whole.broken, "largest": whole.tried["largest bound possible"]}
     if halved_runs:
-        found["halved"] = halved(cell, pair, doubt, halved_runs)
+        found["halved"] = halved(cell, pair, doubt, tried, halved_runs, whole.bound > 0)
     return found | {"seconds": round(time.process_time() - start, 1)}
 
 
-def halved(cell: Cell, pair: Pair, doubt: float, runs: int) -> dict[str, Any]:
-    """Return what was found about one cell with all of its noise halved."""
-    pilot = black_box(cell.model, [pair], runs=runs // 8, confidence=0.5, factor=0.5)
-    found = {"runs": runs // 4, "estimate": pilot.bound, "bound": 0.0, "flagged": False}
-    if pilot.broken:
+def halved(cell: Cell, pair: Pair, doubt: float, tried: int, runs: int, is_seen: bool) -> dict[str, Any]:
+    """Return what was found about one cell with all of its noise halved; whether anything was seen with all of it."""
+    pilot = black_box(cell.model, [pair], runs=tried // 2, confidence=0.5, factor=0.5)
+    found = {"runs": tried, "estimate": pilot.bound, "bound": 0.0, "flagged": False}
+    if pilot.broken or is_seen:
         whole = black_box(cell.model, [pair], runs=runs // 2, confidence=1 - doubt, factor=0.5)
         found |= {"runs": runs, "bound": whole.bound, "flagged": whole.broken}
     return found | {"flagged by replay": replay_pairs(cell.model, [pair], factor=0.5).broken}
@@ -123,7 +124,7 @@ def write(results: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> int:
     """Run the matrix."""
-    parser = options(__doc__, {"pairs": 21, "runs": 2000, "halved": 800}, RESULTS)
+    parser = options(__doc__, {"pairs": 21, "runs": 2000, "tried": 200, "halved": 8000}, RESULTS)
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--first", type=int)
     parser.add_argument("--replays", type=Path, default=REPLAYS)
@@ -141,7 +142,8 @@ def main() -> int:
     left = [cell for cell in every if not (chosen.rows and cell.name.endswith("persons"))][: chosen.first]
     for cell in left:
         if cell.name not in done:
-            there.append(audited(cell, doubt, worst_pair(cell, chosen.pairs, known), chosen.runs, chosen.halved))
+            worst = worst_pair(cell, chosen.pairs, known)
+            there.append(audited(cell, doubt, worst, chosen.runs, chosen.tried, chosen.halved))
             write(there, chosen.out)
             print(table(there[-1:]).splitlines()[-1], flush=True)
     return 0 if all(map(is_sound, there)) else 1
