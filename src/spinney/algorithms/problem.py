@@ -33,9 +33,8 @@ __all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SitePro
 Charges = Mapping[str, Charge]
 #: The part of delta that a cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
 COVER_DELTA = Fraction(1, 2)
-#: So many columns are many: with Gaussian noise, with Gaussian noise and an epsilon below SMALL, with which a tree cuts few of
-#: them, and with pure noise.
-MANY_COLUMNS, MANY_COLUMNS_SMALL, SMALL, MANY_COLUMNS_PURE = 30, 16, 0.5, 25
+#: So many columns are many: with Gaussian noise, and with pure noise.
+MANY_COLUMNS, MANY_COLUMNS_PURE = 16, 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +124,7 @@ class PointProblem(Problem):
     @property
     def has_many_columns(self) -> bool:
         """Whether the default is moments, not tree; moments cannot find out how many clusters there are."""
-        gaussian = MANY_COLUMNS_SMALL if self.budget.epsilon < SMALL else MANY_COLUMNS
-        return not self.is_counted and self.n_features >= (gaussian if self.budget.delta > 0 else MANY_COLUMNS_PURE)
+        return not self.is_counted and self.n_features >= (MANY_COLUMNS if self.budget.delta > 0 else MANY_COLUMNS_PURE)
 
     @property
     def objective(self) -> str:

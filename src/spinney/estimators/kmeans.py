@@ -34,7 +34,7 @@ class PrivateKMeans(PrivateClusterer):
         name also categories, as in ``{"region": ["north", "south"]}``, dates, truth values, and more facts (``docs/schema.md``).
     algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "stable", "tree"} or Algorithm, default "auto"
         ``tree`` clusters a private summary and polishes the centers; ``moments`` is its form for many columns, which ``auto``
-        takes from 30 columns on (16 if epsilon is below 0.5, 25 if delta is 0). ``stable`` adds a step for separated clusters to
+        takes from 16 columns on (25 if delta is 0). ``stable`` adds a step for separated clusters to
         any of them (`spinney.algorithms.stable.Stable`). For comparison: ``hst``, a random tree with a dynamic program, whose
         parameters `spinney.algorithms.hst.HST` takes, ``lloyd``, private Lloyd from random centers, and ``sample-aggregate``, a
         private tree over the centers of random blocks, with the parameters of `spinney.algorithms.SampleAggregate`.

@@ -114,7 +114,7 @@ def test_the_parts_are_those_of_the_base_and_its_own():
 
 
 @pytest.mark.parametrize(
-    ("d", "delta", "name"), [(3, 0.0, "tree"), (50, 1e-6, "moments"), (25, 1e-6, "tree"), (25, 0.0, "moments")]
+    ("d", "delta", "name"), [(3, 0.0, "tree"), (50, 1e-6, "moments"), (15, 1e-6, "tree"), (25, 0.0, "moments")]
 )
 def test_the_base_is_what_auto_takes(d, delta, name):
     problem = PrivateKMeans(3, epsilon=1.0, delta=delta, bounds=(0, 1)).plan(d).problem
