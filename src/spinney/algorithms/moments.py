@@ -68,11 +68,11 @@ SHARES = {
 }
 #: Where histograms of the columns may be asked for.
 BINNED_SHARES = SHARES | {"mean": 2, "spread": 6}
-#: Histograms are asked for below so many columns and from such an epsilon on, if each may have at least 2**LEAST_BITS bins. A
+#: Histograms are asked for below so many columns and from such an epsilon on, if each may have at least 2**ENOUGH_BITS bins. A
 #: tree cuts some ten columns: the fewer there are, the more lies in these. On higgs_11k, 28 columns, costs fall by 3 to 5
 #: percent; with the 64 columns of digits they rise by 1, and with pure noise, which grows with the number of columns and not
 #: with its root, everywhere. At epsilon 0.1 separated clusters are lost by it about as often as they are found.
-MANY_TO_BIN, LEAST_EPSILON, LEAST_BITS = 64, 0.2, 3
+MANY_TO_BIN, LEAST_EPSILON, ENOUGH_BITS = 64, 0.2, 3
 #: Squared coordinates are clipped to a vector of this length times the typical squared distance over the root of d.
 SPREAD_RADIUS = 2.5
 #: The tree's box reaches so many standard deviations from the mean: halving a column then puts points where halves have theirs.
@@ -305,7 +305,7 @@ def measure(curator: Curator, problem: PointProblem, charges: Charges, total: To
     domain, mean, n, densities = problem.domain, total.mean(problem.domain), total.n, None
     distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
     bits = bins_of(curator, problem, n, charges["spread"]) if is_binned(problem) else 0
-    if bits >= LEAST_BITS:
+    if bits >= ENOUGH_BITS:
         densities = ask_densities(curator, problem, n, bits, charges["spread"])
         spread = spreads(densities, domain)
     else:

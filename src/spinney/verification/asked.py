@@ -118,8 +118,8 @@ def _is_sum(noise: dict[str, Any], what: str, record: dict[str, Any]) -> bool:
 def _is(noise: dict[str, Any], what: str, record: dict[str, Any], columns: int) -> bool:
     """Whether a record is of what its name stands for."""
     if what == "spread":  # which of the two, the noisy number of rows decides
-        either = ("columns", "sums second-moment")[0 if record["delta"] > 0 and columns < _MANY_TO_BIN else 1 :]
-        return any(_is(noise, one, record, columns) for one in either)
+        may_bin = record["delta"] > 0 and columns < _MANY_TO_BIN
+        return _is(noise, "sums second-moment", record, columns) or (may_bin and _is(noise, "columns", record, columns))
     question, _, about = what.partition(" ")
     if question in ("sums", "total", "step", "first"):
         return _is_sum(noise, what, record)
