@@ -7,15 +7,17 @@ Letters: k sites, n rows, m cells, s the scale of a question's noise.
 3. Coarse cells that may have rows are cut into fine cells, also with public randomness: m in all, in proportion to sqrt(n / s),
    more of them where there are more rows or more points.
 4. ``fine``      noisy counts of the fine cells, and again of the coarse cells that were not cut.
-5. Free: a cell's weight is spread over its points, more of it on those that are near other full cells, for demand seldom ends
-   where a cell does; plain local search finds k sites for these weights.
+5. Free: what both counts and those around them tell about the demand of each point (`spinney.algorithms.fields`), for demand
+   seldom ends where a cell does; plain local search finds k sites for it.
 6. ``sizes``     noisy sizes of the chosen sites' cells.
 
 After 2 and 4 noisy counts are read by their likelihood (`spinney.algorithms.occupancy`): each cell has rows with some
 probability, and an expected count. A coarse cell's probability is the prior of its fine cells. A fine cell that is more likely
-empty is left out, and any other one weighs its expected count. The cost of given sites is a sum over cells, so the sites that
-are best for expected counts are best in expectation; leaving cells out keeps sites away from noise. Where few cells are empty,
-counts are drawn toward their mean instead, so demand all over the map is not lost.
+empty is left out, and so is one that may be empty and where the field expects less than the noise. Any other one weighs what the
+field expects. The cost of given sites is a sum over points, so the sites that are best for expected demand are best in
+expectation; leaving cells out keeps sites away from noise. Where few cells are empty, counts are drawn toward their mean instead,
+so demand all over the map is not lost. In large spaces and with many cells there is no field: a cell weighs its expected count,
+and its points share it alike or by the full cells around them.
 
 If epsilon is infinite, fine cells are single points, and the outcome is that of plain local search on the rows.
 
@@ -30,6 +32,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.fields import expected_demand
 from spinney.algorithms.occupancy import Occupancy
 from spinney.algorithms.problem import Charges, Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
@@ -45,7 +48,8 @@ from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
 __all__ = ["Cells"]
 
 # Measured as cost over that of plain local search, at epsilon 1 / 0.25, with 500 rows in a quarter of the map and k = 10: random
-# graphs of 3,000 nodes 1.02 / 1.06, road networks of 2,600 and 3,400 nodes 1.04 / 1.20 (4 runs on each of 4 maps).
+# graphs of 3,000 nodes 1.02 / 1.06, road networks of 2,600 and 3,400 nodes 1.04 / 1.20 (4 runs on each of 4 maps); so measured,
+# before there was a field, where no other figure is given.
 
 #: The part of epsilon that pays for the coarse counts.
 COARSE = Fraction(25, 100)
@@ -61,6 +65,10 @@ CUT = 0.2
 BY_COUNT = 0.5
 #: A fine cell is left out unless it has rows with more than this probability.
 LIKELY = 0.5
+#: With less than this probability it needs the field's support too.
+SURE = 0.9
+#: More fine cells than this have no field.
+FIELD_CELLS = 512
 #: A prior is kept this far from 0 and 1.
 DOUBT = 0.02
 #: Points of a cell share its weight in proportion to this power of the share of full cells around them, counted with weights
@@ -84,8 +92,8 @@ class Cells(SiteAlgorithm):
 
     def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        cells, weights = release_weights(curator, problem, charges, rng)
-        demand = spread(problem, cells, weights, rng)
+        cells, weights, shares = release_weights(curator, problem, charges, rng)
+        demand = spread(problem, cells, weights, shares, rng)
         medoids = solve_medoids(problem.space, demand, problem.k, problem.power, rng, existing=problem.existing).points
         sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
         full = np.flatnonzero(weights)
@@ -94,21 +102,28 @@ class Cells(SiteAlgorithm):
 
 def release_weights(
     curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator
-) -> tuple[NestedCells, FloatArray]:
-    """Return fine cells and their private weights."""
+) -> tuple[NestedCells, FloatArray, FloatArray]:
+    """Return fine cells, their private weights, and in which proportion the points of a cell share them."""
+    space = problem.space
     if problem.budget.is_infinite:
-        cells = NestedCells.carve(problem.space, problem.space.n_points, rng)
+        cells = NestedCells.carve(space, space.n_points, rng)
         answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
-        return cells, answer.private_counts.astype(np.float64)
-    coarse = NestedCells.carve(problem.space, N_COARSE, rng)
-    answer = curator.ask(Counts(Labels(coarse.labels, len(coarse))), charges["coarse"])
-    first = Occupancy.of(answer.private_counts, answer.noise)
+        return cells, answer.private_counts.astype(np.float64), np.ones(space.n_points)
+    coarse = NestedCells.carve(space, N_COARSE, rng)
+    of_coarse = curator.ask(Counts(Labels(coarse.labels, len(coarse))), charges["coarse"])
+    first = Occupancy.of(of_coarse.private_counts, of_coarse.noise)
     std = curator.preview(Counting(), charges["fine"]).std
-    cells = coarse.cut(problem.space, numbers_of_cells(problem, coarse, first, std), rng)
+    cells = coarse.cut(space, numbers_of_cells(problem, coarse, first, std), rng)
     answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
     prior = first.has_rows[coarse.labels[cells.seeds]]
     second = Occupancy.of(answer.private_counts, answer.noise, np.clip(prior, DOUBT, 1 - DOUBT))
-    return cells, np.where(second.has_rows > LIKELY, second.counts, 0.0)
+    is_full = second.has_rows > LIKELY
+    if space.n_points > MOVE_POINTS or len(cells) > FIELD_CELLS:
+        return cells, np.where(is_full, second.counts, 0.0), leaning(space, cells, is_full)
+    counts, stds = (answer.private_counts, of_coarse.private_counts), (answer.noise.std, of_coarse.noise.std)
+    expected, of_points = expected_demand(space, (cells, coarse), counts, stds, rng)
+    is_full &= (second.has_rows > SURE) | (expected > answer.noise.std)
+    return cells, np.where(is_full, np.maximum(expected, 0.0), 0.0), np.maximum(of_points, 0.0)
 
 
 def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Occupancy, std: float) -> IntArray:
@@ -123,7 +138,9 @@ def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Occupancy
     return numbers
 
 
-def spread(problem: SiteProblem, cells: NestedCells, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+def spread(
+    problem: SiteProblem, cells: NestedCells, weights: FloatArray, shares: FloatArray, rng: np.random.Generator
+) -> FloatArray:
     """Return weights of all points: those of the cells, or the same for all cells if none has any, spread over their points."""
     space, full = problem.space, weights if weights.any() else np.ones(len(cells))
     quota = max(1, SEARCH_ENTRIES // (len(space.candidates) * int(np.count_nonzero(full))))
@@ -133,23 +150,24 @@ def spread(problem: SiteProblem, cells: NestedCells, weights: FloatArray, rng: n
         order = order[np.argsort(cells.labels[order], kind="stable")]
         rank = np.arange(space.n_points) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         chosen = order[rank < quota]
-    own, shares = cells.labels[chosen], np.ones(len(chosen))
-    if space.n_points <= MOVE_POINTS and NEIGHBOR < len(cells) < space.n_points:
-        shares = _fullness(space, cells, chosen, full > 0) ** LEANING
-    total = np.bincount(own, shares, len(cells))
+    own = cells.labels[chosen]
+    total = np.bincount(own, shares[chosen], len(cells))
+    parts = np.where(total[own] > 0, shares[chosen] / np.where(total > 0, total, 1.0)[own], 1 / np.bincount(own)[own])
     demand = np.zeros(space.n_points)
-    demand[chosen] = full[own] * shares / np.where(total > 0, total, 1.0)[own]
+    demand[chosen] = full[own] * parts
     return demand
 
 
-def _fullness(space: FiniteMetric, cells: NestedCells, points: IntArray, is_full: NDArray[np.bool_]) -> FloatArray:
-    """Return the share of cells around each point that are full, the nearer the more, over the largest of these shares."""
+def leaning(space: FiniteMetric, cells: NestedCells, is_full: NDArray[np.bool_]) -> FloatArray:
+    """Return a power of the share of cells around each point that are full, the nearer the more; the same for all if costly."""
+    if space.n_points > MOVE_POINTS or not NEIGHBOR < len(cells) < space.n_points:
+        return np.ones(space.n_points)
     apart = space.distances_between(cells.seeds, cells.seeds)
     reach = np.maximum(np.partition(apart, NEIGHBOR, axis=1)[:, NEIGHBOR, None], 1e-300)
-    full, near = np.zeros(len(points)), np.zeros(len(points))
-    for part, block in space.blocks(cells.seeds, points):
+    full, near = np.zeros(space.n_points), np.zeros(space.n_points)
+    for part, block in space.blocks(cells.seeds):
         for bell, has_rows in zip(np.exp(-block / reach[part]), is_full[part], strict=True):  # one by one, however blocks are cut
             near += bell
             full += bell * has_rows
     shares = full / np.maximum(near, 1e-300)
-    return np.asarray(np.maximum(shares / shares.max(), 1e-6))
+    return np.asarray(np.maximum(shares / max(float(shares.max()), 1e-300), 1e-6) ** LEANING)

@@ -5,7 +5,7 @@ import pytest
 
 from spinney import FiniteMetric, PrivateKMedoids
 from spinney.algorithms import cells as module
-from spinney.algorithms.cells import spread
+from spinney.algorithms.cells import leaning, spread
 from spinney.algorithms.problem import SiteProblem
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
@@ -32,7 +32,8 @@ def spread_over(line, weights, cells):
     space = FiniteMetric.from_points(line)
     nothing = np.empty(0, dtype=np.int64)
     problem = SiteProblem(k=2, power=1, space=space, existing=nothing, budget=Budget.of(1.0), unit=Unit("add-remove"))
-    return spread(problem, cells, weights, np.random.default_rng(0))
+    full = weights > 0 if weights.any() else np.ones(len(weights), dtype=bool)
+    return spread(problem, cells, weights, leaning(space, cells, full), np.random.default_rng(0))
 
 
 def cells_of_a_line(n_cells=6, size=20):

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney import FiniteMetric
+from spinney.algorithms.fields import expected_demand
+from spinney.trees.nested_cells import NestedCells
+
+LINE = FiniteMetric.from_points(np.arange(120.0)[:, None])
+FINE = NestedCells(np.arange(120) // 10, np.arange(12) * 10 + 5)
+COARSE = NestedCells(np.arange(120) // 30, np.arange(4) * 30 + 15)
+
+
+def demand_of(fine, coarse, stds, space=LINE, cells=(FINE, COARSE)):
+    return expected_demand(space, cells, (np.array(fine), np.array(coarse)), stds, np.random.default_rng(0))
+
+
+def test_without_noise_cells_keep_their_counts():
+    counts = np.array([0, 5, 90, 100, 3, 0, 0, 0, 40, 0, 0, 7])
+    found = demand_of(counts, counts.reshape(4, 3).sum(axis=1), (1e-6, 1e-6))
+    np.testing.assert_allclose(found[0], counts, atol=0.01)
+
+
+def test_what_lies_between_full_cells_is_expected_to_be_full():
+    counts = np.array([0, 0, 0, 50, 50, 20, 50, 50, 0, 0, 0, 0])
+    found, _ = demand_of(counts, counts.reshape(4, 3).sum(axis=1), (15.0, 40.0))
+    assert found[5] > 30
+    assert found[10] < 5
+    alone = np.array([0, 0, 0, 0, 0, 20, 0, 0, 0, 50, 50, 50])
+    assert demand_of(alone, alone.reshape(4, 3).sum(axis=1), (15.0, 40.0))[0][5] < 15
+
+
+def test_demand_leans_to_full_neighbors():
+    counts = np.array([0, 0, 0, 80, 80, 40, 0, 0, 0, 0, 0, 0])
+    _, found = demand_of(counts, counts.reshape(4, 3).sum(axis=1), (5.0, 10.0))
+    assert found[50] > 2 * max(found[59], 0.1)
+
+
+def test_the_error_is_smaller_than_that_of_the_noisy_counts():
+    rng, truth = np.random.default_rng(5), np.array([0, 0, 0, 60, 60, 60, 60, 60, 0, 0, 0, 0])
+    errors = []
+    for _ in range(40):
+        noisy = np.round(truth + rng.laplace(0, 20, 12)).astype(int)
+        coarse = np.round(truth.reshape(4, 3).sum(axis=1) + rng.laplace(0, 40, 4)).astype(int)
+        found, _ = demand_of(noisy, coarse, (28.0, 57.0))
+        errors.append([((found - truth) ** 2).sum(), ((noisy - truth) ** 2).sum()])
+    field, plain = np.mean(errors, axis=0)
+    assert field < 0.6 * plain
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.one_of(st.integers(-(10**15), 10**15), st.integers(-5, 5)), min_size=12, max_size=12),
+    st.lists(st.integers(-(10**15), 10**15), min_size=4, max_size=4),
+    st.sampled_from([0.0, 1e-9, 1.0, 1e9, 1e15]),
+    st.sampled_from(["line", "one place", "star"]),
+)
+@pytest.mark.filterwarnings("error")
+def test_every_answer_is_served(fine, coarse, std, kind):
+    line = np.arange(120.0)[:, None]
+    star = 1.0 - np.eye(120)  # all points alike far
+    space = {
+        "line": FiniteMetric.from_points(line * 1e90),
+        "one place": FiniteMetric.from_points(np.zeros_like(line)),
+        "star": FiniteMetric.from_matrix(star),
+    }[kind]
+    assert all(np.isfinite(found).all() for found in demand_of(fine, coarse, (std, 3 * std), space))
