@@ -120,7 +120,7 @@ def table(results: dict[str, dict[str, list[list[float]]]], size: dict[str, floa
         means = [float(np.mean(ratios[f"{method} {epsilon:g}"])) for method in METHODS]
         runs = [sum(map(len, ratios[f"{method} {epsilon:g}"])) for method in METHODS]
         counts = f"{runs[0]} ({min(runs[1:])})"
-        lines.append([name, f"{epsilon:g}", counts, f"{bar:.2f}", f"**{means[0]:.3f}**", *(f"{mean:.2f}" for mean in means[1:])])
+        lines.append([name, f"{epsilon:g}", counts, f"{bar:g}", f"**{means[0]:.3f}**", *(f"{mean:.2f}" for mean in means[1:])])
         lines[-1].append(f"{np.mean(ratios[BLIND]):.2f}")
         if means[0] > bar:
             missed.append(f"{name}, epsilon {epsilon:g}: {means[0]:.3f}, at most {bar:.2f}")
