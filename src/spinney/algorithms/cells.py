@@ -144,12 +144,8 @@ def spread(
     """Return weights of all points: those of the cells, or the same for all cells if none has any, spread over their points."""
     space, full = problem.space, weights if weights.any() else np.ones(len(cells))
     quota = max(1, SEARCH_ENTRIES // (len(space.candidates) * int(np.count_nonzero(full))))
-    sizes, chosen = cells.sizes, np.arange(space.n_points)
-    if (sizes[full > 0] > quota).any():
-        order = rng.permutation(space.n_points)
-        order = order[np.argsort(cells.labels[order], kind="stable")]
-        rank = np.arange(space.n_points) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        chosen = order[rank < quota]
+    is_large = bool((cells.sizes[full > 0] > quota).any())
+    chosen = cells.sample(quota, rng) if is_large else np.arange(space.n_points)
     own = cells.labels[chosen]
     total = np.bincount(own, shares[chosen], len(cells))
     parts = np.where(total[own] > 0, shares[chosen] / np.where(total > 0, total, 1.0)[own], 1 / np.bincount(own)[own])

@@ -1,6 +1,6 @@
 """Expected demand of points, from noisy counts of cells in cells: places near one another have like demand.
 
-Letters: x the demand of a point, d a distance, mu, sigma and l below; G, N and V in `_Model`.
+Letters: x the demand of a point, d a distance, mu, sigma and l below; G and N in `_Model`.
 
 Demand is read as a Gaussian field (kriging, after Krige 1951): x has mean mu, and two points covary by sigma^2 exp(-d / l). Each
 point varies by itself too, as much as there are rows on average, for rows are whole. A noisy count is a sum of x and noise. The
@@ -86,7 +86,8 @@ def expected_demand(
     off = counts[1] - np.bincount(inside, counts[0])
     noisy = counts[0] + (off * noise / (many * noise + outer))[inside]  # what both answers say of the fine cells
     average = max(float(noisy.sum()), 1.0) / space.n_points
-    points, own = _standing(fine, rng)
+    points = fine.sample(STANDING, rng)
+    own = fine.labels[points]
     shares = (fine.sizes / np.bincount(own))[own]
     wide = float(np.median([rows.max() for _, block in space.blocks(coarse.seeds) for rows in block]))
     best, chosen = -np.inf, (np.zeros(len(fine)), np.zeros(space.n_points))
@@ -101,15 +102,6 @@ def expected_demand(
                 of_cells = mean * fine.sizes + sigma**2 * (pull @ alike) + varied * pull
                 best, chosen = found, (of_cells, mean + sigma**2 * (pull @ near) + average * pull[fine.labels])
     return chosen
-
-
-def _standing(cells: NestedCells, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return a few points of each cell, and their cells."""
-    order = rng.permutation(len(cells.labels))
-    order = order[np.argsort(cells.labels[order], kind="stable")]
-    own, sizes = cells.labels[order], cells.sizes
-    is_first = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[own] < STANDING
-    return order[is_first], own[is_first]
 
 
 def _nearness(space: FiniteMetric, cells: NestedCells, points: IntArray, own: IntArray, longest: float) -> list[FloatArray]:

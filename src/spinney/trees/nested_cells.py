@@ -93,6 +93,13 @@ class NestedCells:
         """How many points each cell has."""
         return np.bincount(self.labels[self.labels >= 0], minlength=len(self))
 
+    def sample(self, most: int, rng: np.random.Generator) -> IntArray:
+        """Draw up to so many points of each cell, one cell after the other."""
+        order = rng.permutation(np.flatnonzero(self.labels >= 0))
+        order = order[np.argsort(self.labels[order], kind="stable")]
+        sizes = self.sizes
+        return order[np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes) < most]
+
 
 def _spread_seeds(space: FiniteMetric, inside: IntArray, n_cells: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Draw the first seed evenly and each further one by squared distance; return them, and the nearest one's place."""
