@@ -154,12 +154,17 @@ def streets(side: int) -> FiniteMetric:
     return FiniteMetric.from_graph(sp.coo_array((rng.uniform(1, 3, len(tails)), (tails, heads)), shape=(side * side,) * 2))
 
 
-def tabulated(space: FiniteMetric, kind: type = np.float64) -> FiniteMetric:
-    """Return the same space with all distances in a table: faster to ask often, and its diameter is exact."""
+def all_distances(space: FiniteMetric, kind: type = np.float64) -> np.ndarray:
+    """Return the table of all distances."""
     table = np.empty((space.n_points, space.n_points), dtype=kind)
     for part, block in space.blocks():
         table[part] = block
-    return FiniteMetric.from_matrix(np.minimum(table, table.T, out=table))
+    return np.minimum(table, table.T, out=table)
+
+
+def tabulated(space: FiniteMetric) -> FiniteMetric:
+    """Return the same space with all distances in a table: faster to ask often, and its diameter is exact."""
+    return FiniteMetric.from_matrix(all_distances(space))
 
 
 def settings() -> Iterator[tuple[str, FiniteMetric, np.ndarray, int]]:

@@ -24,7 +24,7 @@ __all__ = ["REPETITIONS", "RESULTS", "main", "write_page"]
 RESULTS = File(__file__).parent / "results" / "fan_li_li"
 PAGE = "experiments/fan_li_li.md"
 #: The papers have 10 of each.
-REPETITIONS = {"graph-r1": 10, "graph-r100": 10, "mnist-l2": 5, "mnist-l1": 5}
+REPETITIONS = dict.fromkeys(("graph-r1", "graph-r100", "mnist-l2", "mnist-l1"), 10)
 
 
 def all_runs(folder: File = RESULTS) -> list[dict[str, Any]]:

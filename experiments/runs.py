@@ -32,6 +32,7 @@ __all__ = [
     "SEARCHED",
     "STARTS",
     "along",
+    "plain_starts",
     "read_runs",
     "run_space",
     "write_runs",
@@ -40,7 +41,8 @@ __all__ = [
 EPSILON = 1.0
 #: The papers' names of starts, and ours.
 STARTS = {"rand": "random", "kmedian++": "kmedian++", "HST": "hst"}
-PLAIN = tuple(f"NDP-{start}" for start in STARTS)
+#: Without privacy the papers have one set of points, U: here the demand, and beside it all points, which a private start reads.
+PLAIN = tuple(f"NDP-{start}{where}" for where in ("", " on U") for start in STARTS)
 PRINTED = tuple(f"DP-{start}" for start in STARTS)
 SEARCHED = tuple(f"DP-{start} corrected" for start in STARTS)
 OURS = ("cells", "coverage")
@@ -66,23 +68,33 @@ def along(service: Service, path: Path) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _plain(service: Service, tree: MetricHST, weights: np.ndarray, k: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Run the methods that are not private."""
-    space = service.space
-    starts = {
-        "NDP-rand": rng.choice(space.candidates, k, replace=False),
-        "NDP-kmedian++": seed_medoids(service, k, rng),
-        "NDP-HST": search_medoids(space, tree, tree.counts(weights), k),
-    }
+def plain_starts(service: Service, rows: np.ndarray, k: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Return the starts of the methods that are not private, by method: from the demand alone, and from all points alone."""
     found = {}
-    for name, start in starts.items():
+    for where, points in (("", rows), (" on U", np.arange(service.space.n_points))):
+        inside = service.space if where else FiniteMetric.from_matrix(service.space.distances_between(rows, rows))
+        weights = np.ones(inside.n_points)
+        tree = MetricHST.printed(inside, rng, PLAIN_LEVELS)
+        starts = {
+            "rand": rng.choice(inside.n_points, k, replace=False),
+            "kmedian++": seed_medoids(Service.of(inside, weights), k, rng),
+            "HST": search_medoids(inside, tree, tree.counts(weights), k),
+        }
+        found |= {f"NDP-{start}{where}": points[places] for start, places in starts.items()}
+    return found
+
+
+def _plain(service: Service, rows: np.ndarray, k: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Run the methods that are not private; centers may move to any point."""
+    found = {}
+    for name, start in plain_starts(service, rows, k, rng).items():
         end = local_search(service, start, alpha=ALPHA, steps=STEPS)
         found[name] = {"initial": service.cost(start), "final": end.cost, "iterations": end.swaps}
     return found
 
 
 def run_task(
-    space: FiniteMetric, rows: np.ndarray, trees: tuple[MetricHST, MetricHST], k: int, seed: int, methods: Collection[str]
+    space: FiniteMetric, rows: np.ndarray, tree: MetricHST, k: int, seed: int, methods: Collection[str]
 ) -> dict[str, dict[str, float]]:
     """Run each method once.
 
@@ -91,8 +103,8 @@ def run_task(
     space : FiniteMetric
     rows : array of int
         The demand.
-    trees : tuple of MetricHST
-        For the plain search and for the private one.
+    tree : MetricHST
+        For the private search.
     k : int
     seed : int
         Of starts and of noise; every method draws its own.
@@ -101,7 +113,7 @@ def run_task(
     weights = np.bincount(rows, minlength=space.n_points).astype(float)
     service = Service.of(space, weights)
     service.tabulate()
-    found = _plain(service, trees[0], weights, k, np.random.default_rng(seed)) if set(PLAIN) & set(methods) else {}
+    found = _plain(service, rows, k, np.random.default_rng(seed)) if set(PLAIN) & set(methods) else {}
     for method in methods:
         own = seed * len(METHODS) + METHODS.index(method)
         if method in OURS:
@@ -109,7 +121,7 @@ def run_task(
         elif method not in PLAIN:
             printed = method in PRINTED
             start = STARTS[method.split()[0].removeprefix("DP-")]
-            search = SearchOnTree(start, STEPS, not printed, LEVELS, made=trees[1])
+            search = SearchOnTree(start, STEPS, not printed, LEVELS, made=tree)
             path = run(search, space, rows, k, EPSILON, own, PrintedCurator if printed else Recorder)
             found[method] = along(service, path)
     return found
@@ -120,7 +132,7 @@ def run_space(
     repetition: int,
     methods: Collection[str] = METHODS,
     ks: Iterable[int] = KS,
-    n: int = 3000,
+    n: int | None = None,
     demand: int = DEMAND,
 ) -> list[dict[str, Any]]:
     """Run methods on one space, once for each kind of demand and each k.
@@ -132,19 +144,18 @@ def run_space(
     repetition : int
     methods : collection of str
     ks : iterable of int
-    n : int
-        The number of nodes of a graph.
+    n : int, optional
+        The number of points, by default that of `make_space`.
     demand : int
         The number of rows.
     """
     begun = time.process_time()
     records = []
     space, label = make_space(name, repetition, n)
-    rng = np.random.default_rng(repetition)
-    trees = MetricHST.build(space, rng, PLAIN_LEVELS), MetricHST.build(space, rng, LEVELS)
+    tree = MetricHST.printed(space, np.random.default_rng(repetition), LEVELS)
     for kind, rows in demand_sets(label, repetition, demand):
         for k in ks:
-            found = run_task(space, rows, trees, k, 1000 * repetition + k, methods)
+            found = run_task(space, rows, tree, k, 1000 * repetition + k, methods)
             where = {"space": SPACES[name], "demand": kind, "k": k, "repetition": repetition}
             records += [{**where, "method": method, **costs} for method, costs in found.items()]
     print(f"{SPACES[name]}: repetition {repetition}, {time.process_time() - begun:.0f} CPU s", flush=True)

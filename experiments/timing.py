@@ -42,9 +42,9 @@ def measure_times(spaces: Iterator[tuple[str, FiniteMetric]], ks: tuple[int, ...
         if (kind := type(space.source).__name__) not in warm:
             warm.add(kind)
             small = FiniteMetric.from_points(np.eye(99)) if kind == "Coordinates" else space
-            search_medoids(small, (tree := MetricHST.build(small, rng, LEVELS)), tree.counts(np.ones(small.n_points)), 2)
+            search_medoids(small, (tree := MetricHST.printed(small, rng, LEVELS)), tree.counts(np.ones(small.n_points)), 2)
             seed_medoids(service, 2, rng)
-        tree, built = timed(lambda s=space, r=rng: MetricHST.build(s, r, LEVELS))
+        tree, built = timed(lambda s=space, r=rng: MetricHST.printed(s, r, LEVELS))
         for k in ks:
             found = timed(lambda s=space, t=tree, w=weights, c=k: search_medoids(s, t, t.counts(w), c))[1]
             seeded = timed(lambda s=service, c=k, r=rng: seed_medoids(s, c, r))[1]

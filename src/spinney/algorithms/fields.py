@@ -5,8 +5,9 @@ Letters: x the demand of a point, d a distance, mu, sigma and l below; G and N i
 Demand is read as a Gaussian field (kriging, after Krige 1951): x has mean mu, and two points covary by sigma^2 exp(-d / l). Each
 point varies by itself too, as much as there are rows on average, for rows are whole. A noisy count is a sum of x and noise. The
 mu, sigma and l of a small grid are taken under which all noisy counts are most likely, and x is its mean given these counts.
-Where noise is little, cells keep their counts. The covariance of cells is that of a few points of each. Where distances make no
-covariance, what is negative in it is left out. Post-processing of noisy answers and public scales of noise.
+What fine and coarse counts say together is read as if its errors were independent, and those of the fine ones. The covariance of
+cells is that of a few points of each; where distances make no covariance, what is negative in it is left out. Where noise is
+little, cells keep their counts. Post-processing of noisy answers and public scales of noise.
 """
 
 from __future__ import annotations
@@ -93,14 +94,13 @@ def expected_demand(
     best, chosen = -np.inf, (np.zeros(len(fine)), np.zeros(space.n_points))
     for near in _nearness(space, fine, points, own, LONGEST * max(wide, 1e-300)):
         between = np.array([np.bincount(own, row[points] * shares, len(fine)) for row in near])
-        alike, varied = (between + between.T) / 2, average * fine.sizes
-        model = _Model.of(alike, noise + varied)
+        model = _Model.of((between + between.T) / 2, noise + average * fine.sizes)
         for sigma, mean in itertools.product(average * np.array(SIGMAS), average * np.array(MEANS)):
             rest = noisy - mean * fine.sizes
             if (found := model.likelihood(sigma**2, rest)) > best:
                 pull = model.solve(sigma**2, rest)
-                of_cells = mean * fine.sizes + sigma**2 * (pull @ alike) + varied * pull
-                best, chosen = found, (of_cells, mean + sigma**2 * (pull @ near) + average * pull[fine.labels])
+                # Whatever the distances are like, cells whose noise is little keep their counts.
+                best, chosen = found, (noisy - noise * pull, mean + sigma**2 * (pull @ near) + average * pull[fine.labels])
     return chosen
 
 
@@ -110,7 +110,8 @@ def _nearness(space: FiniteMetric, cells: NestedCells, points: IntArray, own: In
     shares = cells.sizes / np.bincount(own)
     for part, rows in space.blocks(points):
         for cell, row in zip(own[part], rows, strict=True):  # one by one, however blocks are cut
-            bell = np.exp(-row / longest)
+            with np.errstate(over="ignore"):  # no distance is too long
+                bell = np.exp(-row / longest)
             for sums in found:
                 sums[cell] += shares[cell] * bell
                 bell = bell * bell
