@@ -53,6 +53,14 @@ def test_part_of_the_points_is_carved_alone(space):
     assert len(cells) == 6
 
 
+@pytest.mark.parametrize("most", [1, 3, 1000])
+def test_up_to_so_many_points_of_each_cell_are_drawn(space, most):
+    cells = NestedCells.carve(space, 6, np.random.default_rng(1), np.arange(0, space.n_points, 2))
+    drawn = cells.sample(most, np.random.default_rng(3))
+    assert len(np.unique(drawn)) == len(drawn)
+    np.testing.assert_array_equal(cells.labels[drawn], np.repeat(np.arange(6), np.minimum(cells.sizes, most)))
+
+
 def test_fine_cells_lie_in_their_coarse_cell(space):
     coarse = NestedCells.carve(space, 5, np.random.default_rng(1))
     numbers = np.array([1, 3, 1000, 2, 1])
