@@ -69,7 +69,7 @@ def clear_sign(gaps: np.ndarray) -> int | None:
 
 
 def verdict(ratios: list[float], signs: list[int | None]) -> str:
-    """Return what a comparison over several cells comes to; those of a single repetition, where nothing is tested, do not count."""
+    """Return what a comparison over several cells comes to; those of one repetition, where nothing is tested, do not count."""
     ratios = [ratio for ratio, sign in zip(ratios, signs, strict=True) if sign is not None]
     tested, true = len(ratios), sum(ratio < 1 for ratio in ratios)
     clear, wrong = signs.count(-1), signs.count(1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import click
@@ -27,8 +29,8 @@ from spinney.privacy.pricing import Unit
 
 __all__ = ["asked_of", "audited"]
 
-#: The made-up space of sites, and the rows of the one run.
-POINTS, CANARIES = 12, 100
+#: The made-up space of sites, the rows of the one run, and how many pairs of neighbors a function of others is run on.
+POINTS, CANARIES, FEW_PAIRS = 12, 100, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,21 +169,35 @@ def audited(
         raise ParameterError.wrong(
             "method", "spinney audit", f"one of {', '.join(fitting)} here", wrong[0], "leave --method out."
         )
+    if not methods and importlib.util.find_spec("hypothesis") is None:
+        fitting.remove("search")
+        click.echo("search: left out, hypothesis is not installed. Hint: pip install 'spinney[audit]'", err=True)
     found: list[Finding] = []
     for method in methods or fitting:
         click.echo(f"{method} ...", err=True)
-        found.append(_run(method, asked, pairs, runs, examples, confidence, seed))
+        found.append(_run(method, asked, found, pairs, runs, examples, confidence, seed))
     return Findings.of(found)
 
 
-def _run(method: str, asked: _Subject, pairs: int, runs: int, examples: int, confidence: float, seed: int) -> Finding:
-    ours = hasattr(asked.subject, "prepare")
+def _run(
+    method: str, asked: _Subject, before: list[Finding], pairs: int, runs: int, examples: int, confidence: float, seed: int
+) -> Finding:
     if method == "replay":
         return replay_pairs(asked.subject, asked.pairs(pairs, seed))
     if method == "black-box":
-        made = list(asked.pairs(pairs, seed))
-        worst = [max(made, key=lambda pair: replay_pairs(asked.subject, [pair]).bound)] if ours else made[:8]
-        return black_box(asked.subject, worst, runs=runs, confidence=confidence, **asked.promised)
+        tried = list(asked.pairs(pairs, seed))[:FEW_PAIRS]
+        if hasattr(asked.subject, "prepare"):
+            replayed = [one for one in before if one.method == "replay"] or [
+                replay_pairs(asked.subject, asked.pairs(pairs, seed))
+            ]
+            tried = [_worst(asked.pairs(pairs, seed), replayed[0])]
+        return black_box(asked.subject, tried, runs=runs, confidence=confidence, **asked.promised)
     if method == "one-run":
         return one_run(asked.subject, asked.canaries(seed), confidence=confidence, random_state=seed)
     return search(asked.subject, asked.strategy(), examples=examples, seed=seed, **asked.promised)
+
+
+def _worst(pairs: Iterator[Pair], replayed: Finding) -> Pair:
+    """Return the pair that lost most when it was replayed: a finding tells its place."""
+    place = int(str(replayed.tried["worst pair"]).removeprefix("pair ").split(",")[0])
+    return next(islice(pairs, place, None))

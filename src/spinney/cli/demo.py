@@ -40,7 +40,7 @@ def run_demo(out: Path) -> None:
         raise DataError(f"{out} cannot be made a folder.\nHint: --out names a folder that may be written to.") from None
     pixels = public_colors()
     click.echo(f"{len(pixels)} pixels of a public photograph as rows of red, green, blue in [0, 255]; {CLUSTERS} clusters.")
-    click.echo("Finding the non-private cost (scikit-learn, best of 5); a first private fit also compiles its kernels (5 s) ...")
+    click.echo("Finding the non-private cost (scikit-learn, best of 5) ...")
     models = {
         (epsilon, algorithm): PrivateKMeans(CLUSTERS, epsilon=epsilon, bounds=(0, 255), algorithm=algorithm, random_state=0)
         for epsilon in EPSILONS

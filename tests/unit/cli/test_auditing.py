@@ -39,8 +39,18 @@ def test_an_estimator_is_audited_and_a_page_and_json_are_written(tmp_path):
     page = out.read_text()
     found = Findings.from_dict(json.loads(out.with_suffix(".json").read_text()))
     assert [one.method for one in found] == ["replay", "black box", "one run", "search"]
+    replayed, boxed = (one.tried["worst pair"].split(", ")[1] for one in list(found)[:2])
+    assert replayed == boxed, "the black box looks at the pair that lost most"
     for word in ("no promise was broken", "made up", "Cannot see", "at confidence 0.999", "Promised: epsilon 1"):
         assert word in page
+
+
+def test_without_hypothesis_the_search_is_left_out_before_any_work(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ended = audit("--algorithm", "lloyd", "--k", 2, "--pairs", 1, "--runs", 8)
+    assert ended.exit_code == 0, ended.output
+    assert ended.stderr.startswith("search: left out, hypothesis is not installed.")
+    assert "search ..." not in ended.stderr
 
 
 def test_what_an_audit_found_stands_in_the_release(tmp_path):
