@@ -32,4 +32,4 @@ def example(out: Path) -> None:
         for path, source in files.items():
             with written_whole(path) as part:
                 part.write_bytes(source.read_bytes())
-        click.echo(f"Wrote {' and '.join(map(str, files))}. Nobody is in them: they are made up.")
+        click.echo(f"Wrote {' and '.join(map(str, files))}. Nobody is in them: they are made up, bad cells too.")

@@ -26,7 +26,7 @@ from spinney.exceptions import ParameterError, ReleaseError
 __all__ = ["main"]
 
 
-SCALE = "Units: 'bounds' takes each column over its width, a number divides all; by name in a schema file."
+SCALE = "Units: 'bounds' takes each column over its width, a number divides all; a unit in a schema file goes before."
 
 
 class _Lines(click.Group):
