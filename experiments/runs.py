@@ -32,7 +32,6 @@ __all__ = [
     "SEARCHED",
     "STARTS",
     "along",
-    "plain_starts",
     "read_runs",
     "run_space",
     "write_runs",

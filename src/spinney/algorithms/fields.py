@@ -108,10 +108,10 @@ def _nearness(space: FiniteMetric, cells: NestedCells, points: IntArray, own: In
     """Return, for each l, sums of exp(-d / l) over each cell, estimated by some of its points: cells times all points."""
     found = [np.zeros((len(cells), space.n_points)) for _ in range(N_REACHES)]
     shares = cells.sizes / np.bincount(own)
+    farthest = 800 * longest  # exp(-800) is 0, and no quotient overflows
     for part, rows in space.blocks(points):
         for cell, row in zip(own[part], rows, strict=True):  # one by one, however blocks are cut
-            with np.errstate(over="ignore"):  # no distance is too long
-                bell = np.exp(-row / longest)
+            bell = np.exp(-np.minimum(row, farthest) / longest)
             for sums in found:
                 sums[cell] += shares[cell] * bell
                 bell = bell * bell

@@ -185,12 +185,11 @@ def _run(
     if method == "replay":
         return replay_pairs(asked.subject, asked.pairs(pairs, seed))
     if method == "black-box":
-        tried = list(asked.pairs(pairs, seed))[:FEW_PAIRS]
+        tried = list(islice(asked.pairs(pairs, seed), FEW_PAIRS))
         if hasattr(asked.subject, "prepare"):
-            replayed = [one for one in before if one.method == "replay"] or [
-                replay_pairs(asked.subject, asked.pairs(pairs, seed))
-            ]
-            tried = [_worst(asked.pairs(pairs, seed), replayed[0])]
+            replayed = next((one for one in before if one.method == "replay"), None)
+            replayed = replayed or replay_pairs(asked.subject, asked.pairs(pairs, seed))
+            tried = [_worst(asked.pairs(pairs, seed), replayed)]
         return black_box(asked.subject, tried, runs=runs, confidence=confidence, **asked.promised)
     if method == "one-run":
         return one_run(asked.subject, asked.canaries(seed), confidence=confidence, random_state=seed)
