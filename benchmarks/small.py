@@ -1,7 +1,8 @@
 """Small budgets: ``python -m benchmarks.small`` (SPINNEY_DATA set); writes a table into docs/utility.md.
 
 The mean cost of the default, 10 runs with secure noise, over the lowest cost of 20 runs of scikit-learn's KMeans, at epsilon
-0.1, 0.25, 0.5 and 1, beside what must hold. ``--data`` takes the sets whose names hold a text; what is not run again is kept.
+0.1, 0.25, 0.5 and 1, beside what must hold. Where that is within two standard errors of the mean, on either side, 40 runs say
+more. ``--data`` takes the sets whose names hold a text; what is not run again is kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from benchmarks.data import SETS, load, unit_box
 from benchmarks.tables import RESULTS, ROOT, into_page, markdown, save
 
-EPSILONS, RUNS = (0.1, 0.25, 0.5, 1.0), 10
+EPSILONS, RUNS, MORE_RUNS = (0.1, 0.25, 0.5, 1.0), 10, 40
 #: Names, the number of clusters, delta, and the largest mean at each epsilon; none means that it is not asked for.
 ROWS: list[tuple[str, int, float, tuple[float | None, ...]]] = [
     ("s1", 15, 0.0, (1.45, 1.10, 1.03, 1.01)),
@@ -56,19 +57,28 @@ def plain_cost(name: str, k: int) -> float:
     return float(json.loads(cache.read_text()))
 
 
-def measure(cell: tuple[str, int, float, float]) -> list[float]:
+def error(ratios: list[float]) -> float:
+    """Return the standard error of a mean."""
+    return float(np.std(ratios, ddof=1) / len(ratios) ** 0.5)
+
+
+def measure(cell: tuple[str, int, float, float, float | None]) -> list[float]:
     """Return the ratios of one cell."""
     from spinney import PrivateKMeans
 
-    name, k, delta, epsilon = cell
-    rows, plain = rows_of(name), plain_cost(name, k)
-    models = (PrivateKMeans(k, epsilon=epsilon, delta=delta, bounds=(-1, 1), random_state=run) for run in range(RUNS))
-    return [round(-model.fit(rows).score(rows) / plain, 4) for model in models]
+    name, k, delta, epsilon, bar = cell
+    rows, plain, ratios = rows_of(name), plain_cost(name, k), []
+    for run in range(MORE_RUNS):
+        if run == RUNS and (bar is None or abs(np.mean(ratios) - bar) > 2 * error(ratios)):
+            break
+        model = PrivateKMeans(k, epsilon=epsilon, delta=delta, bounds=(-1, 1), random_state=run)
+        ratios.append(round(-model.fit(rows).score(rows) / plain, 4))
+    return ratios
 
 
 def told(ratios: list[float], bar: float | None) -> str:
     """Return a mean with its standard error and its bar."""
-    text = f"{np.mean(ratios):.3f} ± {np.std(ratios, ddof=1) / len(ratios) ** 0.5:.3f}"
+    text = f"{np.mean(ratios):.3f} ± {error(ratios):.3f}"
     if bar is None:
         return text
     return f"{text} ({bar:g})" if np.mean(ratios) <= bar else f"**{text}** ({bar:g})"
@@ -87,7 +97,7 @@ def main() -> None:
             title = f"{name}, k = {k}, delta {delta:g}"
             if chosen.data in name or title not in found:
                 plain_cost(name, k)
-                cells = [(name, k, delta, epsilon) for epsilon in EPSILONS]
+                cells = [(name, k, delta, epsilon, bar) for epsilon, bar in zip(EPSILONS, bars, strict=True)]
                 found[title] = dict(zip(map(str, EPSILONS), pool.map(measure, cells, chunksize=1), strict=True))
                 save("small", found)
             lines.append([title, *(told(found[title][str(one)], bar) for one, bar in zip(EPSILONS, bars, strict=True))])
