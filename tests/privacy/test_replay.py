@@ -12,6 +12,7 @@ from cases import ASKED, CASES
 import spinney.questions.counts
 from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms import starts
 from spinney.algorithms.lloyd import Lloyd
 from spinney.audit import compare, record, replay, replay_pairs, table_pairs
 from spinney.curators.gate import Curator
@@ -56,6 +57,21 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, ca
         near = {"one row replaced"} if adjacency == "replace" else {"one row fewer", "one far row more"}
         assert name not in near or found.beyond == ()
         assert name != "no rows" or found.beyond  # not neighbors: an audit that never complains would show nothing
+
+
+@covering("estimator, adjacency, delta", [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6])
+def test_which_reading_of_a_summary_is_trusted_follows_the_rows_through_answers_alone(monkeypatch, estimator, adjacency, delta):
+    monkeypatch.setattr(starts, "RESTS", 2.0)
+    monkeypatch.setattr(starts, "WORST", 1e9)  # both readings are compared always
+    rows, model = rows_of(5), estimator(6, epsilon=9.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, algorithm="tree")
+    first = record(model, rows)
+    assert first.seen["error"] is None
+    assert [asked.name for asked in first.questions].count("cost") == 1
+    for name, near in others(rows).items():
+        found = compare(first, record(model, near, source=first.frozen()))
+        assert found.visible == ()
+        neighbors = {"one row replaced"} if adjacency == "replace" else {"one row fewer", "one far row more"}
+        assert name not in neighbors or found.beyond == ()
 
 
 @covering("asked, adjacency, delta, grouped", ASKED, ["add-remove", "replace"], [0.0, 1e-6], [False, True], indirect=["asked"])

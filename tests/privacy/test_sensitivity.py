@@ -213,11 +213,17 @@ def test_one_row_moves_one_bin_of_every_column(world, spy, charge):
     assert max(norms(replaced)) <= 2 * d
 
 
-@given(world=worlds(), power=st.sampled_from([1, 2]), is_difference=st.booleans())
+@given(
+    world=worlds(),
+    power=st.sampled_from([1, 2]),
+    is_difference=st.booleans(),
+    most=st.sampled_from([None, 1e-100, 0.01, 1e100]),
+)
 @examples
-def test_one_row_moves_a_cost_by_at_most_its_public_range(world, power, is_difference, spy, charge):
+def test_one_row_moves_a_cost_by_at_most_its_public_range(world, power, is_difference, most, spy, charge):
     second = world.domain.clip(world.centers[::-1] * 0.9) if is_difference else None
-    added, replaced = world.moves(spy, charge, "cost", lambda c, asked: c.ask(Cost(world.centers, power, second), asked))
+    question = Cost(world.centers, power, second, most)
+    added, replaced = world.moves(spy, charge, "cost", lambda c, asked: c.ask(question, asked))
     assert norms(added)[0] <= COST_STEPS
     assert norms(replaced)[0] <= 2 * COST_STEPS
 

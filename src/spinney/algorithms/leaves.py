@@ -20,10 +20,11 @@ from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import Counting, Counts
+from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits, TreeCells
 
-__all__ = ["Leaf", "are_full", "chances", "staged_leaves"]
+__all__ = ["Leaf", "are_full", "chances", "remoteness", "staged_leaves"]
 
 #: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
 #: deviations for m leaves: the decisions to split have said already that rows are near.
@@ -32,6 +33,8 @@ SURE_LEVELS, SURE = 3, 0.3
 FELLOWS, FELLOW_SHARE = 50, 1 / 8
 #: Counts are told apart by half a scale of noise up to so many scales, and by a fifth of themselves above.
 CERTAIN = 10.0
+#: Distances are taken to at most so many leaves that surely have rows; shorter ones, and narrower leaves, are told apart no more.
+MOST_SURE, NARROWEST = 2**12, 1e-9
 #: Cells of the first stage are expected to hold so many standard deviations of their noise, if rows were spread evenly ...
 CELL_STDS = 0.5
 #: ... and are those of at most this level.
@@ -63,9 +66,16 @@ def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 def chances(private_counts: NDArray[np.int64], levels: NDArray[np.int64], noise: Noise) -> FloatArray:
-    """Return how likely each leaf is to have rows, by the noisy counts of leaves of like level.
+    """Return how likely each leaf is to have rows, by the noisy counts of leaves that are alike.
 
     Where a tree is shallow nearly all leaves are empty, and one that is full by its noise alone may lie far from all rows.
+
+    Parameters
+    ----------
+    private_counts : array of int
+    levels : array of int
+        Leaves with near numbers are alike: of like level, or of like `remoteness`.
+    noise : Noise
     """
     n, found, cuts = len(levels), np.ones(len(levels)), [0]
     if noise.distribution == "none":
@@ -79,6 +89,27 @@ def chances(private_counts: NDArray[np.int64], levels: NDArray[np.int64], noise:
             cuts.append(end)
     for fellows in np.split(order, cuts[1:]):
         found[fellows] = Occupancy.of(rounded[fellows], noise).has_rows
+    return found
+
+
+def remoteness(points: FloatArray, spreads: FloatArray, private_counts: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+    """Return how far leaves lie from the nearest that surely has rows: fourths of the logarithm of this over their own spread.
+
+    Parameters
+    ----------
+    points : array of shape (m, d)
+        Of the leaves.
+    spreads : array of shape (m,)
+        Of the leaves' rows around them.
+    private_counts : array of int
+    noise : Noise
+    """
+    found = np.zeros(len(points), dtype=np.int64)
+    largest = np.argsort(-private_counts, kind="stable")[:MOST_SURE]
+    sure = largest[private_counts[largest] > noise.quantile(1 - 1 / max(len(points), 2))]
+    if sure.size:
+        squares = nearest(points, points[sure])[0] / np.maximum(spreads, NARROWEST) ** 2
+        found[:] = np.round(2 * np.log(np.maximum(squares, NARROWEST)))
     return found
 
 

@@ -6,16 +6,17 @@ Letters: k clusters, d columns, eps the whole budget.
 2. ``columns``   noisy histograms of the columns say which column to halve next, and where in a cell its rows are.
 3. ``splits``    PrivTree decides which cells need to be smaller; the first levels are split without looking.
 4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows. From five
-   columns on a count weighs as likely as its leaf is to have rows at all.
+   columns on a count weighs as likely as its leaf is to have rows at all, which is read in two ways.
    If the number of clusters is to be found, it is found here (`spinney.solvers.valleys`); k is the most there may be before.
 5. Seeding and descent with restarts on the summary: free post-processing.
-6. ``radii 1``   noisy histogram of distances to the centers, for the clipping radii.
-7. ``polish 1``  one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio; the moved
+6. ``choice``    which of the two ways leads to centers that cost the rows less (`spinney.algorithms.starts`), if it matters.
+7. ``radii 1``   noisy histogram of distances to the centers, for the clipping radii.
+8. ``polish 1``  one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio; the moved
    centers are clustered again by their noisy weights.
-8. ``radii 2``, ``polish 2``  the same once more; of k-median another step if one is chosen (`spinney.algorithms.medians`).
-9. ``sizes``     noisy sizes of the released clusters.
+9. ``radii 2``, ``polish 2``  the same once more; of k-median another step if one is chosen (`spinney.algorithms.medians`).
+10. ``sizes``    noisy sizes of the released clusters.
 
-With few columns leaves are small, their points are near their rows, and 6 to 8 are left out: the tree gets their budget. With
+With few columns leaves are small, their points are near their rows, and 6 to 9 are left out: the tree gets their budget. With
 more, the last step moves as many centers as its budget supports (`supported`), and the others come from the summary. The first
 step is taken if it supports all centers, else the last one gets its budget, in one question; pure noise, which falls faster when
 charges are put together, has two steps with many columns only. There a leaf's point is far from its rows, and the first step
@@ -34,7 +35,7 @@ import numpy as np
 
 from spinney.algorithms.columns import ask_densities, bins_of, spreads
 from spinney.algorithms.indicators import adding_up, consistent
-from spinney.algorithms.leaves import are_full, chances
+from spinney.algorithms.leaves import are_full, chances, remoteness
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.medians import (
     MEDIAN_STEP,
@@ -47,10 +48,12 @@ from spinney.algorithms.medians import (
 )
 from spinney.algorithms.polish import WeightedLeaves, ask_rings, completed, polish, step_widths, supported, together
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.starts import cheaper
 from spinney.constraints import check
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Measure
 from spinney.privacy.composition import Part
+from spinney.questions.cost import Costing
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import Rings, Whole
@@ -73,14 +76,15 @@ SHARES = {
     "columns": 5,
     "splits": 30,
     "leaves": 20,
+    "choice": 3,
     "radii 1": 2,
     "polish 1": 12,
     "radii 2": 3,
-    "polish 2": 24,
+    "polish 2": 21,
     "sizes": 3,
 }
 #: With those, if noise is pure, or if medians are found by a step that charges cannot be put together for.
-ONE_STEP_SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "radii": 5, "polish": 36, "sizes": 3}
+ONE_STEP_SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "choice": 3, "radii": 5, "polish": 33, "sizes": 3}
 #: From so many columns on; the first step moves up to OVER times as many centers as asked for.
 MANY_COLUMNS, OVER = 12, 1.5
 MANY_COLUMNS_SHARES = {
@@ -88,10 +92,11 @@ MANY_COLUMNS_SHARES = {
     "columns": 4,
     "splits": 15,
     "leaves": 14,
+    "choice": 3,
     "radii 1": 3,
     "polish 1": 18,
     "radii 2": 3,
-    "polish 2": 39,
+    "polish 2": 36,
     "sizes": 3,
 }
 #: The names of the last step, with one and with two.
@@ -135,7 +140,7 @@ class Tree(Algorithm):
         d, how = problem.n_features, self.median_step
         middle = SHARES if problem.budget.delta > 0 and how == MEDIAN_STEPS[0] else ONE_STEP_SHARES
         shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else middle if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
-        kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting()}
+        kinds: dict[str, Kind] = {"columns": Counting(problem.n_features), "splits": Splitting(), "choice": Costing()}
         kinds |= dict.fromkeys(("polish 1", *LAST_STEPS), Summing(problem.kernel, problem.n_features))
         parts = [kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items()]
         if how == MEDIAN_STEPS[0]:
@@ -172,13 +177,14 @@ class Tree(Algorithm):
 
 @dataclass(frozen=True)
 class Summary(WeightedLeaves):
-    """The full leaves, the noisy number of rows, the units of columns for steps.
+    """The full leaves, the noisy number of rows, the units of columns for steps, weights that doubt leaves far from all others.
 
     And all leaves, if clusters are to be counted.
     """
 
     n: float
     widths: FloatArray | None
+    doubting: FloatArray
     cells: NoisyCells | None
 
 
@@ -197,13 +203,15 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
     full = are_full(weights / max(std, 1e-9), levels)
     widths = step_widths(problem, spreads(densities, problem.domain))
-    kept = leaves.take(np.flatnonzero(full))
-    cells = None
+    points, kept, cells = _points(leaves, problem.schema), leaves.take(np.flatnonzero(full)), None
     if problem.is_counted:
-        cells = NoisyCells(_points(leaves, problem.schema), weights, *leaves.boxes(), full, std)
+        cells = NoisyCells(points, weights, *leaves.boxes(), full, std)
+    doubting = weights
     if problem.n_features >= FEW_COLUMNS:
+        remote = remoteness(points, leaves.spreads(), answer.private_counts, answer.noise)
         weights = weights * chances(answer.private_counts, levels, answer.noise)
-    return Summary(kept, _points(kept, problem.schema), weights[full], n, widths, cells)
+        doubting = weights * chances(answer.private_counts, remote, answer.noise)
+    return Summary(kept, points[full], weights[full], n, widths, doubting[full], cells)
 
 
 def _points(leaves: TreeCells, schema: Schema | None) -> FloatArray:
@@ -252,20 +260,43 @@ def stepped(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
 ) -> Finished:
     """Cluster the summary, polish the centers once or twice, and take those that no step supports from the summary."""
-    names, found, k = _last_names(charges), (summary.points, summary.weights), problem.k
+    names, k = _last_names(charges), problem.k
     many = first_centers(problem, charges, summary.n, summary.widths) if "polish 1" in charges else 0
     if "polish 1" in charges and how != MEDIAN_STEPS[0]:
         many = max(many, k)
     fillers = problem.domain.sample(max(many, k), rng)
+    summary, whole, charges = _chosen(curator, problem, charges, summary, fillers, rng, how)
+    found = summary.points, summary.weights
     if many:
-        start = solve(*found, many, problem.power, rng, fillers).centers
+        start = whole if many == k else solve(*found, many, problem.power, rng, fillers).centers
         rings = ask_rings(curator, problem, start, charges["radii 1"], summary)
         step = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
         found = step.centers, step.weights
+        whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
     elif "polish 1" in charges:
         pairs = {name: (charges[name.replace("2", "1")], charges[name]) for name in names}
         charges = {**charges, **{name: curator.pool(pair, pair[1].question) for name, pair in pairs.items()}}
-    return _moved(curator, problem, charges, names, summary, found, fillers, rng, how)
+    return _moved(curator, problem, charges, names, summary, found, whole, fillers, rng, how)
+
+
+def _chosen(
+    curator: Curator,
+    problem: PointProblem,
+    charges: Charges,
+    summary: Summary,
+    fillers: FloatArray,
+    rng: np.random.Generator,
+    how: str,
+) -> tuple[Summary, FloatArray, Charges]:
+    """Return the summary with the weights to trust, and its centers; what need not be asked pays for the last step."""
+    start = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers[: problem.k])
+    readings, last = (summary.weights, summary.doubting), _last_names(charges)[1]
+    better = cheaper(curator, problem, charges["choice"], summary.points, readings, start, rng)
+    if better is not None:
+        return replace(summary, weights=readings[better is not start]), better.centers, charges
+    if how == MEDIAN_STEPS[0] and charges["choice"].measure is charges[last].measure:
+        charges = {**charges, last: curator.pool((charges["choice"], charges[last]), charges[last].question)}
+    return summary, start.centers, charges
 
 
 def _moved(
@@ -275,13 +306,13 @@ def _moved(
     names: tuple[str, str],
     summary: Summary,
     found: tuple[FloatArray, FloatArray],
+    whole: FloatArray,
     fillers: FloatArray,
     rng: np.random.Generator,
     how: str,
 ) -> Finished:
-    """Cluster weighted points, polish as many centers as the last step supports, and complete them for the summary."""
+    """Polish as many of the centers of weighted points as the last step supports, and complete them for the summary."""
     k = problem.k
-    whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
     asked, last = names
     is_plain = how == MEDIAN_STEPS[0]
     few = (

@@ -68,7 +68,7 @@ CATALOG: dict[str, Listed] = {
             ("proofs/questions.md", "proofs/pricing.md"), (_BRUTE, _SEARCH),
         ),
         Listed(
-            Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range",
+            Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range, or of a smaller one",
             ("proofs/questions.md",), (_BRUTE, _SEARCH),
         ),
         Listed(

@@ -15,7 +15,7 @@ from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import finite_points, frozen, require
+from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import Answer, additive_record
@@ -83,11 +83,14 @@ class Cost(Question):
     power : {1, 2}
         1 sums distances, 2 squared distances.
     second : array of shape (m, d), optional
+    most : float, optional
+        A row's cost, or difference, is cut off at this, if its public range is larger: less noise, where few rows matter most.
     """
 
     first: FloatArray
     power: int
     second: FloatArray | None = None
+    most: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
@@ -99,18 +102,22 @@ class Cost(Question):
         return Costing()
 
     def check(self, ground: Ground) -> None:
-        """Centers must be finite."""
+        """Centers must be finite, and what is cut off at a positive number."""
         require(ground.domain is not None, "only rows of numbers have such a cost")
         require(type(self.power) is int and self.power in (1, 2), "the power must be 1 or 2")
         for centers in (self.first, self.second):
             if centers is not None:
                 finite_points(centers, ground.n_features, "centers")
+        if self.most is not None:
+            lawful = type(self.most) is float and SHORTEST < self.most < LONGEST
+            require(lawful, "what a cost is cut off at must be a positive number")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CostAnswer:
         """Sum, and add noise."""
         assert ground.domain is not None
         second = frozen(np.empty((0, self.first.shape[1]))) if self.second is None else self.second
-        step = cost_range(ground.domain, self.first, second, self.power) / COST_STEPS
+        most = cost_range(ground.domain, self.first, second, self.power)
+        step = (most if self.most is None else min(most, self.most)) / COST_STEPS
         (total,) = rows.exact(Costs(self.first, second, self.power, step))
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spinney import Box
-from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, chances, staged_leaves
+from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, chances, remoteness, staged_leaves
 from spinney.mechanisms.additive import Noise
 from spinney.trees.quadtree import Splits
 
@@ -61,3 +61,18 @@ def test_chances_are_probabilities_whatever_the_leaves(leaves):
     found = chances(counts, levels, Noise("laplace", 10.0))
     assert ((found >= 0) & (found <= 1)).all()
     assert (chances(counts, levels, Noise("none", 0.0)) == 1).all()
+
+
+def test_leaves_far_from_all_that_surely_have_rows_are_remote_for_their_width():
+    noise, points = Noise("laplace", 10.0), np.array([[0.0, 0.0], [0.1, 0.0], [0.9, 0.0], [0.9, 0.0]])
+    near, far, wide = remoteness(points, np.array([0.1, 0.1, 0.1, 0.3]), np.array([500, 3, 3, 3]), noise)[1:]
+    assert near < wide < far
+    np.testing.assert_array_equal(remoteness(points, np.ones(4), np.array([1, -3, 2, 0]), noise), np.zeros(4))
+
+
+@given(st.lists(st.tuples(st.integers(-200, 5000), st.floats(0, 10), st.floats(-1, 1)), max_size=100))
+def test_every_leaf_has_a_remoteness(leaves):
+    counts, spreads, points = (np.array([leaf[i] for leaf in leaves]) for i in range(3))
+    found = remoteness(points.reshape(-1, 1), spreads, counts, Noise("gaussian", 10.0))
+    assert found.shape == counts.shape
+    assert found.dtype == np.int64

@@ -144,6 +144,20 @@ def test_a_cost_difference_is_that_of_brute_force(open_curator, power, others):
 
 
 @pytest.mark.parametrize("power", [1, 2])
+def test_each_row_is_cut_off_and_the_noise_follows(open_curator, power):
+    second = BOX.sample(4, np.random.default_rng(5))
+    gaps = distances(ROWS, CENTERS).min(axis=1) ** power - distances(ROWS, second).min(axis=1) ** power
+    most, widest = float(np.quantile(np.abs(gaps), 0.7)), cost_range(BOX, CENTERS, second, power)
+    curator, ask = open_curator(ROWS, BOX, "cost")
+    answer = curator.ask(Cost(CENTERS, power, second, most), ask)
+    assert answer.private_cost == pytest.approx(np.clip(gaps, -most, most).sum(), abs=1e-4)
+    curator, *asks = open_curator(ROWS, BOX, *["cost"] * 3, epsilon=1.0)
+    stds = [curator.ask(Cost(CENTERS, power, second, m), ask).std for m, ask in zip((None, most, 2 * widest), asks, strict=True)]
+    assert stds[1] / stds[0] == pytest.approx(most / widest)
+    assert stds[2] == stds[0]
+
+
+@pytest.mark.parametrize("power", [1, 2])
 def test_equal_solutions_differ_by_nothing(open_curator, power):
     curator, ask = open_curator(ROWS, BOX, "cost")
     assert curator.ask(Cost(CENTERS, power, CENTERS.copy()), ask).private_cost == 0

@@ -215,6 +215,10 @@ NUMBERS = {
     "a cubic cost": (lambda: Cost(CENTERS, 3), "power"),
     "a power that is no int": (lambda: Cost(CENTERS, 2.0), "power"),
     "a power of True": (lambda: Cost(CENTERS, True), "power"),
+    **{
+        f"a cost cut off at {most}": (lambda m=most: Cost(CENTERS, 2, None, m), "cut off")
+        for most in (0.0, -1.0, np.inf, np.nan, 1, True, "1", 1e-200, np.float64(1.0))
+    },
     "falling edges": (lambda: Counts(Rings(CENTERS, [0.2, 0.1])), "edges"),
     "more bins than there are": (lambda: Counts(ColumnBins(8)), "bits"),
     "fewer bins than one": (lambda: Counts(ColumnBins(-1)), "bits"),

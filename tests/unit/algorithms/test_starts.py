@@ -1,0 +1,54 @@
+import math
+
+import numpy as np
+import pytest
+
+from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.starts import cheaper
+from spinney.exceptions import CuratorError
+from spinney.questions.cost import Cost
+from spinney.solvers.weighted import solve
+
+#: Three clusters and a place far off; by the first reading it has 40 rows, by the second hardly any.
+POINTS = np.array([[-0.6, -0.6], [-0.3, -0.6], [-0.6, -0.3], [0.9, 0.9]])
+READINGS = np.array([2000.0, 2000.0, 2000.0, 40.0]), np.array([2000.0, 2000.0, 2000.0, 1.0])
+ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+
+
+def rows_of(far):
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(point, 0.02, (n, 2)) for point, n in zip(POINTS, (2000, 2000, 2000, far), strict=True)])
+
+
+def choose(open_curator, rows, estimator=PrivateKMeans, epsilon=1.0, readings=READINGS, k=3, seed=0):
+    problem = estimator(k, epsilon=1.0, bounds=(-1, 1)).plan(2).problem
+    curator, charge = open_curator(rows, problem.domain, "cost", epsilon=epsilon, seed=seed)
+    start = solve(POINTS, readings[0], k, problem.power, np.random.default_rng(0), np.tile(POINTS, (2, 1))[:k])
+    return start, cheaper(curator, problem, charge, POINTS, readings, start, np.random.default_rng(0))
+
+
+@ESTIMATORS
+def test_a_center_that_rests_on_noise_is_given_up_and_one_that_rests_on_rows_is_kept(open_curator, estimator):
+    readings = READINGS if estimator is PrivateKMeans else (READINGS[0] * [1, 1, 1, 20], READINGS[1])
+    for seed in range(10):
+        for far, is_kept in ((0, False), (1500, True)):
+            start, found = choose(open_curator, rows_of(far), estimator, readings=readings, seed=seed)
+            assert (found is start) == is_kept
+            assert (np.abs(found.centers - POINTS[3]).max(axis=1) < 0.1).any() == is_kept
+
+
+def test_nothing_is_asked_where_readings_agree_or_noise_would_hide_the_answer(open_curator, monkeypatch):
+    monkeypatch.setattr(Cost, "answer", None)  # whoever asks fails
+    assert choose(open_curator, rows_of(0), readings=(READINGS[0], READINGS[0]))[1] is None
+    assert choose(open_curator, rows_of(0), readings=(READINGS[0], 0.6 * READINGS[0]))[1] is None
+    assert choose(open_curator, rows_of(0), epsilon=1e-3)[1] is None
+    with pytest.raises(CuratorError):
+        choose(open_curator, rows_of(0))
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, math.inf])
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (1.0, 0.0), (1e12, 1e-12)])
+def test_any_weights_give_a_start_or_none(open_curator, epsilon, weights):
+    readings = np.full(4, weights[0]), np.full(4, weights[1])
+    _, found = choose(open_curator, rows_of(3), epsilon=epsilon, readings=readings, k=5)
+    assert found is None or found.centers.shape == (5, 2)
