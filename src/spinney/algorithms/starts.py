@@ -30,8 +30,8 @@ REACH = 30.0
 ERROR = 0.03
 #: Nothing is asked if noise is this part of the cost or more.
 WORST = 0.1
-#: Nothing lies farther off.
-FARTHEST = 1e100
+#: A row is cut off between these, however little the summary seems to cost.
+NEAREST, FARTHEST = 1e-100, 1e100
 
 
 def cheaper(
@@ -70,5 +70,5 @@ def cheaper(
     most = max(REACH * cost / max(float(first.sum()), 1.0), ERROR * cost / max(noise, 1e-300))
     if noise * most >= WORST * cost:
         return None
-    question = Cost(start.centers, problem.power, other.centers, min(most, FARTHEST))
+    question = Cost(start.centers, problem.power, other.centers, min(max(most, NEAREST), FARTHEST))
     return other if curator.ask(question, charge).private_cost > 0 else start

@@ -46,9 +46,10 @@ def test_nothing_is_asked_where_readings_agree_or_noise_would_hide_the_answer(op
         choose(open_curator, rows_of(0))
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, math.inf])
-@pytest.mark.parametrize("weights", [(0.0, 0.0), (1.0, 0.0), (1e12, 1e-12)])
-def test_any_weights_give_a_start_or_none(open_curator, epsilon, weights):
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e6, math.inf])
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (1.0, 0.0), (1e12, 1e-12), (1e-180, 1e-190)])
+def test_any_weights_give_a_start_or_none(open_curator, epsilon, weights, k):
     readings = np.full(4, weights[0]), np.full(4, weights[1])
-    _, found = choose(open_curator, rows_of(3), epsilon=epsilon, readings=readings, k=5)
-    assert found is None or found.centers.shape == (5, 2)
+    _, found = choose(open_curator, rows_of(3), epsilon=epsilon, readings=readings, k=k)
+    assert found is None or found.centers.shape == (k, 2)
