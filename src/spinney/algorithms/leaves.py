@@ -108,7 +108,8 @@ def remoteness(points: FloatArray, spreads: FloatArray, private_counts: NDArray[
     largest = np.argsort(-private_counts, kind="stable")[:MOST_SURE]
     sure = largest[private_counts[largest] > noise.quantile(1 - 1 / max(len(points), 2))]
     if sure.size:
-        squares = nearest(points, points[sure])[0] / np.maximum(spreads, NARROWEST) ** 2
+        squares, unsure = np.zeros(len(points)), np.delete(np.arange(len(points)), sure)
+        squares[unsure] = nearest(points[unsure], points[sure])[0] / np.maximum(spreads[unsure], NARROWEST) ** 2
         found[:] = np.round(2 * np.log(np.maximum(squares, NARROWEST)))
     return found
 

@@ -25,7 +25,6 @@ from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing, Sums
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
-from spinney.trees.quadtree import TreeCells
 
 __all__ = [
     "Moved",
@@ -115,16 +114,16 @@ def ring_edges(problem: PointProblem) -> FloatArray:
 
 @dataclass(frozen=True)
 class WeightedLeaves:
-    """A private summary: leaves of a tree, a point of each, and about how many rows it has."""
+    """A private summary: a point of each leaf of a tree, how far its rows spread around it, and about how many it has."""
 
-    leaves: TreeCells
     points: FloatArray
+    spreads: FloatArray
     weights: FloatArray
 
     def rings(self, centers: FloatArray, edges: FloatArray) -> FloatArray:
         """Return how many rows of each center are expected within each ring."""
         squares, labels = nearest(self.points, centers)
-        places = np.minimum(np.searchsorted(edges, np.sqrt(squares + self.leaves.spreads() ** 2)), len(edges) - 1)
+        places = np.minimum(np.searchsorted(edges, np.sqrt(squares + self.spreads**2)), len(edges) - 1)
         slots = np.bincount(labels * len(edges) + places, self.weights, len(centers) * len(edges)).astype(np.float64)
         return slots.reshape(len(centers), len(edges))
 

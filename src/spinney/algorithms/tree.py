@@ -203,21 +203,21 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
     full = are_full(weights / max(std, 1e-9), levels)
     widths = step_widths(problem, spreads(densities, problem.domain))
-    points, kept, cells = _points(leaves, problem.schema), leaves.take(np.flatnonzero(full)), None
+    (points, distances), cells = _placed(leaves, problem.schema), None
     if problem.is_counted:
         cells = NoisyCells(points, weights, *leaves.boxes(), full, std)
     doubting = weights
     if problem.n_features >= FEW_COLUMNS:
-        remote = remoteness(points, leaves.spreads(), answer.private_counts, answer.noise)
+        remote = remoteness(points, distances, answer.private_counts, answer.noise)
         weights = weights * chances(answer.private_counts, levels, answer.noise)
         doubting = weights * chances(answer.private_counts, remote, answer.noise)
-    return Summary(kept, points[full], weights[full], n, widths, doubting[full], cells)
+    return Summary(points[full], distances[full], weights[full], n, widths, doubting[full], cells)
 
 
-def _points(leaves: TreeCells, schema: Schema | None) -> FloatArray:
-    """Return a point of each leaf, with shares of categories such as its rows can have."""
-    points = leaves.representatives()
-    return points if schema is None else consistent(points, *leaves.boxes(), schema)
+def _placed(leaves: TreeCells, schema: Schema | None) -> tuple[FloatArray, FloatArray]:
+    """Return a point of each leaf, with shares of categories such as its rows can have, and how far its rows spread."""
+    points, distances = leaves.placed()
+    return points if schema is None else consistent(points, *leaves.boxes(), schema), distances
 
 
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.

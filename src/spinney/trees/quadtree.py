@@ -134,28 +134,29 @@ class Splits:
         return -(-self.depth // WORD)
 
 
-def _moments(cuts: FloatArray, density: FloatArray, powers: int = 3) -> list[FloatArray]:
-    """Return the integrals of 1, x and x^2, or the first of them, up to each cut, density even within equal bins of [0, 1].
+def _moments(cuts: FloatArray, density: FloatArray) -> list[FloatArray]:
+    """Return the integrals of 1, x and x^2 up to each cut, density even within equal bins of [0, 1].
 
     There may be several densities, a row each.
     """
     bins = density.shape[-1]
     edges = np.linspace(0.0, 1.0, bins + 1)
     place = np.minimum((cuts * bins).astype(np.int64), bins - 1)
-    heights, starts = density[..., place] * bins, edges[place]
-    moments = []
-    for power in range(1, powers + 1):
-        steps = density * bins * (edges[1:] ** power - edges[:-1] ** power) / power
+    heights, starts, moments = density[..., place] * bins, edges[place], []
+    ends, cut, start = edges, cuts, starts  # their powers
+    for power in (1, 2, 3):
         below = np.zeros((*density.shape[:-1], bins + 1))
-        np.cumsum(steps, axis=-1, out=below[..., 1:])
-        moments.append(below[..., place] + heights * (cuts**power - starts**power) / power)
+        np.cumsum(density * bins * np.diff(ends) / power, axis=-1, out=below[..., 1:])
+        moments.append(below[..., place] + heights * (cut - start) / power)
+        ends, cut, start = ends * edges, cut * cuts, start * starts
     return moments
 
 
-def _means(lower: FloatArray, upper: FloatArray, density: FloatArray) -> FloatArray:
-    """Return the mean place of the rows between two cuts."""
-    (low0, high0), (low1, high1) = (np.split(moment, 2) for moment in _moments(np.concatenate([lower, upper]), density, 2))
-    return np.clip((high1 - low1) / np.maximum(high0 - low0, 1e-300), lower, upper)
+def _placed(lower: FloatArray, upper: FloatArray, density: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean place and the variance of the rows between two cuts."""
+    shares, *sums = (np.subtract(*np.split(moment, 2)) for moment in _moments(np.concatenate([upper, lower]), density))
+    means, squares = (found / np.maximum(shares, 1e-300) for found in sums)
+    return np.clip(means, lower, upper), np.maximum(squares - means**2, 0.0)
 
 
 def _spreads(densities: FloatArray, widths: FloatArray) -> FloatArray:
@@ -213,7 +214,7 @@ class TreeCells:
         """Return the lower and upper corners of the cells."""
         domain = self.splits.domain
         width = domain.upper - domain.lower
-        lower, upper = self._unit_boxes()
+        lower, upper = (np.ascontiguousarray(corner.T) for corner in self._unit_boxes())
         return domain.lower + lower * width, domain.lower + upper * width
 
     def diameters(self) -> FloatArray:
@@ -233,26 +234,20 @@ class TreeCells:
 
     def representatives(self) -> FloatArray:
         """Return, for each cell, the point where its rows are on average if columns are independent inside it."""
-        domain = self.splits.domain
-        lower, upper = self._unit_boxes()
-        means = [_means(*column) for column in zip(lower.T, upper.T, self.splits.densities, strict=True)]
-        return domain.lower + np.column_stack(means) * (domain.upper - domain.lower)
+        return self.placed()[0]
 
-    def spreads(self) -> FloatArray:
-        """Return the root mean square distances of the cells' rows from their representatives, columns taken as independent."""
-        widths, total = self.splits.domain.upper - self.splits.domain.lower, np.zeros(len(self))
-        lower, upper = self._unit_boxes()
-        for low, high, density, width in zip(lower.T, upper.T, self.splits.densities, widths, strict=True):
-            zeroth, first, second = (
-                above - below for below, above in zip(_moments(low, density), _moments(high, density), strict=True)
-            )
-            share = np.maximum(zeroth, 1e-300)
-            total += width**2 * np.maximum(second / share - (first / share) ** 2, 0.0)
-        return np.sqrt(total)
+    def placed(self) -> tuple[FloatArray, FloatArray]:
+        """Return the representatives of the cells, and the root mean square distances of their rows from them."""
+        domain = self.splits.domain
+        width = domain.upper - domain.lower
+        places = [_placed(*column) for column in zip(*self._unit_boxes(), self.splits.densities, strict=True)]
+        means, variances = map(np.column_stack, zip(*places, strict=True))
+        return domain.lower + means * width, np.sqrt(variances @ width**2)
 
     def _unit_boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper ends of the cells' sides in the unit box, column by column."""
         route = self.splits.route
-        lower = np.zeros((self.splits.domain.n_features, len(self)), dtype=np.int64)  # column by column
+        lower = np.zeros((self.splits.domain.n_features, len(self)), dtype=np.int64)
         width = np.full_like(lower, 2**GRID_BITS)
         for level in range(int(self.depths.max(initial=0))):
             below, axis, (word, bit) = self.depths > level, route.axes[level], divmod(level, WORD)
@@ -261,8 +256,7 @@ class TreeCells:
             part = (side * route.fractions[level]) >> GRID_BITS
             lower[axis] += np.where(is_upper & below, part, 0)
             width[axis] = np.where(below, np.where(is_upper, side - part, part), side)
-        upper = lower + width
-        return np.ascontiguousarray(lower.T) / 2.0**GRID_BITS, np.ascontiguousarray(upper.T) / 2.0**GRID_BITS
+        return lower / 2.0**GRID_BITS, (lower + width) / 2.0**GRID_BITS
 
 
 @dataclass(frozen=True)

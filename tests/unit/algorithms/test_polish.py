@@ -1,7 +1,6 @@
 import json
 import math
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,8 +53,7 @@ def test_a_center_without_rings_takes_the_average_of_all():
 def test_a_center_without_rings_takes_what_the_summary_expects_of_it():
     edges, counts = np.arange(1.0, 5.0), np.zeros((3, 5))
     counts[0, 1] = 900
-    leaves = SimpleNamespace(spreads=lambda: np.array([0.5, 2.5]))
-    known = WeightedLeaves(leaves, np.array([[0.0], [9.0]]), np.array([50.0, 40.0]))
+    known = WeightedLeaves(np.array([[0.0], [9.0]]), np.array([0.5, 2.5]), np.array([50.0, 40.0]))
     expected = partial(known.rings, np.array([[0.0], [9.0], [99.0]]), edges)
     rings = RingHistogram(edges, counts, Noise("gaussian", 5.0), expected)
     np.testing.assert_array_equal(rings.counts, [[0, 900, 0, 0], [0, 0, 40, 0], [0, 300, 0, 0]])

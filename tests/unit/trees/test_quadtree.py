@@ -212,6 +212,6 @@ def test_spreads_of_cells_are_those_of_rows_drawn_by_the_densities():
     cells = TreeCells.grid(splits, 3)
     bins = np.column_stack([rng.choice(2**BIN_BITS, 200_000, p=column / column.sum()) for column in splits.densities])
     rows = (bins + rng.random(bins.shape)) / 2**BIN_BITS * [1, 8]
-    for low, high, point, spread in zip(*cells.boxes(), cells.representatives(), cells.spreads(), strict=True):
+    for low, high, point, spread in zip(*cells.boxes(), *cells.placed(), strict=True):
         inside = rows[((rows >= low) & (rows < high)).all(axis=1)]
         assert spread == pytest.approx(np.sqrt(((inside - point) ** 2).sum(axis=1).mean()), rel=0.05)
