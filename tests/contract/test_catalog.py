@@ -6,6 +6,7 @@ import importlib
 import math
 import pkgutil
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,11 @@ from spinney.curators import gate
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.gaussian import GAUSSIAN
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocks
@@ -41,6 +44,7 @@ from spinney.questions.sums import Sums
 from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
 from spinney.trees.quadtree import Splits, TreeCells
+from spinney.verification.amounts import ADDITIVE
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = pytest.mark.parametrize("name", CATALOG)
@@ -177,6 +181,21 @@ def test_what_is_on_the_list_is_answered_and_charged(example):
     assert type(question.kind(curator.ground)) is CATALOG[name_of(question)].kind
     curator.ask(question, charge)
     assert curator.ledger.entries == (charge,)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_list_of_gaussian_noise_holds_what_is_drawn_with_it_alone(example):
+    question, events = EXAMPLES[example](), []
+    name = name_of(question)
+    if name == "cover":  # is not charged in rho
+        assert name not in GAUSSIAN
+        return
+    curator, _ = curator_for(question, name)
+    charge, watched = Charge("test", name, Measure.ZCDP, Fraction(1, 8)), Watched(SeededSource(0), events.append)
+    Curator(curator._rows, Unit(), FitLedger(Budget.of(9.0, 1e-6), (charge,)), watched).ask(question, charge)
+    drawn = {event.draw.distribution for event in events if isinstance(event, Drawn)}
+    assert (drawn == {"gaussian"}) is (name in GAUSSIAN or name == "blocks")  # the unit of blocks is a center, not a row
+    assert set(ADDITIVE) == GAUSSIAN <= set(CATALOG)
 
 
 def values_in(value, seen):

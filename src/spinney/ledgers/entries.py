@@ -46,7 +46,7 @@ class Entry:
         All charges of its plan.
     max_rows_per_group : int or None
     way : str
-        "open", or the one order that the ledger was locked to by this entry.
+        "open", or what the ledger was locked to by this entry: one order, "pure", or "gaussian".
     """
 
     id: str

@@ -18,7 +18,7 @@ from itertools import accumulate
 from spinney.exceptions import BudgetError
 from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import total_epsilon
+from spinney.privacy.composition import is_gaussian, total_epsilon
 
 __all__ = ["Filter", "Lock", "Tally", "Way", "fixed_ways", "overhead", "refusal"]
 
@@ -76,6 +76,8 @@ class Tally:
         pure = [charge.amount for charge in charges if charge.measure is Measure.PURE]
         rho = [charge.amount for charge in charges if charge.measure is Measure.ZCDP]
         delta = [amount for charge in charges if (amount := getattr(charge, "delta", 0))]
+        questions = {charge.question for charge in charges if charge.measure is Measure.ZCDP}
+        self.is_gaussian: bool = is_gaussian(questions) and (earlier is None or earlier.is_gaussian)
         self.pure: Fraction = _sum(pure) + (earlier.pure if earlier else 0)
         self.rho: Fraction = _sum(rho) + (earlier.rho if earlier else 0)
         self.delta: Fraction = _sum(delta) + (earlier.delta if earlier else 0)
@@ -127,9 +129,14 @@ class Tally:
             order = self.best_order(left)
             options.append(max(Fraction(0), self.cost(order) + overhead(order, left)))
         if left == delta > 0:
-            sums = [Charge("", "", Measure.PURE, self.pure), Charge("", "", Measure.ZCDP, self.rho)]
-            options.append(total_epsilon(sums, delta))
+            options.append(_converted(self.pure, self.rho, self.is_gaussian, delta))
         return min(options, default=math.inf)
+
+
+def _converted(pure: Fraction, rho: Fraction, is_gaussian: bool, delta: Fraction) -> Amount:
+    """Return the epsilon of so many charges in all, as a plan adds them up."""
+    question = "counts" if is_gaussian else ""
+    return total_epsilon([Charge("", "", Measure.PURE, pure), Charge("", question, Measure.ZCDP, rho)], delta)
 
 
 def _least(function: Callable[[float], float]) -> float:
@@ -184,13 +191,23 @@ class Lock:
     Parameters
     ----------
     order : Fraction or None
-        None: no zCDP charge is accepted any more.
+        None: no zCDP charge is accepted any more, beyond those of `rho`.
     delta : Fraction
         What charges with a delta of their own may use; the rest is for the conversion.
+    rho : Fraction or None
+        What charges of Gaussian noise may use, all of which is counted as used; no other zCDP charge is accepted.
     """
 
     order: Fraction | None
     delta: Fraction
+    rho: Fraction | None = None
+
+    @property
+    def text(self) -> str:
+        """The lock as an entry tells it."""
+        if self.rho is not None:
+            return "gaussian"
+        return "pure" if self.order is None else repr(float(self.order))
 
 
 @dataclass(frozen=True)
@@ -213,6 +230,9 @@ class Filter:
         tally, lock, delta = self.tally, self.lock, self.ceiling.delta
         if tally.delta > (delta / 2 if lock is None else lock.delta):
             return math.inf
+        if lock is not None and lock.rho is not None:
+            fits = tally.is_gaussian and tally.rho <= lock.rho
+            return _converted(tally.pure, lock.rho, True, delta - lock.delta) if fits else math.inf
         plain: list[Amount] = [tally.pure] if tally.rho == 0 else []
         ways = self.ways if lock is None else () if lock.order is None else (Way(lock.order, delta - lock.delta),)
         converted = [max(Fraction(0), tally.cost(way.order) + overhead(way.order, way.delta)) for way in ways]
@@ -227,11 +247,13 @@ class Filter:
         """Return the filter with further charges, whether it fits or not."""
         return replace(self, tally=Tally(charges, self.tally))
 
-    def locked(self, charges: Iterable[Charge], order: Fraction | None) -> Filter:
-        """Return the filter with its first charges, locked to this order by them."""
+    def locked(self, charges: Iterable[Charge], order: Fraction | None, to_gaussian: bool = False) -> Filter:
+        """Return the filter with its first charges, locked by them to this order, or to Gaussian noise of their rho."""
         if not self.tally.is_empty:
             raise ValueError("only the first release may lock a ledger")
         tally = Tally(charges)
+        if to_gaussian:
+            return replace(self, tally=tally, lock=Lock(None, tally.delta, tally.rho))
         return replace(self, tally=tally, lock=Lock(order, self.ceiling.delta if order is None else tally.delta))
 
     def accept(self, charges: Iterable[Charge]) -> Filter:
@@ -246,8 +268,10 @@ class Filter:
         tally = still_open.tally
         left = self.ceiling.delta - tally.delta
         order = tally.best_order(left) if tally.rho > 0 and left > 0 else None
-        locked = self.locked(charges, order)
-        return locked if locked.fits else still_open
+        options = [self.locked(charges, order)]
+        if order is not None and tally.is_gaussian:
+            options.append(self.locked(charges, None, to_gaussian=True))
+        return next((locked for locked in options if locked.fits), still_open)
 
 
 def refusal(before: Filter, after: Filter) -> BudgetError:

@@ -29,7 +29,7 @@ from spinney.ledgers.entries import (
     table_lines,
     unit_text,
 )
-from spinney.ledgers.filter import Filter, Lock, refusal
+from spinney.ledgers.filter import Filter, refusal
 from spinney.ledgers.header import FORMAT, header_of, opened_filter, with_ways, wrong
 from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
@@ -207,7 +207,7 @@ class Ledger:
             after = self._filter.accept(charges)
             if not after.fits:
                 raise refusal(self._filter, after)
-            way = "open" if after.lock is self._filter.lock else _way_text(after.lock)
+            way = "open" if after.lock is None or after.lock is self._filter.lock else after.lock.text
             alone = promised or promise_of(charges, after.ceiling.delta)
             entry = Entry(
                 id=entry_id or uuid.uuid4().hex,
@@ -322,8 +322,8 @@ class Ledger:
             if entry.way == "open":
                 together.extend(entry.charges)
             else:
-                order = None if entry.way == "pure" else Fraction(float(entry.way))
-                added, together = added.plus(together).locked(entry.charges, order), []
+                order = None if entry.way in ("pure", "gaussian") else Fraction(float(entry.way))
+                added, together = added.plus(together).locked(entry.charges, order, entry.way == "gaussian"), []
         self._filter, self._entries, self._digests = added.plus(together) if together else added, known, digests
 
     def __repr__(self) -> str:
@@ -342,7 +342,3 @@ class Ledger:
         head = f"Ceiling: epsilon {float(ceiling.epsilon):.6g}, delta {float(ceiling.delta):.6g}; {self._unit}"
         left = f"Spent: epsilon {self.spent:.6g}; left: epsilon {self.remaining:.6g}"
         return "\n".join([head, "", *table_lines(entries, ceiling.delta, last), left])
-
-
-def _way_text(lock: Lock | None) -> str:
-    return "pure" if lock is None or lock.order is None else repr(float(lock.order))

@@ -1,9 +1,10 @@
 """How charges add up, and how a budget becomes charges.
 
-Pure parts add. Parts with Gaussian noise share one zCDP sub-budget, converted at its share of epsilon and the whole delta.
+Pure parts add. Parts with Gaussian noise share one zCDP sub-budget, converted at its share of epsilon and the whole delta: by
+what Gaussian noise costs if it is all of that, else by what any zCDP does.
 `compose` tries the lawful ways to do this and keeps the one with the least expected noise; it reads public facts only.
 
-Proof: ``proofs/composition.md``.
+Proof: ``proofs/composition.md``, ``proofs/gaussian.md``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from typing import Any
 from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Amount, Budget, read_amount
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.gaussian import GAUSSIAN, gaussian_epsilon, gaussian_rho
 
-__all__ = ["Part", "compose", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
+__all__ = ["Part", "compose", "is_gaussian", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
 
 #: Orders of the conversion on each side of the middle one, and how many lie between those that are tried first.
 ORDERS, STRIDE = 400, 20
@@ -123,7 +125,16 @@ def total_epsilon(charges: Iterable[Charge], delta: Fraction) -> Amount:
         return math.inf
     if rho == 0:
         return pure
-    return pure + Fraction(zcdp_epsilon(float(rho) * (1 + 2**-52), float(delta)))
+    known = float(rho) * (1 + 2**-52), float(delta)
+    converted = zcdp_epsilon(*known)
+    if is_gaussian(charge.question for charge in charges if charge.measure is Measure.ZCDP):
+        converted = gaussian_epsilon(*known, converted)
+    return pure + Fraction(converted)
+
+
+def is_gaussian(questions: Iterable[str]) -> bool:
+    """Whether all these questions, charged in rho, are answered with Gaussian noise alone."""
+    return all(question in GAUSSIAN for question in questions)
 
 
 def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
@@ -189,7 +200,12 @@ def _is_lawful(charges: tuple[Charge, ...], budget: Budget) -> bool:
 def _charges(budget: Budget, parts: Sequence[Part], zcdp: frozenset[str]) -> tuple[Charge, ...]:
     """Charge the named parts to one zCDP sub-budget and the others purely."""
     gaussian = sum((p.share for p in parts if p.name in zcdp), start=Fraction(0))
-    rho = zcdp_rho(float(budget.epsilon * gaussian) * (1 - 2**-50), float(budget.delta)) if gaussian else Fraction(0)
+    rho = Fraction(0)
+    if gaussian:
+        known = float(budget.epsilon * gaussian) * (1 - 2**-50), float(budget.delta)
+        rho = zcdp_rho(*known)
+        if is_gaussian(p.question for p in parts if p.name in zcdp):
+            rho = gaussian_rho(*known, rho)
     return tuple(
         Charge(p.name, p.question, Measure.ZCDP, rho * p.share / gaussian)
         if p.name in zcdp

@@ -9,8 +9,8 @@ from typing import Any
 
 from spinney.exceptions import BudgetError
 from spinney.privacy.budget import Amount, Budget
-from spinney.privacy.charges import Charge
-from spinney.privacy.composition import total_epsilon
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import is_gaussian, total_epsilon
 
 __all__ = ["FitLedger"]
 
@@ -68,7 +68,8 @@ class FitLedger:
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
         """Put planned charges that are still open together: one question of their whole amount in the place of several.
 
-        They must be counted in one measure, and have no delta of their own: only then do their amounts add up as before.
+        They must be counted in one measure, and have no delta of their own: only then do their amounts add up as before. What
+        was planned as the price of Gaussian noise buys nothing else.
         """
         charges = [Charge.copy_of(charge) for charge in charges]
         known = len({charge.name for charge in charges}) == len(charges) and all(self._open.get(c.name) == c for c in charges)
@@ -76,6 +77,8 @@ class FitLedger:
             raise BudgetError("Only open charges of the plan can be put together, each once.")
         if len({charge.measure for charge in charges}) > 1 or any(charge.delta for charge in charges):
             raise BudgetError("Only charges of one measure, without a delta of their own, can be put together.")
+        if charges[0].measure is Measure.ZCDP and is_gaussian(c.question for c in charges) and not is_gaussian([question]):
+            raise BudgetError("Charges for Gaussian noise can be put together for a question with Gaussian noise alone.")
         amount = sum((charge.amount for charge in charges), start=Fraction(0))
         whole = Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
         taken = {charge.name for charge in (*self._planned, *self._entries)} | self._open.keys()

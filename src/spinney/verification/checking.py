@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spinney.exceptions import ReleaseError
-from spinney.verification.amounts import converted, fraction_of, told
+from spinney.verification.amounts import ADDITIVE, converted, fraction_of, of_gaussian_noise, told
 from spinney.verification.asked import margins_are_told, misasked
 from spinney.verification.canonical import digest_of, read_key, read_record, signature_of
 from spinney.verification.ledger_lines import read_ledger
@@ -72,10 +72,13 @@ def _charges(record: dict[str, Any]) -> Check:
     for charge, amount in zip(charges, amounts, strict=True):
         sums[charge["measure"]] += amount or 0
     own = sum((one or Fraction() for one in deltas), Fraction())
-    gaussian = converted(sums["rho"], delta - own) if own <= delta else None
-    if gaussian is None:
+    zcdp = converted(sums["rho"], delta - own) if own <= delta else None
+    if zcdp is None:
         return Check("charges", False, "the charges need a larger delta than the release states")
-    total = sums["epsilon"] + gaussian
+    totals = [sums["epsilon"] + zcdp]
+    if sums["rho"] and all(one["question"] in ADDITIVE for one in charges if one["measure"] == "rho"):
+        totals.append(sums["epsilon"] + of_gaussian_noise(sums["rho"], delta - own, zcdp))
+    total = max((one for one in totals if one <= told(record["epsilon"])), default=totals[-1])  # older releases state the first
     how = f"{len(charges)} charges add up to epsilon {float(total):.9g}"
     how += f" at delta {record['delta']:g} (rho {float(sums['rho']):.6g})" if sums["rho"] else ""
     spent, promised = record["epsilon"], record["promised_epsilon"]

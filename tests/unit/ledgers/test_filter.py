@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -72,15 +72,17 @@ def test_the_stated_total_covers_the_exact_composition(one, delta):
     assert composed_delta(one, float(stated)) <= delta * (1 + 1e-9) + 1e-15
 
 
-@given(st.lists(charges, max_size=4), st.sampled_from([1e-3, 1e-6, 1e-9]))
-@settings(deadline=None, derandomize=True, max_examples=60)
-def test_the_stated_total_is_never_above_plain_sums(releases, delta):
+@given(st.lists(charges, max_size=4), st.sampled_from([1e-3, 1e-6, 1e-9]), st.sampled_from(["sums", "choose"]))
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_the_stated_total_is_never_above_plain_sums(releases, delta, question):
+    releases = [[replace(charge, question=question) for charge in one] for one in releases]
     together = [charge for one in releases for charge in one]
     exact = Budget.of(1, delta).delta
     stated = Tally(together).epsilon(exact)
     assert stated <= total_epsilon(together, exact)
     assert stated <= sum(total_epsilon(one, exact / len(releases)) for one in releases)
-    assert stated <= sum(total_epsilon(one, exact) for one in releases)
+    if question == "choose":  # of Gaussian noise, delta alone may pay for one release and not for all
+        assert stated <= sum(total_epsilon(one, exact) for one in releases)
 
 
 @given(st.lists(amounts, max_size=20))
@@ -204,8 +206,12 @@ def test_no_strategy_passes_the_ceiling(epsilon, delta):
     assert worst > 0 or delta < 0.2
 
 
+def other(amount):
+    return Charge("b", "choose", Measure.ZCDP, Fraction(amount))
+
+
 def test_the_first_release_may_take_all_of_delta():
-    plan = [pure(Fraction(1, 4)), rho(Fraction(131, 10000))]
+    plan = [pure(Fraction(1, 4)), other(Fraction(131, 10000))]
     assert Fraction(95, 100) < total_epsilon(plan, MICRO) < 1
     one = filter_of(1, 1e-6)
     assert not one.plus(plan).fits
@@ -217,8 +223,25 @@ def test_the_first_release_may_take_all_of_delta():
     assert one.locked(plan, locked.lock.order).total == locked.total
 
 
+def test_a_first_release_of_gaussian_noise_may_fill_the_ledger():
+    plan = [pure(Fraction(1, 4)), rho(Fraction(159, 10000))]
+    assert Fraction(99, 100) < total_epsilon(plan, MICRO) < 1 < total_epsilon([*plan, other(Fraction(1, 10**9))], MICRO)
+    one = filter_of(1, 1e-6)
+    locked = one.accept(plan)
+    assert locked.fits
+    assert locked.lock.text == "gaussian"
+    assert one.locked(plan, None, to_gaussian=True).total == locked.total == total_epsilon(plan, MICRO)
+    left = (1 - locked.total) * Fraction(99, 100)
+    assert locked.accept([pure(left)]).fits
+    assert not locked.accept([pure(2 * left)]).fits
+    for more in (rho, other):  # all of rho is taken, and nothing else is Gaussian
+        assert locked.accept([more(Fraction(1, 10**9))]).total == math.inf
+    assert not one.accept([*plan, other(Fraction(1, 10**9))]).fits
+    assert one.accept([pure(Fraction(1, 10**6))]).accept(plan).lock is None
+
+
 def test_a_later_release_may_not():
-    plan = [pure(Fraction(1, 4)), rho(Fraction(131, 10000))]
+    plan = [pure(Fraction(1, 4)), other(Fraction(131, 10000))]
     one = filter_of(1, 1e-6).accept([pure(Fraction(1, 10**6))])
     after = one.accept(plan)
     assert after.lock is None

@@ -188,7 +188,14 @@ def test_pure_and_converted_parts_add():
     pure = Charge("a", "counts", Measure.PURE, Fraction(1, 3))
     delta = Fraction(1, 10**6)
     assert total_epsilon([pure, rho], delta) == Fraction(1, 3) + total_epsilon([rho], delta)
-    assert float(total_epsilon([rho], delta)) == pytest.approx(zcdp_epsilon(0.02, 1e-6), rel=1e-9)
+
+
+def test_one_charge_of_another_kind_is_converted_as_zcdp():
+    delta, rho = Fraction(1, 10**6), Charge("b", "sums", Measure.ZCDP, Fraction(1, 50))
+    gaussian, other = total_epsilon([rho], delta), Charge("a", "grow", Measure.ZCDP, Fraction(1, 10**9))
+    assert 1.05 * float(gaussian) < zcdp_epsilon(0.02, 1e-6) < float(total_epsilon([rho, other], delta))
+    assert float(total_epsilon([rho, other], delta)) == pytest.approx(zcdp_epsilon(0.02, 1e-6), rel=1e-6)
+    assert total_epsilon([rho, Charge("a", "grow", Measure.PURE, Fraction(1, 9))], delta) == Fraction(1, 9) + gaussian
 
 
 @pytest.mark.parametrize(
@@ -211,11 +218,11 @@ def test_where_no_other_way_is_lawful_everything_is_pure(monkeypatch):
 def test_a_zcdp_part_is_worth_at_least_delta(delta):
     # Below that the rounding of its conversion is not covered.
     for worth, lawful in ((delta * 0.9, False), (delta * 1.1, True)):
-        rho = Charge("a", "counts", Measure.ZCDP, zcdp_rho(worth, delta))
+        rho = Charge("a", "choose", Measure.ZCDP, zcdp_rho(worth, delta))
         pure = Charge("b", "counts", Measure.PURE, Fraction(9, 10))
         assert composition._is_lawful((pure, rho), Budget.of(2.0, delta)) is lawful
         assert not composition._is_lawful((pure, rho), Budget.of(0.9, delta))
-    rho = Charge("a", "counts", Measure.ZCDP, zcdp_rho(0.9, delta))
+    rho = Charge("a", "choose", Measure.ZCDP, zcdp_rho(0.9, delta))
     assert composition._is_lawful((rho,), Budget.of(1.0, delta))
     assert not composition._is_lawful((rho,), Budget.of(0.89, delta))
     assert not composition._is_lawful((rho,), Budget.of(1.0, 0.51))

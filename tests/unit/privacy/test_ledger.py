@@ -7,6 +7,7 @@ import pytest
 from spinney.exceptions import BudgetError, ParameterError
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import Part, compose
 from spinney.privacy.ledger import FitLedger
 
 HALF = Charge("first", "counts", Measure.PURE, Fraction(1, 2))
@@ -134,6 +135,18 @@ def test_a_spent_charge_or_one_with_a_delta_of_its_own_cannot_be_put_together(le
     other = FitLedger(Budget.of(1.0, 1e-6), (own, HALF))
     with pytest.raises(BudgetError, match="delta of their own"):
         other.pool([own, HALF], "counts")
+
+
+def test_the_price_of_gaussian_noise_buys_nothing_else():
+    """It is converted as what it was planned for: as a price of decisions it would be worth more than the budget."""
+    plan = compose(Budget.of(1.0, 1e-6), [Part(name, "counts", Fraction(1, 2), 9.0) for name in "ab"])
+    assert {charge.measure for charge in plan} == {Measure.ZCDP}
+    ledger = FitLedger(Budget.of(1.0, 1e-6), plan)
+    for charges in (plan, plan[:1]):
+        with pytest.raises(BudgetError, match="Gaussian noise alone"):
+            ledger.pool(charges, "grow")
+    ledger.spend(ledger.pool(plan, "sums"), "sums")
+    assert 0.9999 < ledger.epsilon <= 1
 
 
 def test_the_name_of_charges_put_together_may_not_be_another_ones():
