@@ -23,6 +23,7 @@ SHARES = {
     "tests/statistical/test_samplers.py::test_frequencies_match_exact_probabilities": 1e-5,
     "tests/statistical/test_samplers.py::test_cubes_match_exact_probabilities": 1e-6,
     "tests/statistical/test_samplers.py::test_the_radius_of_a_wide_cube_is_a_gamma_number": 1e-6,
+    "tests/statistical/test_samplers.py::test_balls_match_the_continuous_law": 1e-6,
     "tests/statistical/test_samplers.py::test_selection_matches_exact_probabilities": 1e-5,
     "tests/statistical/test_samplers.py::test_split_decisions_match_exact_probabilities": 5e-6,
     "tests/statistical/test_samplers.py::test_threads_and_forks_draw_apart": 1e-9,
@@ -68,7 +69,9 @@ class NoiseByTest:
         from spinney.local import device
         from spinney.mechanisms.source import SecureSource
 
-        self.real = {name: getattr(SecureSource, name) for name in ("laplace", "gaussian", "cube", "select", "responses", "key")}
+        self.real = {
+            name: getattr(SecureSource, name) for name in ("laplace", "gaussian", "cube", "ball", "select", "responses", "key")
+        }
         for name, real in self.real.items():
             setattr(SecureSource, name, self._instead_of(name, real))
         assert device.respond.__defaults__ == (os.urandom,)

@@ -353,6 +353,7 @@ def world(tmp_path_factory):
         "Charge.from_dict.record": CHARGE.to_dict(),
         "zcdp_epsilon.delta": 0.1,
         "zcdp_rho.delta": 0.1,
+        "is_gaussian.questions": ["counts"],
         "one_cluster.candidates": 2,
         "DescriptionRelease.from_dict.record": description.to_dict(),
         "aggregate.question": question,

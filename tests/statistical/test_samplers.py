@@ -84,6 +84,33 @@ def test_the_radius_of_a_wide_cube_is_a_gamma_number(source, columns, scale, ala
 
 
 @SOURCES
+@pytest.mark.parametrize(("columns", "scale"), [(5, 0.8), (6, 1e7), (9, 40.0), (41, 1e6)])
+def test_balls_match_the_continuous_law(source, columns, scale, alarm):
+    """Lengths of whole balls are gamma numbers, a coordinate is normal of a gamma variance, and no direction is preferred."""
+    from scipy.stats import gamma, norm, t
+
+    even, runs = columns + columns % 2, 1500
+    draws = source.ball(np.full((runs, columns), 7, dtype=np.int64), scale) - 7
+    draws = (draws + np.random.default_rng(5).uniform(-0.5, 0.5, draws.shape)) / scale  # as if it were not rounded, nearly
+    parts = np.linspace(0.1, 0.9, 9)
+    if columns == even and scale > 100:
+        places = np.searchsorted(gamma.ppf(parts, columns), np.sqrt((draws**2).sum(axis=1)))
+        check_frequencies(np.bincount(places, minlength=10), np.full(10, 0.1), alarm)
+    # Over the length of all others a coordinate of a uniform direction is a number of Student's, up to a factor.
+    if scale > 10 and columns == even:
+        for place in (0, columns - 1):
+            rest = np.sqrt((np.delete(draws, place, axis=1) ** 2).sum(axis=1) / (columns - 1))
+            seen = np.bincount(np.searchsorted(t.ppf(parts, columns - 1), draws[:, place] / rest), minlength=10)
+            check_frequencies(seen, np.full(10, 0.1), alarm)
+    # A coordinate, whatever the scale: the mixture, added up.
+    variances = 2 * gamma.ppf((np.arange(2000) + 0.5) / 2000, (even + 1) / 2)
+    steps = np.arange(-3, 3) * max(round(scale), 1) + 0.5
+    below = norm.cdf(steps[:, None] / scale / np.sqrt(variances)).mean(axis=1)
+    seen = np.bincount(np.searchsorted(steps / scale, draws[:, 0]), minlength=7)
+    check_frequencies(seen, np.diff(below, prepend=0.0, append=1.0), alarm)
+
+
+@SOURCES
 @pytest.mark.parametrize("mechanism", ["choose", "cover", "plain"])
 @pytest.mark.parametrize("scale", [0.4, 2.0, 1e9])
 def test_selection_matches_exact_probabilities(source, mechanism, scale, alarm):

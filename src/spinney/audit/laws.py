@@ -87,6 +87,8 @@ def draw_law(draw: Draw, exact: NDArray[np.int64], reach: float) -> tuple[list[A
         logs = split_law(exact[None], draw.scale, threshold, choices[:, None, :]).sum(axis=2)
         return [np.where(choice, threshold + 1, threshold) for choice in choices], np.exp(logs)
     width = max(1, int(np.ceil(reach * draw.scale)))
+    if draw.distribution == "ball":
+        raise ValueError("noise shaped like a ball has no law in closed form")
     if draw.distribution == "cube":
         return _cube_law(draw.scale, exact, width)
     grid = np.arange(exact.min() - width, exact.max() + width + 1)

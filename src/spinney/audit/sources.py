@@ -47,6 +47,11 @@ class NoiselessSource:
         self.draws.append(("cube", scale, np.array(values)))
         return np.array(values)
 
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Remember."""
+        self.draws.append(("ball", scale, np.array(values)))
+        return np.array(values)
+
     def select(self, scores: IntArray, scale: float) -> int:
         """Remember, and return the next winner."""
         self.draws.append(("gumbel", scale, np.array(scores)))
@@ -107,6 +112,11 @@ class FrozenSource:
     def cube(self, values: IntArray, scale: float) -> IntArray:
         """Return what was drawn."""
         noisy: IntArray = self._next("cube", values, scale)
+        return noisy
+
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Return what was drawn."""
+        noisy: IntArray = self._next("ball", values, scale)
         return noisy
 
     def select(self, scores: IntArray, scale: float) -> int:

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.mechanisms.balls import ball_quantile, ball_std
 from spinney.mechanisms.cubes import cube_quantile, cube_std
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
@@ -34,17 +35,20 @@ class Sensitivity:
         How far it moves any column, added up over cells: if it is given, pure noise is shaped like a cube around each cell.
     columns : int
         Of a cell, for such noise.
+    length : int, optional
+        How long its moves are, added up over cells: if it is given, pure noise is shaped like a ball around each cell.
     """
 
     l1: int
     l2_squared: int
     largest: int | None = None
     columns: int = 1
+    length: int | None = None
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Public facts about the noise in an answer, in the answer's own steps; of a cube, also how many columns it has."""
+    """Public facts about the noise in an answer, in the answer's own steps; of a cube or ball, also how many columns it has."""
 
     distribution: str
     scale: float
@@ -59,6 +63,8 @@ class Noise:
             return self.scale
         if self.distribution == "cube":
             return cube_std(self.columns, self.scale)
+        if self.distribution == "ball":
+            return ball_std(self.columns, self.scale)
         alpha = math.exp(-1 / self.scale)
         return math.sqrt(2 * alpha) / -math.expm1(-1 / self.scale)
 
@@ -72,6 +78,8 @@ class Noise:
             return math.ceil(self.scale * NormalDist().inv_cdf((1 + probability) / 2)) + 1
         if self.distribution == "cube":
             return cube_quantile(self.columns, self.scale, probability)
+        if self.distribution == "ball":
+            return ball_quantile(self.columns, self.scale, probability)
         # P(|noise| > h) = 2 alpha^(h+1) / (1 + alpha), solved for h.
         alpha = math.exp(-1 / self.scale)
         return max(0, math.ceil(-self.scale * math.log((1 - probability) * (1 + alpha) / 2)) - 1)
@@ -88,6 +96,8 @@ def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
     if price.measure is Measure.PURE and sensitivity.largest is not None:
         # Below this scale radii are rejected ever more often; that is noise of less than a step of a column's share.
         return Noise("cube", max(round_up(sensitivity.largest / amount), float(sensitivity.columns)), sensitivity.columns)
+    if price.measure is Measure.PURE and sensitivity.length is not None:
+        return Noise("ball", round_up(sensitivity.length / amount), sensitivity.columns)
     if price.measure is Measure.PURE:
         return Noise("laplace", round_up(sensitivity.l1 / amount))
     variance = sensitivity.l2_squared / (2 * amount)
@@ -113,8 +123,10 @@ def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensiti
     values = np.clip(exact, -SATURATION, SATURATION).astype(np.int64)
     if noise.distribution == "none":
         return values
-    if noise.distribution == "cube":
+    if noise.distribution in ("cube", "ball"):
         draw = Draw("cube", noise.scale, "largest of a cell", None if moves is None else moves.largest, part)
+        if noise.distribution == "ball":
+            draw = Draw("ball", noise.scale, "length of a cell", None if moves is None else moves.length, part)
         in_cells: IntArray = drawn(values.reshape(-1, noise.columns), draw, source).reshape(values.shape)
         return in_cells
     if noise.distribution == "laplace":

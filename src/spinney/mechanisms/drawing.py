@@ -28,9 +28,9 @@ class Draw:
     Parameters
     ----------
     distribution : str
-        ``"laplace"`` or ``"gaussian"``, added to every value, ``"cube"``, added to every cell at once, or ``"gumbel"``, added to
-        scores of which the largest wins; ``"responses"``, the sums of many users' randomized responses; or ``"radial"``, a random
-        slope of every cell, whose answer is where the exact gradient undoes it.
+        ``"laplace"`` or ``"gaussian"``, added to every value, ``"cube"`` or ``"ball"``, added to every cell at once, or
+        ``"gumbel"``, added to scores of which the largest wins; ``"responses"``, the sums of many users' randomized responses;
+        or ``"radial"``, a random slope of every cell, whose answer is where the exact gradient undoes it.
     scale : float
         Of responses, one over their epsilon.
     norm : str
@@ -200,6 +200,11 @@ class Watched:
         noisy: IntArray = self.draw(values, Draw("cube", scale, "largest of a cell"))
         return noisy
 
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        noisy: IntArray = self.draw(values, Draw("ball", scale, "length of a cell"))
+        return noisy
+
     def select(self, scores: IntArray, scale: float) -> int:
         """Draw beside the entrance: what an observer is told has no sensitivity."""
         return int(self.draw(scores, Draw("gumbel", scale, "range")))
@@ -221,8 +226,8 @@ def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
         return source.responses(values, draw.rule)
     if draw.distribution == "gumbel":
         return source.select(values, draw.scale)
-    if draw.distribution == "cube":
-        return source.cube(values, draw.scale)
+    if draw.distribution in ("cube", "ball"):
+        return source.cube(values, draw.scale) if draw.distribution == "cube" else source.ball(values, draw.scale)
     return source.laplace(values, draw.scale) if draw.distribution == "laplace" else source.gaussian(values, draw.scale)
 
 

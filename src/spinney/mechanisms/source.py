@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spinney.exceptions import SeededNoiseWarning
+from spinney.mechanisms.balls import add_balls
 from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
 from spinney.mechanisms.randomizers import Responses, responses
 
@@ -33,6 +34,9 @@ class NoiseSource(Protocol):
 
     def cube(self, values: IntArray, scale: float) -> IntArray:
         """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
+
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Add noise to each cell, a row of the values, shaped like a ball: the longer it is, the rarer."""
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
@@ -88,6 +92,10 @@ class SecureSource:
 
         return add_cubes(values, lambda count: wide_geometric(scale, count, geometric, secrets.randbelow), secrets.randbelow)
 
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Add noise to each cell, a row of the values, shaped like a ball: the longer it is, the rarer."""
+        return add_balls(values, scale, secrets.randbits)
+
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
         return int(_measurement("select", scale)(np.ascontiguousarray(scores)))
@@ -136,6 +144,10 @@ class SeededSource:
             lambda count: [int(one) for one in self._rng.exponential(scale, count)],  # rounded down, it is geometric
             lambda bound: int.from_bytes(self._rng.bytes(16)) % bound,
         )
+
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Add noise to each cell, a row of the values, shaped like a ball: the longer it is, the rarer."""
+        return add_balls(values, scale, lambda bits: int.from_bytes(self._rng.bytes(-(-bits // 8))) >> (-bits % 8))
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""

@@ -18,11 +18,17 @@ from spinney.privacy.pricing import Unit
 __all__ = ["Answer", "additive_record", "exact_text", "record_of"]
 
 #: How releases name what `Noise` names.
-MECHANISMS = {"laplace": "discrete laplace", "gaussian": "discrete gaussian", "cube": "discrete cube", "none": "none"}
+MECHANISMS = {
+    "laplace": "discrete laplace",
+    "gaussian": "discrete gaussian",
+    "cube": "discrete cube",
+    "ball": "rounded ball",
+    "none": "none",
+}
 #: The norm that a mechanism's sensitivities are in.
 NORMS = {Measure.PURE: "l1", Measure.ZCDP: "squared l2"}
-#: That of noise shaped like a cube: the largest move of a column, added up over cells.
-CUBE = "largest of a cell"
+#: That of noise shaped like a cube, the largest move of a column, and like a ball, both added up over cells.
+SHAPED = {"cube": "largest of a cell", "ball": "length of a cell"}
 
 
 def exact_text(number: Amount | int) -> str:
@@ -72,7 +78,8 @@ class Answer:
         """Return how far one row moves it, in the norm of a measure."""
         if measure is Measure.ZCDP:
             return self.sensitivity.l2_squared
-        return self.sensitivity.l1 if self.sensitivity.largest is None else self.sensitivity.largest
+        shaped = (one for one in (self.sensitivity.largest, self.sensitivity.length) if one is not None)
+        return next(shaped, self.sensitivity.l1)
 
 
 def additive_record(
@@ -105,7 +112,7 @@ def additive_record(
         cases = ((2,) * len(answers),) if measure is Measure.PURE else replaced
     power = 1 if measure is Measure.PURE else 2
     return record_of(
-        charge, MECHANISMS[answers[0].noise.distribution], CUBE if answers[0].noise.distribution == "cube" else NORMS[measure],
+        charge, MECHANISMS[answers[0].noise.distribution], SHAPED.get(answers[0].noise.distribution, NORMS[measure]),
         answers=[
             {
                 "of": answer.of,

@@ -6,13 +6,14 @@ Proof: ``proofs/questions.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.balls import ball_std
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
@@ -27,6 +28,8 @@ __all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summ
 
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20
+#: From so many columns on pure noise is shaped like a ball; with fewer it would hardly be less than Laplace noise.
+BALL_COLUMNS = 5
 #: The largest share of a charge that pays for the weights.
 WEIGHT_SHARE = Fraction(1, 5)
 #: What is summed.
@@ -72,8 +75,12 @@ class Summing(Kind):
 
     @property
     def l1(self) -> float:
-        """A vector of length 1 has an L1 norm of at most the root of its columns; a cube's noise has a sixth of the variance."""
-        return self.n_features / math.sqrt(6) if self.kernel == "box" else math.sqrt(self.n_features)
+        """The L1 norm of a vector of length 1; of a ball or cube, one for which Laplace noise would be as wide as its noise."""
+        if self.kernel == "box":
+            return self.n_features / math.sqrt(6)
+        if self.n_features < BALL_COLUMNS:
+            return math.sqrt(self.n_features)
+        return ball_std(self.n_features, RADIUS_STEPS) / RADIUS_STEPS / math.sqrt(2)
 
     @property
     def l2(self) -> float:
@@ -86,7 +93,8 @@ class Summing(Kind):
         square = RADIUS_STEPS**2
         if self.kernel == "box":
             return Sensitivity(self.n_features * RADIUS_STEPS, self.n_features * square, RADIUS_STEPS, self.n_features)
-        return Sensitivity(math.isqrt(self.n_features * square), square)
+        plain = Sensitivity(math.isqrt(self.n_features * square), square)
+        return plain if self.n_features < BALL_COLUMNS else replace(plain, columns=self.n_features, length=RADIUS_STEPS)
 
     @property
     def weight_steps(self) -> int:
@@ -109,8 +117,8 @@ class Summing(Kind):
     def moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the vectors alone: furthest if a replacement stays in one cell."""
         row, times = self.row, unit.moved_rows
-        largest = None if row.largest is None else row.largest * times
-        return Sensitivity(row.l1 * times, row.l2_squared * times**2, largest, row.columns)
+        largest, length = (None if one is None else one * times for one in (row.largest, row.length))
+        return Sensitivity(row.l1 * times, row.l2_squared * times**2, largest, row.columns, length)
 
     def weight_moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the weights alone: furthest if a replacement moves to another cell."""

@@ -103,8 +103,14 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
     weight = steps if median else 1
     # A vector in a cube moves each column by its radius; one in a ball is as long as its radius.
     in_cube, in_ball = (columns * steps**2, steps**2) if squared else (steps, math.isqrt(columns * steps**2))
-    vector = in_cube if box else in_ball
+    vector = in_cube if box else steps if _is_ball(asked) else in_ball
     return [("vectors", vector), ("weights", weight**2 if squared else weight)], [[4, int(median)], [2, 2]]
+
+
+def _is_ball(asked: _AskedNoise) -> bool:
+    """Whether noise is said to be shaped like a ball, around a vector of limited length: older releases have Laplace noise."""
+    is_vector = asked.record["question"] == "sums" and asked.record["kernel"] != "box"
+    return asked.is_pure and is_vector and asked.record["mechanism"] == "rounded ball"
 
 
 def _additive(asked: _AskedNoise) -> str:
@@ -113,6 +119,8 @@ def _additive(asked: _AskedNoise) -> str:
     mechanism, norm = ("discrete laplace", "l1") if asked.is_pure else ("discrete gaussian", "squared l2")
     if asked.is_pure and (record.get("kernel") == "box" or record["question"] == "totals"):  # weights have discrete laplace
         mechanism, norm = "discrete cube", "largest of a cell"
+    elif _is_ball(asked):
+        mechanism, norm = "rounded ball", "length of a cell"
     _require(record["mechanism"] == mechanism and record["norm"] == norm, "its mechanism is none that its charge can pay")
     rows, replaced = _sensitivities(asked)
     _require([one["of"] for one in answers] == [name for name, _ in rows], "its answers are not those of the question")

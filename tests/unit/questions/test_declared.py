@@ -1,6 +1,7 @@
 """What is declared of a question: how far a unit moves it, and what a release stores, pay for its one charge exactly."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -63,6 +64,8 @@ def furthest(kind, unit):
         weight = RADIUS_STEPS if kind.kernel == "median" else 1
         d, far = kind.n_features, RADIUS_STEPS * m * sides
         vectors = Sensitivity(math.isqrt(d * RADIUS_STEPS**2) * m * sides, far**2)
+        if d >= 5:  # so long, in one cell
+            vectors = replace(vectors, columns=d, length=far)
         if kind.kernel == "box":  # every column as far, in one cell
             vectors = Sensitivity(d * far, d * far**2, far, d)
         return [vectors, Sensitivity(weight * m * sides, weight**2 * m**2 * sides)]
@@ -92,11 +95,13 @@ def test_what_a_release_stores_of_additive_noise_adds_up_to_its_charge(kind, uni
     record, noise, pure = kind.record(charge, unit), noises(kind, charge, unit), measure is Measure.PURE
     box = isinstance(kind, Totaling) or (isinstance(kind, Summing) and kind.kernel == "box")
     norm, mechanism = ("largest of a cell", "discrete cube") if box else ("l1", "discrete laplace")
+    if isinstance(kind, Summing) and not box and kind.n_features >= 5:
+        norm, mechanism = "length of a cell", "rounded ball"
     assert (record["measure"], record["norm"]) == (("epsilon", norm) if pure else ("rho", "squared l2"))
     assert record["mechanism"] == (mechanism if pure else "discrete gaussian")
 
     def of(moves):
-        return moves.l2_squared if not pure else moves.l1 if moves.largest is None else moves.largest
+        return moves.l2_squared if not pure else moves.largest or moves.length or moves.l1
 
     scales = [Fraction(answer["scale"]) for answer in record["answers"]]
     assert scales == [Fraction(one.scale) for one in noise]

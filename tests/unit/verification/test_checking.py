@@ -77,7 +77,7 @@ def test_all_questions_mechanisms_and_measures_are_among_these(records):
         "reports",
     }
     names = {"discrete laplace", "discrete gaussian", "split decisions", "exponential", "coverage", "objective perturbation"}
-    names |= {"discrete cube", "unary encoding", "randomized response"}
+    names |= {"discrete cube", "rounded ball", "unary encoding", "randomized response"}
     assert {one["mechanism"] for one in made} == names
     assert {(one["question"], one["measure"]) for one in made} >= {
         (question, measure) for question in ("counts", "levels", "sums", "choose", "cost") for measure in ("epsilon", "rho")
