@@ -39,7 +39,7 @@ def audited(request):
     return request.param
 
 
-NORMS = {"laplace": "l1", "gaussian": "squared l2", "cube": "largest of a cell"}
+NORMS = {"laplace": "l1", "gaussian": "squared l2", "cube": "largest of a cell", "ball": "length of a cell"}
 
 
 def loss(draws, other_draws):

@@ -59,6 +59,8 @@ class WildSource:
     def cube(self, values, scale):
         return self.laplace(values.ravel(), scale).reshape(values.shape)
 
+    ball = cube
+
     def select(self, scores, scale):
         return int(np.argmax(self._outcome(0 * scores, scale, self._rng)))
 

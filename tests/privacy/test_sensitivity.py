@@ -94,7 +94,7 @@ def worlds(draw):
 
 
 def norms(arrays):
-    flat = [abs(int(step)) for array in arrays for step in array]
+    flat = [abs(int(step)) for array in arrays for step in np.ravel(array)]
     return sum(flat), sum(step * step for step in flat)
 
 
@@ -120,6 +120,8 @@ def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, width
     for (vectors, weights), times in ((added, 1), (replaced, 2)):
         vector_l1, vector_square = norms([vectors])
         assert vector_l1 <= times * math.isqrt(d * RADIUS_STEPS**2)
+        cells = (np.reshape(vectors, (k, d)).astype(object) ** 2).sum(axis=1)  # lengths of cells add up to no more either
+        assert sum(math.isqrt(cell - 1) + 1 for cell in cells.tolist() if cell) <= times * RADIUS_STEPS
         assert vector_square <= times**2 * RADIUS_STEPS**2
         assert norms([weights])[0] <= times * unit
     assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
@@ -265,7 +267,7 @@ def test_squares_of_any_size_stay_within_the_radius(d, seed, radius, size, spy, 
     moves = []
     for row in rows:
         draws = spy(lambda c, asked: c.ask(Sums(center, "second-moment", np.array([radius])), asked), row[None, :], **ask)
-        (vector, weight) = (values for _, _, values in draws)
+        (vector, weight) = (np.ravel(values).tolist() for _, _, values in draws)
         assert all(0 <= step <= RADIUS_STEPS for step in vector)  # squares are not negative
         assert norms([vector])[1] <= RADIUS_STEPS**2
         assert sum(vector) <= math.isqrt(d * RADIUS_STEPS**2)

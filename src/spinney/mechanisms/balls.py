@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from functools import lru_cache
 
 import numpy as np
@@ -76,7 +76,7 @@ def _rounded(uniforms: _Uniforms, columns: int, scale: float) -> list[int] | Non
     pairs, bits = (columns + 1) // 2, uniforms.bits
     near, side = 1 << (bits - bits // NEAR), 1 << bits
     # A context of its own: callers may have set theirs.
-    with localcontext(Context(bits // 3 + 30, ROUND_HALF_EVEN, -999_999, 999_999, traps=[])):
+    with localcontext(Context(bits // 3 + 30, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])):
         product = Decimal(1)  # the length is a sum of as many exponential numbers as there are columns
         for place in range(2 * pairs):
             if uniforms[place] < near:

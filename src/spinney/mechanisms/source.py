@@ -1,7 +1,7 @@
 """Where privacy noise comes from.
 
-The secure source is OpenDP's exact samplers over the operating system's entropy. The seeded source exists for tests and
-demos; whoever knows the seed can subtract the noise.
+The secure source is OpenDP's exact samplers, and our own of balls and cubes, over the operating system's entropy. The seeded
+source exists for tests and demos; whoever knows the seed can subtract the noise.
 """
 
 from __future__ import annotations

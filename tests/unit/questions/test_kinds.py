@@ -79,7 +79,7 @@ class Spy(SeededSource):
         self.scales.append(float(scale))
         return values
 
-    gaussian = cube = laplace
+    gaussian = cube = ball = laplace
 
     def select(self, scores, scale):
         self.scales.append(float(scale))
