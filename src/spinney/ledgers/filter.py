@@ -133,9 +133,9 @@ class Tally:
         return min(options, default=math.inf)
 
 
-def _converted(pure: Fraction, rho: Fraction, is_gaussian: bool, delta: Fraction) -> Amount:
+def _converted(pure: Fraction, rho: Fraction, all_gaussian: bool, delta: Fraction) -> Amount:
     """Return the epsilon of so many charges in all, as a plan adds them up."""
-    question = "counts" if is_gaussian else ""
+    question = "counts" if all_gaussian else ""  # any question with Gaussian noise
     return total_epsilon([Charge("", "", Measure.PURE, pure), Charge("", question, Measure.ZCDP, rho)], delta)
 
 

@@ -18,10 +18,12 @@ from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Charge, Measure
 
-__all__ = ["Noise", "Sensitivity", "calibrate", "privatize"]
+__all__ = ["SHAPED", "Noise", "Sensitivity", "calibrate", "privatize"]
 
 #: Exact answers are saturated here before noise is added, so that 64-bit noise cannot overflow.
 SATURATION = 2**61
+#: Noise on whole cells, and the norm of their moves that it hides, added up over cells.
+SHAPED = {"cube": "largest of a cell", "ball": "length of a cell"}
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,9 @@ def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensiti
     values = np.clip(exact, -SATURATION, SATURATION).astype(np.int64)
     if noise.distribution == "none":
         return values
-    if noise.distribution in ("cube", "ball"):
-        draw = Draw("cube", noise.scale, "largest of a cell", None if moves is None else moves.largest, part)
-        if noise.distribution == "ball":
-            draw = Draw("ball", noise.scale, "length of a cell", None if moves is None else moves.length, part)
+    if noise.distribution in SHAPED:
+        moved = None if moves is None else moves.largest if noise.distribution == "cube" else moves.length
+        draw = Draw(noise.distribution, noise.scale, SHAPED[noise.distribution], moved, part)
         in_cells: IntArray = drawn(values.reshape(-1, noise.columns), draw, source).reshape(values.shape)
         return in_cells
     if noise.distribution == "laplace":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from spinney.mechanisms.additive import Noise, Sensitivity
+from spinney.mechanisms.additive import SHAPED, Noise, Sensitivity
 from spinney.privacy.budget import Amount
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
@@ -27,8 +27,6 @@ MECHANISMS = {
 }
 #: The norm that a mechanism's sensitivities are in.
 NORMS = {Measure.PURE: "l1", Measure.ZCDP: "squared l2"}
-#: That of noise shaped like a cube, the largest move of a column, and like a ball, both added up over cells.
-SHAPED = {"cube": "largest of a cell", "ball": "length of a cell"}
 
 
 def exact_text(number: Amount | int) -> str:

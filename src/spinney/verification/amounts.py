@@ -125,7 +125,7 @@ def of_gaussian_noise(rho: Fraction, delta: Fraction, known: Fraction) -> Fracti
         An epsilon that holds; no larger one is looked for.
     """
     low, high, m = 0.0, float(known), 2 * float(rho)
-    ripples = [one for one in RIPPLES if one * m <= 9]
+    ripples = [one for one in RIPPLES if one * m <= math.pi**2]
     if not ripples or float(delta) < LEAST_DELTA:
         return known
     for _ in range(60):
