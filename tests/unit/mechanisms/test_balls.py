@@ -72,8 +72,20 @@ def test_numbers_at_a_pole_or_a_border_are_not_trusted():
     assert _rounded(_Uniforms(lambda bits: 0), 6, 1.0) is None
     near = 1 << (balls.FIRST_BITS - balls.FIRST_BITS // balls.NEAR)
     for first in (0, 2**balls.FIRST_BITS - 1, 2 ** (balls.FIRST_BITS - 1)):  # left and right on the circle, and its middle
-        numbers = iter([first, 2 ** (balls.FIRST_BITS - 1)])
-        assert balls._in_circle(_Uniforms(lambda bits, numbers=numbers: next(numbers)), 0, near) is None
+        uniforms = _Uniforms(lambda bits: 0)
+        uniforms._known = [first, 2 ** (balls.FIRST_BITS - 1)]
+        assert balls._in_circle(uniforms, 0, near) is None
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.integers(1, 2**200), st.integers(-900, 900), st.sampled_from([13, 33, 97]), st.booleans())
+def test_logarithms_are_right_to_a_few_units_of_the_last_digit(whole, exponent, digits, near_one):
+    with decimal.localcontext(balls._context(digits)):
+        number = 1 - Decimal(whole) / 2**210 if near_one else Decimal(whole) * Decimal(10) ** exponent
+        found = balls._logarithm(number)
+    with decimal.localcontext(balls._context(digits + 30)):
+        exact = number.ln()
+        assert abs(found - exact) < 100 * (1 + abs(exact)) * Decimal(10) ** -digits
 
 
 def test_the_callers_decimals_change_nothing():

@@ -106,9 +106,9 @@ def test_the_worst_loss_is_that_of_the_worst_of_all_paths(scale, decay, steps):
 @pytest.mark.parametrize("exponent", [3, 6, 9, 12])
 def test_tiny_prices_are_calibrated_quickly_and_in_proportion(exponent, replace):
     splitting._calibrated.cache_clear()
-    start = time.perf_counter()
+    start = time.process_time()
     rule = split_rule(price(Fraction(1, 10**exponent)), replace)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 60  # of CPU: without care it is minutes, or never ends
     assert Fraction(worst_loss(rule.scale, rule.decay, rule.steps_per_row, replace)) <= Fraction(1, 10**exponent)
     wanted = split_rule(price(Fraction(1, 1000)), replace).scale * 10 ** (exponent - 3)
     assert rule.scale == pytest.approx(wanted, rel=0.2 if exponent == 12 else 0.002)
