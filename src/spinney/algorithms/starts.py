@@ -1,14 +1,18 @@
-"""Which of two readings of a private summary to trust: the one whose centers cost the rows less.
+"""Which of two starts to trust: the one whose centers cost the rows less.
 
-Some leaves of a summary have rows, or noise alone, and how likely each is can be read in two ways: by leaves of like level, or
-by leaves as far from all that surely have rows. Where a few rows far off are a cluster of their own the first is right, where
-they are noise the second, and nothing in the counts tells. So each is clustered, and one question compares what the centers
-cost. Everything here but that question is post-processing of noisy answers and public noise levels.
+A private summary leads to more than one start. Some of its leaves have rows, or noise alone, and how likely each is can be read
+in two ways: by leaves of like level, or by leaves as far from all that surely have rows. Where a few rows far off are a cluster
+of their own the first is right, where they are noise the second, and nothing in the counts tells. And by either reading there are
+sets of centers that cost the summary about the same, and the rows up to a tenth more or less. So two starts are found, and one
+question compares what they cost. Everything here but that question is post-processing of noisy answers and public noise levels.
 
 Proof: ``proofs/tree.md``.
 """
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +24,7 @@ from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
 
-__all__ = ["cheaper"]
+__all__ = ["cheaper", "outdone"]
 
 #: The readings are compared if a center has less than this part of its rows by the second: it may rest on noise.
 RESTS = 0.5
@@ -30,6 +34,14 @@ REACH = 30.0
 ERROR = 0.03
 #: Nothing is asked if noise is this part of the cost or more.
 WORST = 0.1
+#: So many other starts by the same reading are looked for.
+RIVALS = 6
+#: What a leaf's rows cost one start more than another is known with an error of this part of it: about one on drawn tables.
+TELLS = 1.0
+#: A row is cut off where a summary of rows cut off like this keeps such a part of what it costs them differently.
+KEPT = 0.9
+#: A gain of less than this part of the cost is not worth a question.
+LEAST = 0.002
 #: A row is cut off between these, however little the summary seems to cost.
 NEAREST, FARTHEST = 1e-100, 1e100
 
@@ -72,3 +84,94 @@ def cheaper(
         return None
     question = Cost(start.centers, problem.power, other.centers, min(max(most, NEAREST), FARTHEST))
     return other if curator.ask(question, charge).private_cost > 0 else start
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another start, and what may be gained by it.
+
+    Parameters
+    ----------
+    start : Solution
+    more : float
+        What it costs the summary more.
+    error : float
+        How wrong that may be of the rows.
+    most : float
+        Where a row is to be cut off that compares the starts.
+    noise : float
+        How wrong an answer may be.
+    """
+
+    start: Solution
+    more: float
+    error: float
+    most: float
+    noise: float
+
+    @property
+    def gain(self) -> float:
+        """The part of the cost that is saved on average by asking, and taking it if it is cheaper."""
+        told = self.error**2 / max(math.hypot(self.error, self.noise), 1e-300)  # how much of the error an answer tells
+        if not told > 0:
+            return 0.0
+        ratio = self.more / told
+        return told * math.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi) - self.more * math.erfc(ratio / math.sqrt(2)) / 2
+
+    def is_cheaper(self, saved: float) -> bool:
+        """Whether it is, by what an answer and the summary say together, each weighed by its error."""
+        return saved * self.error**2 > self.more * self.noise**2
+
+
+def outdone(
+    curator: Curator,
+    problem: PointProblem,
+    charge: Charge,
+    points: FloatArray,
+    weights: FloatArray,
+    start: Solution,
+    rng: np.random.Generator,
+    worth: float,
+) -> Solution | None:
+    """Return another start of the same summary if it costs the rows less, else the first one.
+
+    None, and nothing is asked, if what may be gained is less than the question is worth elsewhere.
+
+    Parameters
+    ----------
+    curator : Curator
+    problem : PointProblem
+    charge : Charge
+        For one `cost`.
+    points, weights : arrays of shape (m, d) and (m,)
+    start : Solution
+    rng : numpy.random.Generator
+    worth : float
+        The part of the cost that the charge would save elsewhere.
+    """
+    k, power = problem.k, problem.power
+    if len(points) <= k or not start.cost > 0:
+        return None
+    noise, now = curator.preview(Costing(), charge).std / COST_STEPS, _costs(points, start, power)
+    others = [solve(points, weights, k, power, one, start.centers, restarts=1) for one in rng.spawn(RIVALS)]
+    rivals = (_rival(other, other.cost - start.cost, _costs(points, other, power) - now, weights, noise) for other in others)
+    best = max(rivals, key=lambda rival: rival.gain)
+    if best.gain <= max(worth, LEAST) * start.cost:
+        return None
+    question = Cost(start.centers, power, best.start.centers, min(max(best.most, NEAREST), FARTHEST))
+    return best.start if best.is_cheaper(curator.ask(question, charge).private_cost) else start
+
+
+def _costs(points: FloatArray, start: Solution, power: int) -> FloatArray:
+    """Return what each point costs."""
+    squares = nearest(points, start.centers)[0]
+    return squares if power == 2 else np.sqrt(squares)
+
+
+def _rival(other: Solution, more: float, differences: FloatArray, weights: FloatArray, noise: float) -> Rival:
+    """Return what may be gained by a start that costs so much more in all, and at each point; noise is for a range of one."""
+    order = np.argsort(np.abs(differences))
+    sizes, masses = np.abs(differences)[order], weights[order]
+    left = np.cumsum(masses * sizes) + sizes * (masses.sum() - np.cumsum(masses))  # if all are cut off at each of them
+    most = float(sizes[np.searchsorted(left, KEPT * left[-1])])
+    return Rival(other, more, TELLS * float(np.linalg.norm(masses * sizes)), most, noise * most)
