@@ -34,8 +34,8 @@ REACH = 30.0
 ERROR = 0.03
 #: Nothing is asked if noise is this part of the cost or more.
 WORST = 0.1
-#: So many other starts by the same reading are looked for.
-RIVALS = 6
+#: So many other starts by the same reading are looked for: where seeding and descent end, for exchanges lead all to the same.
+RIVALS = 12
 #: What a leaf's rows cost one start more than another is known with an error of this part of it: about one on drawn tables.
 TELLS = 1.0
 #: A row is cut off where a summary of rows cut off like this keeps such a part of what it costs them differently.
@@ -153,7 +153,7 @@ def outdone(
     if len(points) <= k or not start.cost > 0:
         return None
     noise, now = curator.preview(Costing(), charge).std / COST_STEPS, _costs(points, start, power)
-    others = [solve(points, weights, k, power, one, start.centers, restarts=1) for one in rng.spawn(RIVALS)]
+    others = [solve(points, weights, k, power, one, start.centers, restarts=1, exchanges=0) for one in rng.spawn(RIVALS)]
     rivals = (_rival(other, other.cost - start.cost, _costs(points, other, power) - now, weights, noise) for other in others)
     best = max(rivals, key=lambda rival: rival.gain)
     if best.gain <= max(worth, LEAST) * start.cost:

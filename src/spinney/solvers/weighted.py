@@ -203,6 +203,7 @@ def solve(
     restarts: int = 8,
     starts: tuple[FloatArray, ...] = (),
     steps: int = 100,
+    exchanges: int = EXCHANGES,
 ) -> Solution:
     """Return the best of several restarts of seeding and descent, its centers then exchanged while that helps.
 
@@ -223,6 +224,8 @@ def solve(
         Further starting centers.
     steps : int
         At most this many steps a restart.
+    exchanges : int
+        How many are tried in the end.
     """
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     share = min(1.0, FULL_WORK / max(points.size * k, 1))
@@ -243,10 +246,10 @@ def solve(
         each = map if pool is None else pool.map
         begun = sorted(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
         best = min(each(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
-    if not 1 < k < len(points) or not best.cost > 0:
+    if not exchanges or not 1 < k < len(points) or not best.cost > 0:
         return best
     known, found = Exchanges(points, weights, best.centers, power), best
-    for uniform in rng.random(int(share * EXCHANGES)):
+    for uniform in rng.random(int(share * exchanges)):
         tried = _descend(slab, weights, known.exchanged(uniform), power, EXCHANGE_STEPS, 0.0, floor)
         if tried.cost < LOWER * found.cost:
             known, found = Exchanges(points, weights, tried.centers, power), tried

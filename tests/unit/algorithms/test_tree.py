@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_a_first_step_that_supports_too_few_centers_leaves_its_budget_to_the_las
         model = estimator(6, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm="tree")
         plan, release = model.plan(d), model.fit(rows).release_
         planned, asked = plan.charges, release.charges
-        names = [charge.name.replace("choice + ", "") for charge in asked if charge.question == "sums"]
+        names = [re.sub("(choice|rival) [+] ", "", charge.name) for charge in asked if charge.question == "sums"]
         if epsilon > 1:
             steps = [charge for charge in planned if charge.question == "sums"]
             is_pooled = len(steps) == 2 and d < MANY_COLUMNS and steps[0].measure is Measure.PURE  # which is then less noise

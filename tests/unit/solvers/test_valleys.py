@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.algorithms.tree import are_full
+from spinney.algorithms.leaves import are_full
 from spinney.solvers.valleys import NoisyCells, bends, count_clusters
 
 
