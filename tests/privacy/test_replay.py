@@ -62,11 +62,12 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, ca
 @covering("estimator, adjacency, delta", [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6])
 def test_which_reading_of_a_summary_is_trusted_follows_the_rows_through_answers_alone(monkeypatch, estimator, adjacency, delta):
     monkeypatch.setattr(starts, "RESTS", 2.0)
-    monkeypatch.setattr(starts, "WORST", 1e9)  # both readings are compared always
+    monkeypatch.setattr(starts, "WORST", 1e9)  # both readings are compared always, ...
+    monkeypatch.setattr(starts, "TELLS", 1e9)  # ... and two starts
     rows, model = rows_of(5), estimator(6, epsilon=9.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, algorithm="tree")
     first = record(model, rows)
     assert first.seen["error"] is None
-    assert [asked.name for asked in first.questions].count("cost") == 1
+    assert [asked.name for asked in first.questions].count("cost") == 2
     for name, near in others(rows).items():
         found = compare(first, record(model, near, source=first.frozen()))
         assert found.visible == ()

@@ -12,19 +12,21 @@ Proof: ``proofs/tree.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.polish import WeightedLeaves, noise_length, together
+from spinney.algorithms.problem import Charges, PointProblem
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge
 from spinney.questions.cost import COST_STEPS, Cost, Costing
 from spinney.solvers.nearest import nearest
+from spinney.solvers.valleys import NoisyCells
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
 
-__all__ = ["cheaper", "outdone"]
+__all__ = ["Summary", "cheaper", "first_start", "outdone"]
 
 #: The readings are compared if a center has less than this part of its rows by the second: it may rest on noise.
 RESTS = 0.5
@@ -44,6 +46,60 @@ KEPT = 0.9
 LEAST = 0.002
 #: A row is cut off between these, however little the summary seems to cost.
 NEAREST, FARTHEST = 1e-100, 1e100
+
+
+@dataclass(frozen=True)
+class Summary(WeightedLeaves):
+    """The full leaves, the noisy number of rows, the units of columns for steps, weights that doubt leaves far from all others.
+
+    And all leaves, if clusters are to be counted.
+    """
+
+    n: float
+    widths: FloatArray | None
+    doubting: FloatArray
+    cells: NoisyCells | None
+
+
+def first_start(
+    curator: Curator,
+    problem: PointProblem,
+    charges: Charges,
+    summary: Summary,
+    fillers: FloatArray,
+    rng: np.random.Generator,
+    last: str | None,
+) -> tuple[Summary, FloatArray, Charges]:
+    """Return the summary with the weights to trust, its centers, and the charges that are left.
+
+    What need not be asked pays for the step of the name `last`, if there is one that it can be put to.
+    """
+    last = last if last is not None and charges["choice"].measure is charges[last].measure else None
+
+    def with_last(name: str) -> Charges:
+        """Return the charges, this one put to the last step."""
+        if last is None:
+            return charges
+        return {**charges, last: curator.pool((charges[name], charges[last]), charges[last].question)}
+
+    def lost(*names: str) -> float:
+        """Return the part of the cost that is lost to noise of a step with these charges."""
+        return (problem.k * noise_length(problem, together(charges, names), summary.widths) / summary.n) ** 2
+
+    start, readings = (
+        solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers),
+        (summary.weights, summary.doubting),
+    )
+    better = cheaper(curator, problem, charges["choice"], summary.points, readings, start, rng)
+    if better is None:
+        charges = with_last("choice")
+    else:
+        summary, start = replace(summary, weights=readings[better is not start]), better
+    if "rival" not in charges:
+        return summary, start.centers, charges
+    worth = 0.0 if last is None else lost(last) - lost(last, "rival")
+    better = outdone(curator, problem, start, summary, charges["rival"], rng, worth)
+    return (summary, start.centers, with_last("rival")) if better is None else (summary, better.centers, charges)
 
 
 def cheaper(
@@ -126,10 +182,9 @@ class Rival:
 def outdone(
     curator: Curator,
     problem: PointProblem,
-    charge: Charge,
-    points: FloatArray,
-    weights: FloatArray,
     start: Solution,
+    leaves: WeightedLeaves,
+    charge: Charge,
     rng: np.random.Generator,
     worth: float,
 ) -> Solution | None:
@@ -141,15 +196,16 @@ def outdone(
     ----------
     curator : Curator
     problem : PointProblem
+    start : Solution
+        Found on the leaves.
+    leaves : WeightedLeaves
     charge : Charge
         For one `cost`.
-    points, weights : arrays of shape (m, d) and (m,)
-    start : Solution
     rng : numpy.random.Generator
     worth : float
         The part of the cost that the charge would save elsewhere.
     """
-    k, power = problem.k, problem.power
+    points, weights, k, power = leaves.points, leaves.weights, problem.k, problem.power
     if len(points) <= k or not start.cost > 0:
         return None
     noise, now = curator.preview(Costing(), charge).std / COST_STEPS, _costs(points, start, power)

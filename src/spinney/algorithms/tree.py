@@ -34,7 +34,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.indicators import adding_up
+from spinney.algorithms.columns import ask_densities, bins_of, spreads
+from spinney.algorithms.indicators import adding_up, consistent
+from spinney.algorithms.leaves import are_full, chances, remoteness
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.medians import (
     MEDIAN_STEP,
@@ -45,54 +47,36 @@ from spinney.algorithms.medians import (
     median_support,
     move_to_medians,
 )
-from spinney.algorithms.polish import ask_rings, completed, noise_length, polish, supported, together
+from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported, together
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
-from spinney.algorithms.starts import cheaper, outdone
-from spinney.algorithms.summaries import FEW_COLUMNS, Summary, summarize
+from spinney.algorithms.starts import Summary, first_start
 from spinney.constraints import check
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Measure
 from spinney.privacy.composition import Part
 from spinney.questions.cost import Costing
 from spinney.questions.counts import Counting, Counts
-from spinney.questions.grow import Splitting
-from spinney.questions.partitions import Rings
+from spinney.questions.grow import Grow, Splitting
+from spinney.questions.partitions import Rings, Whole
 from spinney.questions.question import Kind
 from spinney.questions.sums import Summing
-from spinney.solvers.valleys import count_clusters
+from spinney.solvers.valleys import NoisyCells, count_clusters
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
+from spinney.spaces.schema import Schema
+from spinney.trees.quadtree import Splits, TreeCells
 
 __all__ = ["Tree"]
 
 #: Shares of epsilon, in hundredths, with fewer than FEW_COLUMNS columns.
+FEW_COLUMNS = 5
 FEW_COLUMNS_SHARES = {"rows": 1, "columns": 2, "splits": 35, "leaves": 59, "sizes": 3}
-#: With more columns than these.
-SHARES = {
-    "rows": 1,
-    "columns": 5,
-    "splits": 30,
-    "leaves": 20,
-    "choice": 3,
-    "rival": 2,
-    "radii 1": 2,
-    "polish 1": 12,
-    "radii 2": 3,
-    "polish 2": 19,
-    "sizes": 3,
-}
-#: With those, if noise is pure, or if medians are found by a step that charges cannot be put together for.
-ONE_STEP_SHARES = {
-    "rows": 1,
-    "columns": 5,
-    "splits": 30,
-    "leaves": 20,
-    "choice": 3,
-    "rival": 2,
-    "radii": 5,
-    "polish": 31,
-    "sizes": 3,
-}
+#: With more columns than these: how the tree and the start are paid for, ...
+START_SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "choice": 3, "rival": 2}
+#: ... and the steps, ...
+SHARES = START_SHARES | {"radii 1": 2, "polish 1": 12, "radii 2": 3, "polish 2": 19, "sizes": 3}
+#: ... or one step, if noise is pure, or if medians are found by a step that charges cannot be put together for.
+ONE_STEP_SHARES = START_SHARES | {"radii": 5, "polish": 31, "sizes": 3}
 #: From so many columns on; the first step moves up to OVER times as many centers as asked for.
 MANY_COLUMNS, OVER = 12, 1.5
 MANY_COLUMNS_SHARES = {
@@ -109,6 +93,18 @@ MANY_COLUMNS_SHARES = {
 }
 #: The names of the last step, with one and with two.
 LAST_STEPS = ("polish", "polish 2")
+
+
+#: Starting cells are expected to hold so many standard deviations of a leaf count; there are fewer than so many per cluster ...
+START_STDS, START_CELLS = 4, 4
+#: ... and at most 2**MAX_START.
+MAX_START = 8
+#: A leaf is split down to this part of the rows; in large tables, where that no longer helps, to a 500th less 500 rows.
+FINE_LEAF, COARSE_LEAF, COARSE_ROWS = 1 / 8000, 1 / 500, 500
+#: No table has more rows; a noisy number beyond would overflow the scores of the splits.
+MOST_ROWS = 1e12
+#: Above so many clusters leaves get smaller in proportion.
+MANY_CLUSTERS = 20
 
 
 @dataclass(frozen=True)
@@ -178,6 +174,38 @@ class Tree(Algorithm):
         return Result(centers, *found, supported=moved, margins=margins, counted=count)
 
 
+def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
+    """Grow a private tree and return its leaves as weighted points."""
+    n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
+    bits = bins_of(curator, problem, n, charges["columns"])
+    densities = ask_densities(curator, problem, n, bits, charges["columns"])
+    splits = Splits.of(problem.domain, densities)
+    std = curator.preview(Counting(), charges["leaves"]).std
+    start = int(math.log2(max(min(n / (START_STDS * max(std, 0.1)), START_CELLS * problem.k - 0.5), 1.0)))
+    start = min(start, MAX_START, splits.depth)
+    threshold = max(FINE_LEAF * n, COARSE_LEAF * n - COARSE_ROWS) * min(1.0, MANY_CLUSTERS / problem.k)
+    leaves = curator.ask(Grow(splits, start, int(threshold)), charges["splits"]).leaves
+    answer = curator.ask(Counts(leaves), charges["leaves"])
+    weights, levels = answer.private_counts.astype(np.float64), leaves.depths - start
+    full = are_full(weights / max(std, 1e-9), levels)
+    widths = step_widths(problem, spreads(densities, problem.domain))
+    (points, distances), cells = _placed(leaves, problem.schema), None
+    if problem.is_counted:
+        cells = NoisyCells(points, weights, *leaves.boxes(), full, std)
+    doubting = weights
+    if problem.n_features >= FEW_COLUMNS:
+        remote = remoteness(points, distances, answer.private_counts, answer.noise)
+        weights = weights * chances(answer.private_counts, levels, answer.noise)
+        doubting = weights * chances(answer.private_counts, remote, answer.noise)
+    return Summary(points[full], distances[full], weights[full], n, widths, doubting[full], cells)
+
+
+def _placed(leaves: TreeCells, schema: Schema | None) -> tuple[FloatArray, FloatArray]:
+    """Return a point of each leaf, with shares of categories such as its rows can have, and how far its rows spread."""
+    points, distances = leaves.placed()
+    return points if schema is None else consistent(points, *leaves.boxes(), schema), distances
+
+
 #: Centers, how many of them were moved by a step, and how far noise may have moved them.
 Finished = tuple[FloatArray, int | None, FloatArray | None]
 
@@ -223,7 +251,8 @@ def stepped(
     if "polish 1" in charges and how != MEDIAN_STEPS[0]:
         many = max(many, k)
     fillers = problem.domain.sample(max(many, k), rng)
-    summary, whole, charges = _chosen(curator, problem, charges, summary, fillers, rng, how)
+    paid = names[1] if how == MEDIAN_STEPS[0] else None
+    summary, whole, charges = first_start(curator, problem, charges, summary, fillers[:k], rng, paid)
     found = summary.points, summary.weights
     if many:
         start = whole if many == k else solve(*found, many, problem.power, rng, fillers).centers
@@ -235,50 +264,6 @@ def stepped(
         pairs = {name: (charges[name.replace("2", "1")], charges[name]) for name in names}
         charges = {**charges, **{name: curator.pool(pair, pair[1].question) for name, pair in pairs.items()}}
     return _moved(curator, problem, charges, names, summary, found, whole, fillers, rng, how)
-
-
-def _chosen(
-    curator: Curator,
-    problem: PointProblem,
-    charges: Charges,
-    summary: Summary,
-    fillers: FloatArray,
-    rng: np.random.Generator,
-    how: str,
-) -> tuple[Summary, FloatArray, Charges]:
-    """Return the summary with the weights to trust, and its centers; what need not be asked pays for the last step."""
-    start = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers[: problem.k])
-    readings, last = (summary.weights, summary.doubting), _last_names(charges)[1]
-    better = cheaper(curator, problem, charges["choice"], summary.points, readings, start, rng)
-    if better is None:
-        charges = _with_last(curator, charges, "choice", how)
-    else:
-        summary, start = replace(summary, weights=readings[better is not start]), better
-    if "rival" not in charges:
-        return summary, start.centers, charges
-
-    def lost(*names: str) -> float:
-        """Return the part of the cost that is lost to noise of a last step with these charges."""
-        return (problem.k * noise_length(problem, together(charges, names), summary.widths) / summary.n) ** 2
-
-    worth = lost(last) - lost(last, "rival") if _is_for_last(charges, "rival", how) else 0.0
-    better = outdone(curator, problem, charges["rival"], summary.points, summary.weights, start, rng, worth)
-    if better is None:
-        return summary, start.centers, _with_last(curator, charges, "rival", how)
-    return summary, better.centers, charges
-
-
-def _is_for_last(charges: Charges, name: str, how: str) -> bool:
-    """Whether the last step can be paid for by a charge of another name too."""
-    return how == MEDIAN_STEPS[0] and charges[name].measure is charges[_last_names(charges)[1]].measure
-
-
-def _with_last(curator: Curator, charges: Charges, name: str, how: str) -> Charges:
-    """Return the charges, that of a question which need not be asked put to the last step if it can be."""
-    last = _last_names(charges)[1]
-    if not _is_for_last(charges, name, how):
-        return charges
-    return {**charges, last: curator.pool((charges[name], charges[last]), charges[last].question)}
 
 
 def _moved(

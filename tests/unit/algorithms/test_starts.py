@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.polish import WeightedLeaves
 from spinney.algorithms.starts import Rival, cheaper, outdone
 from spinney.exceptions import CuratorError
 from spinney.questions.cost import Cost
@@ -65,7 +66,8 @@ def outdo(open_curator, rows, by, estimator=PrivateKMeans, epsilon=1.0, weights=
     curator, charge = open_curator(rows, problem.domain, "cost", epsilon=epsilon, seed=seed)
     centers, weights = np.outer([-0.32, 0.32], np.arange(2) == by), np.array(weights)
     start = improve(CIRCLE, weights, centers, problem.power, 20, 1e-9, 1e-9)
-    return start, outdone(curator, problem, charge, CIRCLE, weights, start, np.random.default_rng(seed), worth)
+    leaves = WeightedLeaves(CIRCLE, np.zeros(12), weights)
+    return start, outdone(curator, problem, start, leaves, charge, np.random.default_rng(seed), worth)
 
 
 @ESTIMATORS
