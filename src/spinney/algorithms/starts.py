@@ -144,7 +144,7 @@ def cheaper(
 
 @dataclass(frozen=True)
 class Rival:
-    """Another start, and what may be gained by it.
+    """Another start, and what may be gained by it; all costs are parts of what the first start costs the summary.
 
     Parameters
     ----------
@@ -167,16 +167,20 @@ class Rival:
 
     @property
     def gain(self) -> float:
-        """The part of the cost that is saved on average by asking, and taking it if it is cheaper."""
-        told = self.error**2 / max(math.hypot(self.error, self.noise), 1e-300)  # how much of the error an answer tells
-        if not told > 0:
+        """What is saved on average by asking, and taking it if it is cheaper."""
+        if not self.error > 0:
             return 0.0
-        ratio = self.more / told
-        return told * math.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi) - self.more * math.erfc(ratio / math.sqrt(2)) / 2
+        told = self.error / math.hypot(self.error, self.noise) * self.error  # how much of the error an answer tells
+        ratio = self.more / max(told, 1e-300)
+        return (
+            told * math.exp(-min(ratio * ratio, 1e3) / 2) / math.sqrt(2 * math.pi)
+            - self.more * math.erfc(ratio / math.sqrt(2)) / 2
+        )
 
     def is_cheaper(self, saved: float) -> bool:
         """Whether it is, by what an answer and the summary say together, each weighed by its error."""
-        return saved * self.error**2 > self.more * self.noise**2
+        doubt = self.noise / self.error
+        return saved > self.more * doubt * doubt
 
 
 def outdone(
@@ -208,14 +212,14 @@ def outdone(
     points, weights, k, power = leaves.points, leaves.weights, problem.k, problem.power
     if len(points) <= k or not start.cost > 0:
         return None
-    noise, now = curator.preview(Costing(), charge).std / COST_STEPS, _costs(points, start, power)
-    others = [solve(points, weights, k, power, one, start.centers, restarts=1, exchanges=0) for one in rng.spawn(RIVALS)]
-    rivals = (_rival(other, other.cost - start.cost, _costs(points, other, power) - now, weights, noise) for other in others)
-    best = max(rivals, key=lambda rival: rival.gain)
-    if best.gain <= max(worth, LEAST) * start.cost:
+    noise = curator.preview(Costing(), charge).std / COST_STEPS  # for a range of one
+    others = [solve(points, weights, k, power, rng, start.centers, restarts=1, exchanges=0) for _ in range(RIVALS)]
+    best = max((_rival(start, other, leaves, power, noise) for other in others), key=lambda rival: rival.gain)
+    if not best.gain > max(worth, LEAST):
         return None
-    question = Cost(start.centers, power, best.start.centers, min(max(best.most, NEAREST), FARTHEST))
-    return best.start if best.is_cheaper(curator.ask(question, charge).private_cost) else start
+    most = min(max(best.most * start.cost, NEAREST), FARTHEST)
+    saved = curator.ask(Cost(start.centers, power, best.start.centers, most), charge).private_cost / start.cost
+    return best.start if best.is_cheaper(saved) else start
 
 
 def _costs(points: FloatArray, start: Solution, power: int) -> FloatArray:
@@ -224,10 +228,12 @@ def _costs(points: FloatArray, start: Solution, power: int) -> FloatArray:
     return squares if power == 2 else np.sqrt(squares)
 
 
-def _rival(other: Solution, more: float, differences: FloatArray, weights: FloatArray, noise: float) -> Rival:
-    """Return what may be gained by a start that costs so much more in all, and at each point; noise is for a range of one."""
-    order = np.argsort(np.abs(differences))
-    sizes, masses = np.abs(differences)[order], weights[order]
+def _rival(start: Solution, other: Solution, leaves: WeightedLeaves, power: int, noise: float) -> Rival:
+    """Return what may be gained by another start."""
+    differences = np.abs(_costs(leaves.points, other, power) - _costs(leaves.points, start, power)) / start.cost
+    order = np.argsort(differences)
+    sizes, masses = differences[order], leaves.weights[order]
     left = np.cumsum(masses * sizes) + sizes * (masses.sum() - np.cumsum(masses))  # if all are cut off at each of them
-    most = float(sizes[np.searchsorted(left, KEPT * left[-1])])
-    return Rival(other, more, TELLS * float(np.linalg.norm(masses * sizes)), most, noise * most)
+    most = float(sizes[min(int(np.searchsorted(left, KEPT * left[-1])), len(sizes) - 1)])
+    error = TELLS * float(np.linalg.norm(masses * sizes))
+    return Rival(other, other.cost / start.cost - 1, error, most, noise * most)

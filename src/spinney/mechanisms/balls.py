@@ -83,7 +83,7 @@ def _rounded(uniforms: _Uniforms, columns: int, scale: float) -> list[int] | Non
         return None
     with localcontext(_context(_digits(bits))):
         reach = int(Decimal(scale) * length * side)
-        error = int(UNITS * columns * Decimal(scale) * (1 + length) * 2 ** (3 * bits - bits // 2)) + 1
+        error = int(UNITS * columns * Decimal(scale) * (1 + length) * 2 ** (3 * bits - bits // 2)) + (2 << 2 * bits)
     # The squared lengths of pairs of coordinates, over that of the whole, are the gaps between sorted uniform numbers.
     cuts = sorted(uniforms[place] for place in range(2 * pairs, 3 * pairs - 1))
     found, half, place = list[int](), 1 << (3 * bits - 1), 3 * pairs - 1

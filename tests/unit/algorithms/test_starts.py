@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms import starts
 from spinney.algorithms.polish import WeightedLeaves
 from spinney.algorithms.starts import Rival, cheaper, outdone
 from spinney.exceptions import CuratorError
@@ -106,3 +107,21 @@ def test_what_may_be_gained_is_what_asking_gains_on_average():
         asked = saved + rng.normal(0, noise, saved.size)
         taken = np.array([rival.is_cheaper(one) for one in asked])
         assert rival.gain == pytest.approx((saved * taken).mean(), abs=0.02)
+
+
+@pytest.mark.filterwarnings("error:overflow", "error:invalid", "error:divide")
+@pytest.mark.parametrize("width", [1e-90, 1e76, 1e90])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_boxes_of_any_width_are_fitted(width, delta, monkeypatch):
+    monkeypatch.setattr(starts, "LEAST", -1.0)
+    rows = width * np.random.default_rng(0).uniform(-1, 1, (2000, 6))
+    random_state = np.random.Generator(np.random.RandomState(0)._bit_generator)  # has no seed to spawn others from
+    model = PrivateKMeans(6, epsilon=5.0, delta=delta, bounds=(-width, width), algorithm="tree", random_state=random_state)
+    assert np.isfinite(model.fit(rows).cluster_centers_).all()
+
+
+def test_a_gain_is_finite_whatever_the_numbers():
+    for more, error, noise in ((1e200, 1e-200, 1e300), (-1.0, 1e-300, 1e300), (0.0, 0.0, 0.0), (1e-300, 1e200, 0.0)):
+        rival = Rival(Solution(CIRCLE, 1.0), more, error, 1.0, noise)
+        assert math.isfinite(rival.gain)
+        assert not error or rival.is_cheaper(0.0) in (True, False)
