@@ -38,6 +38,8 @@ ERROR = 0.03
 WORST = 0.1
 #: So many other starts by the same reading are looked for: where seeding and descent end, for exchanges lead all to the same.
 RIVALS = 12
+#: Fewer, down to none, where points times centers times columns are more in all: leaves are then so small that they tell.
+RIVAL_WORK = 2**20
 #: What a leaf's rows cost one start more than another is known with an error of this part of it: about one on drawn tables.
 TELLS = 1.0
 #: A row is cut off where a summary of rows cut off like this keeps such a part of what it costs them differently.
@@ -210,10 +212,11 @@ def outdone(
         The part of the cost that the charge would save elsewhere.
     """
     points, weights, k, power = leaves.points, leaves.weights, problem.k, problem.power
-    if len(points) <= k or not start.cost > 0:
+    count = min(RIVALS, RIVAL_WORK // max(points.size * k, 1))
+    if not count or len(points) <= k or not start.cost > 0:
         return None
     noise = curator.preview(Costing(), charge).std / COST_STEPS  # for a range of one
-    others = [solve(points, weights, k, power, rng, start.centers, restarts=1, exchanges=0) for _ in range(RIVALS)]
+    others = [solve(points, weights, k, power, rng, start.centers, restarts=1, exchanges=0) for _ in range(count)]
     best = max((_rival(start, other, leaves, power, noise) for other in others), key=lambda rival: rival.gain)
     if not best.gain > max(worth, LEAST):
         return None
