@@ -88,10 +88,8 @@ def first_start(
         """Return the part of the cost that is lost to noise of a step with these charges."""
         return (problem.k * noise_length(problem, together(charges, names), summary.widths) / summary.n) ** 2
 
-    start, readings = (
-        solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers),
-        (summary.weights, summary.doubting),
-    )
+    readings = summary.weights, summary.doubting
+    start = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers)
     better = cheaper(curator, problem, charges["choice"], summary.points, readings, start, rng)
     if better is None:
         charges = with_last("choice")
@@ -174,10 +172,8 @@ class Rival:
             return 0.0
         told = self.error / math.hypot(self.error, self.noise) * self.error  # how much of the error an answer tells
         ratio = self.more / max(told, 1e-300)
-        return (
-            told * math.exp(-min(ratio * ratio, 1e3) / 2) / math.sqrt(2 * math.pi)
-            - self.more * math.erfc(ratio / math.sqrt(2)) / 2
-        )
+        peak = math.exp(-min(ratio * ratio, 1e3) / 2) / math.sqrt(2 * math.pi)
+        return told * peak - self.more * math.erfc(ratio / math.sqrt(2)) / 2
 
     def is_cheaper(self, saved: float) -> bool:
         """Whether it is, by what an answer and the summary say together, each weighed by its error."""
@@ -216,8 +212,12 @@ def outdone(
     if not count or len(points) <= k or not start.cost > 0:
         return None
     noise = curator.preview(Costing(), charge).std / COST_STEPS  # for a range of one
-    others = [solve(points, weights, k, power, rng, start.centers, restarts=1, exchanges=0) for _ in range(count)]
-    best = max((_rival(start, other, leaves, power, noise) for other in others), key=lambda rival: rival.gain)
+    now, rivals = _costs(points, start, power), list[Rival]()
+    for _ in range(count):
+        other = solve(points, weights, k, power, rng, start.centers, restarts=1, exchanges=0)
+        differences = np.abs(_costs(points, other, power) - now) / start.cost
+        rivals.append(_rival(other, other.cost / start.cost - 1, differences, weights, noise))
+    best = max(rivals, key=lambda rival: rival.gain)
     if not best.gain > max(worth, LEAST):
         return None
     most = min(max(best.most * start.cost, NEAREST), FARTHEST)
@@ -231,12 +231,10 @@ def _costs(points: FloatArray, start: Solution, power: int) -> FloatArray:
     return squares if power == 2 else np.sqrt(squares)
 
 
-def _rival(start: Solution, other: Solution, leaves: WeightedLeaves, power: int, noise: float) -> Rival:
-    """Return what may be gained by another start."""
-    differences = np.abs(_costs(leaves.points, other, power) - _costs(leaves.points, start, power)) / start.cost
+def _rival(other: Solution, more: float, differences: FloatArray, weights: FloatArray, noise: float) -> Rival:
+    """Return what may be gained by a start that costs so much more in all, and so much more or less at each point."""
     order = np.argsort(differences)
-    sizes, masses = differences[order], leaves.weights[order]
+    sizes, masses = differences[order], weights[order]
     left = np.cumsum(masses * sizes) + sizes * (masses.sum() - np.cumsum(masses))  # if all are cut off at each of them
     most = float(sizes[min(int(np.searchsorted(left, KEPT * left[-1])), len(sizes) - 1)])
-    error = TELLS * float(np.linalg.norm(masses * sizes))
-    return Rival(other, other.cost / start.cost - 1, error, most, noise * most)
+    return Rival(other, more, TELLS * float(np.linalg.norm(masses * sizes)), most, noise * most)

@@ -22,7 +22,7 @@ __all__ = ["margins_are_told", "misasked"]
 #: behind it, of what.
 _TREE = {"rows": "counts", "columns": "columns", "splits": "grow", "leaves": "counts", "sizes": "counts"}
 _POLISH = {f"radii{place}": "counts" for place in ("", " #")} | {f"polish{place}": "step" for place in ("", " #")}
-_POLISH |= {"polish, #": "sums mean", "polish #, #": "sums mean", "choice": "cost"}
+_POLISH |= {"polish, #": "sums mean", "polish #, #": "sums mean", "choice": "cost", "rival": "cost"}
 _SHAPE = {"spread": "spread", "cells": "counts"}
 _MOMENTS = {"leaves": "counts", "radii #": "counts"}
 _HST = {

@@ -1,6 +1,7 @@
 """Edits that are lawful by themselves and not what the algorithm asked: a whole record of another question, a charge left out."""
 
 import copy
+import itertools
 import json
 import re
 from fractions import Fraction
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.registry import HOMES
 from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
@@ -25,7 +27,7 @@ from spinney.questions.persons import PersonCounting
 from spinney.questions.sums import KERNELS, Summing
 from spinney.questions.totals import Totaling
 from spinney.verification.amounts import converted
-from spinney.verification.asked import _ASKED
+from spinney.verification.asked import _ASKED, _SHAPE
 
 from .conftest import MAKERS
 from .test_checking import check, refused
@@ -150,6 +152,17 @@ def test_every_algorithm_of_the_house_has_its_questions_listed():
     here = {("release" if solves == "points" else "local" if solves == "users" else solves, name)
             for solves, names in HOMES.items() if solves not in ("cover", "description") for name in names}  # fmt: skip
     assert here | {("release", "one-cluster"), ("cover", "")} == set(_ASKED)
+
+
+@pytest.mark.parametrize("name", HOMES["points"])
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+def test_every_charge_of_a_plan_is_listed(name, estimator):
+    """A name that is not listed would be taken at its word."""
+    for delta, d in itertools.product((0.0, 1e-6), (2, 6, 14, 70)):
+        plan = estimator(3, epsilon=1.0, delta=delta, bounds=(-1, 1), algorithm=name).plan(d)
+        bases = ("tree", "moments") if name == "stable" else ()
+        listed = _SHAPE.keys() | {one for key in (name, *bases) for part in _ASKED["release", key] for one in part}
+        assert {re.sub(r"\d+", "#", charge.name) for charge in plan.charges} <= listed
 
 
 def test_an_algorithm_of_others_is_taken_at_its_word(records, tmp_path):
