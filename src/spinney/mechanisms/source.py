@@ -1,7 +1,7 @@
 """Where privacy noise comes from.
 
-The secure source is OpenDP's exact samplers, and our own of balls and cubes, over the operating system's entropy. The seeded
-source exists for tests and demos; whoever knows the seed can subtract the noise.
+The secure source is exact samplers over the operating system's entropy: our own of numbers, balls and cubes, and OpenDP's of the
+largest noisy score. The seeded source exists for tests and demos; whoever knows the seed can subtract the noise.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from spinney.exceptions import SeededNoiseWarning
 from spinney.mechanisms.balls import add_balls
 from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
+from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
@@ -49,35 +50,31 @@ class NoiseSource(Protocol):
 
 
 @lru_cache(maxsize=256)
-def _measurement(kind: str, scale: float) -> Any:
+def _noisy_max(scale: float) -> Any:
     """Build an OpenDP measurement; its samplers are exact rational arithmetic, so `scale` is taken as it stands."""
     from opendp.domains import atom_domain, vector_domain
-    from opendp.measurements import make_gaussian, make_laplace, make_noisy_max
+    from opendp.measurements import make_noisy_max
     from opendp.measures import zero_concentrated_divergence
-    from opendp.metrics import l1_distance, l2_distance, linf_distance
+    from opendp.metrics import linf_distance
     from opendp.mod import enable_features
 
     enable_features("contrib")
     domain = vector_domain(atom_domain(T="i64"))
-    if kind == "laplace":
-        return make_laplace(domain, l1_distance(T="i64"), scale=scale)
-    if kind == "gaussian":
-        return make_gaussian(domain, l2_distance(T="f64"), scale=scale)
     return make_noisy_max(domain, linf_distance(T="i64"), zero_concentrated_divergence(), scale=scale)
 
 
 class SecureSource:
-    """Exact noise from OpenDP and the operating system's entropy."""
+    """Exact noise from the operating system's entropy."""
 
     statement = "secure"
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise of this scale to every value."""
-        return np.asarray(_measurement("laplace", scale)(np.ascontiguousarray(values)), dtype=np.int64)
+        return add_exact(values, scale, False, secrets.token_bytes)
 
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Gaussian noise of this standard parameter to every value."""
-        return np.asarray(_measurement("gaussian", scale)(np.ascontiguousarray(values)), dtype=np.int64)
+        return add_exact(values, scale, True, secrets.token_bytes)
 
     def cube(self, values: IntArray, scale: float) -> IntArray:
         """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
@@ -98,7 +95,7 @@ class SecureSource:
 
     def select(self, scores: IntArray, scale: float) -> int:
         """Return the index of the largest score plus Gumbel noise of this scale."""
-        return int(_measurement("select", scale)(np.ascontiguousarray(scores)))
+        return int(_noisy_max(scale)(np.ascontiguousarray(scores)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
         """Return how many users set each slot, of which it is so many users' own."""
