@@ -47,6 +47,7 @@ SHARES = {
 #: Tests that measure draws of a fixed seed, or only see that an audit finds a fault that is certain.
 SEEDED = {
     "tests/unit/mechanisms/test_cubes.py",
+    "tests/unit/mechanisms/test_exact.py",
     "tests/unit/local/test_device.py",
     "tests/statistical/test_epsilon_audit.py",
     "tests/privacy/test_planted_faults.py",

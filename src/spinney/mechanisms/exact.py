@@ -50,8 +50,10 @@ def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Call
     random_bytes : callable
         Draws so many bytes, all equally likely.
     """
-    if not 0 < scale < math.inf:
-        raise ValueError("Noise needs a scale above 0, and a finite one.")
+    if type(scale) is not float or not 0 < scale < math.inf:  # kernels would be compiled for other numbers, and overflow
+        raise ValueError("Noise needs a scale above 0, and a finite one, that is a float.")
+    if values.dtype != np.int64:
+        raise ValueError("Noise is added to numbers of 64 bits.")
     whole, over = (math.floor(scale) + 1, 1) if gaussian else scale.as_integer_ratio()
     sigma = scale if gaussian else 0.0
     stream = _Words(random_bytes)
@@ -69,6 +71,7 @@ def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Call
     noisy = exact + noise
     beyond = (noisy < exact) != (noise < 0)  # what does not fit has come round at the other end
     noisy[beyond] = np.where(noise[beyond] < 0, -_MOST, _MOST)
+    noisy = np.maximum(noisy, -_MOST)
     for place, more in wide.items():
         noisy[place] = min(max(int(exact[place]) + more, -_MOST), _MOST)
     return noisy.reshape(values.shape)
@@ -215,7 +218,7 @@ def _falls(words: IntArray, place: IntArray, low: int, high: int, bound: int, ma
 def _accepts(words: IntArray, place: IntArray, size: int, sigma: float, width: int) -> int:
     """Return whether a Gaussian proposal of this size is taken: 1, 0, or 2 if in doubt."""
     exponent, turns = _exponent(float(size), sigma, float(width))
-    if exponent > FAR / 2.0:
+    if exponent > FAR / 2.0:  # never, with so few turns
         return 2
     rest, error = (exponent - turns) / 2.0, (1.0 + exponent) * ERROR
     turn, verdict, low, high, bound = 0, 1, _ONE, _ONE - _ONE, _ONE

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alarms import check_frequencies
 from spinney.audit.laws import noise_law
 from spinney.mechanisms import exact
 from spinney.mechanisms.exact import _DONE, _DOUBT, BITS, ERROR, LEAST, MOST, _exponent, _fill, _one, _proposed, _Words, add_exact
@@ -146,19 +147,74 @@ def test_exponents_are_off_by_less_than_the_proof_says(sigma, away, exactly):
     assert 0 <= true - turns < 2
 
 
-def test_a_coin_in_doubt_is_thrown_in_fractions_from_the_same_words():
-    """Words are chosen so that all is decided but for one coin, which falls where the exponent does not tell."""
-    sigma, width, size = 3.7, 4, 2
-    variance = Fraction(sigma) ** 2
-    edge = int((size - variance / width) ** 2 / (4 * variance) * 2**BITS)
-    for away in (-(2**16), -1, 0, 1, 2**16):
-        words = np.array([size, 3, 1, 0, edge + away, *np.random.default_rng(away + 2**20).integers(0, 2**BITS, 100)])
+def test_no_exponent_has_more_taken_off_than_it_is():
+    """The nearest float may be a whole number, and the exponent a little less."""
+    sigma, size = 2.0**50, 3377699720527871
+    assert _exponent(float(size), sigma, sigma + 1)[1] == 1
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(SCALES, st.floats(0, 8), st.integers(0, 2**32), st.sampled_from([-2.0, -0.4, 0.0, 0.4, 2.0]))
+def test_a_coin_in_doubt_is_thrown_in_fractions_from_the_same_words(sigma, away, seed, apart):
+    """Words lead to a proposal, and to its last coin, which falls within the error of its exponent or beyond."""
+    whole, over, _ = parts(sigma, True)
+    turns, part = divmod(int(away * sigma), whole)
+    variance, size = Fraction(sigma) ** 2, part + whole * turns
+    exponent = (size - variance / whole) ** 2 / (2 * variance)
+    taken = _exponent(float(size), sigma, float(whole))[1]
+    # The part, and that it is kept; turns, of which 0, 1 goes on, and the end of them; a sign; and turns of the exponent.
+    kept = [] if whole == 1 else [whole - 1]
+    sure = [*([part] if whole > 1 else []), *kept, *[0, 1] * turns, 1, 0, *[0, 1] * taken]
+    edge = int(((exponent - taken) / 2 + Fraction(apart) * Fraction(ERROR) * (1 + exponent)) * 2**BITS)
+    later = np.random.default_rng(seed).integers(0, 2**BITS, 400)
+    words = np.array([*sure, min(max(edge, 0), 2**BITS - 1), *later], dtype=np.int64)
+    stream, same = _Words(None), _Words(None)
+    stream.words = same.words = words
+    noise, why = filled(stream, 1, sigma, True)
+    if abs(apart) < 1:
+        assert (why, stream.place[0]) == (_DOUBT, 0)
+    elif edge > 0:
+        assert why == _DONE
+        assert noise == [_one(same.word, whole, over, sigma)]
+    drawn, same.place[0] = iter([(words << (64 - BITS)).tobytes(), *[bytes(10**4)] * 9]), 0
+    assert add_exact(np.array([7]), sigma, True, lambda _: next(drawn)) == 7 + _one(same.word, whole, over, sigma)
+
+
+@pytest.mark.parametrize("scale", [math.nextafter(2 * LEAST, 0), math.nextafter(MOST, 0), MOST, (2**53 - 1) / 8])
+def test_more_turns_than_64_bits_hold_are_counted_in_fractions(scale):
+    whole, over, _ = parts(scale, False)
+    for turns in (1022, 1023, 1024, 1025):
+        words = [*([whole - 1, whole - 1] if whole > 1 else []), *[0, 1] * turns, 1, 1]
         stream, same = _Words(None), _Words(None)
-        stream.words = same.words = words  # the part, and that it is kept; no turn; a sign; and the coin
-        assert (filled(stream, 1, sigma, True)[1] == _DOUBT) == (abs(away) < 2**16)
-        assert abs(away) == 2**16 or stream.place[0] == 0
-        given = iter([(words << (64 - BITS)).astype(np.int64).tobytes(), *[bytes(10**4)] * 9])
-        assert add_exact(np.array([7]), sigma, True, lambda _: next(given)) == 7 + _one(same.word, width, 1, sigma)  # noqa: B023
+        stream.words = same.words = np.array(words, dtype=np.int64)
+        noise, why = filled(stream, 1, scale, False)
+        assert why == (_DOUBT if turns >= 1024 else _DONE)
+        assert noise == [-((whole - 1 + whole * turns) // over)][: len(noise)]
+        assert _one(same.word, whole, over, 0.0) == -((whole - 1 + whole * turns) // over)
+
+
+@pytest.mark.parametrize("bound", [2**61 + 1, 2**62, 2**62 + 1, 3 * 2**100])
+def test_numbers_below_large_bounds_take_several_words(bound):
+    for number in (0, 1, bound // 3, bound - 1):
+        count = -(-(bound - 1).bit_length() // BITS)
+        given = iter([number >> BITS * place & (2**BITS - 1) for place in reversed(range(count))])
+        assert exact._number(lambda: next(given), bound) == number  # noqa: B023
+        assert next(given, None) is None
+
+
+@KINDS
+@pytest.mark.parametrize("scale", [2.0**56, 1e30, 1e200])
+def test_wide_noise_has_its_law(scale, gaussian):
+    """Over the scale it is nearly continuous; its last digits are even, and its rows of 62 bits are all there."""
+    from scipy.stats import laplace, norm
+
+    stream = _Words(np.random.default_rng(5).bytes)
+    draws = [_one(stream.word, *parts(scale, gaussian)) for _ in range(1500)]
+    law = norm if gaussian else laplace
+    places = np.searchsorted(law.ppf(np.linspace(0.1, 0.9, 9)), [float(Fraction(draw) / Fraction(scale)) for draw in draws])
+    check_frequencies(np.bincount(places, minlength=10), np.full(10, 0.1), 1e-6)
+    digits = [(abs(draw) >> int(math.log2(scale)) // 2) % 4 for draw in draws]
+    check_frequencies(np.bincount(digits, minlength=4), np.full(4, 0.25), 1e-6)
 
 
 @KINDS
@@ -171,12 +227,16 @@ def test_scales_beyond_what_is_compiled_are_no_error(scale, gaussian):
 
 @KINDS
 def test_what_is_too_large_for_64_bits_is_saturated(gaussian):
-    ends = np.repeat([2**63 - 1, -(2**63 - 1)], 50)
-    noisy = add_exact(ends, 2.0**40, gaussian, np.random.default_rng(0).bytes).reshape(2, -1)
-    assert (noisy[0] > 2**62).all()
-    assert (noisy[1] < -(2**62)).all()
-    assert (noisy[0] == 2**63 - 1).any()
-    assert (noisy[1] == -(2**63 - 1)).any()
+    ends = np.repeat([2**63 - 1, -(2**63)], 50)
+    for scale in (2.0**40, 2.0**58):  # compiled, and in fractions
+        noisy = add_exact(ends, scale, gaussian, np.random.default_rng(0).bytes).reshape(2, -1)
+        assert (noisy[0] > 2**61).all()
+        assert (noisy[1] < -(2**61)).all()
+        assert 10 < (noisy[0] == 2**63 - 1).sum() < 40
+        assert 10 < (noisy[1] == -(2**63 - 1)).sum() < 40
+        assert (noisy != -(2**63)).all()
+    values = np.arange(-50, 50)
+    assert (add_exact(values, 0.002, gaussian, np.random.default_rng(0).bytes) == values).all()
 
 
 @KINDS
@@ -187,7 +247,13 @@ def test_shapes_are_kept_and_nothing_is_written_to(gaussian):
     assert values.tolist() == [[2, 1, 0], [5, 4, 3]]
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
-def test_a_scale_is_above_0_and_finite(scale):
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan, 2**40, np.float32(1.3), np.float64(1.3), Fraction(4, 3)])
+def test_a_scale_is_a_finite_float_above_0(scale):
     with pytest.raises(ValueError, match="scale above 0"):
         add_exact(np.zeros(1, dtype=np.int64), scale, False, np.random.default_rng(0).bytes)
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.int32, np.float64])
+def test_values_are_numbers_of_64_bits(dtype):
+    with pytest.raises(ValueError, match="64 bits"):
+        add_exact(np.zeros(1, dtype=dtype), 1.0, False, np.random.default_rng(0).bytes)
