@@ -10,6 +10,7 @@ Proof: ``proofs/moments.md``, for `are_full` ``proofs/tree.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +22,10 @@ from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import Counting, Counts
 from spinney.solvers.nearest import nearest
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import Domain, FloatArray
 from spinney.trees.quadtree import Splits, TreeCells
 
-__all__ = ["Leaf", "are_full", "chances", "remoteness", "staged_leaves"]
+__all__ = ["Leaf", "are_full", "chances", "first_stage", "place_halves", "remoteness", "staged_leaves"]
 
 #: A leaf so many levels below the start or deeper is ahead of others in being taken as full, by SURE times log(m) standard
 #: deviations for m leaves: the decisions to split have said already that rows are near.
@@ -41,6 +42,8 @@ CELL_STDS = 0.5
 MAX_LEVELS = 12
 #: A cell is cut further, by at most so many levels, if it holds so many standard deviations of its noise.
 DEEPER, SPLIT_STDS = 5, 4
+#: A half of a column is taken to have at least this share of the rows.
+LEAST_HALF = 0.02
 #: The second stage counts at most about so many cells: solvers have to cluster them.
 MOST_CELLS = 2**12
 
@@ -122,6 +125,13 @@ class Leaf:
     weights: FloatArray
 
 
+def first_stage(curator: Curator, splits: Splits, n: float, charge: Charge) -> tuple[int, Noise]:
+    """Return the level that `staged_leaves` counts first, and the noise of its counts."""
+    noise = curator.preview(Counting(), charge)
+    levels = int(math.log2(max(n / (CELL_STDS * max(noise.std, 1.0)), 1.0)))
+    return min(levels, MAX_LEVELS, splits.depth), noise
+
+
 def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, second: Charge) -> tuple[Leaf, ...]:
     """Count all cells of a level, then those below the ones that stand out; return the cells that hold rows.
 
@@ -135,11 +145,12 @@ def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, sec
     first, second : Charge
         Of the two stages; the second stays unspent if no cell stands out.
     """
-    std = curator.preview(Counting(), first).std
-    levels = int(math.log2(max(n / (CELL_STDS * max(std, 1.0)), 1.0)))
-    cells = TreeCells.grid(splits, min(levels, MAX_LEVELS, splits.depth))
+    levels, noise = first_stage(curator, splits, n, first)
+    cells, std = TreeCells.grid(splits, levels), noise.std
     weights, full = _count(curator, cells, first)
     cut = full & (weights > SPLIT_STDS * std)
+    if noise.distribution == "gaussian":  # a cell that may be noise alone counts as far as it is likely not to be
+        weights = np.where(cut, weights, weights * chances(weights.astype(np.int64), np.zeros(len(cells), dtype=np.int64), noise))
     deeper = min(DEEPER, splits.depth - int(cells.depths[0]), int(math.log2(MOST_CELLS / max(int(cut.sum()), 1))))
     if deeper == 0 or not cut.any():
         return (_some(cells, weights, full),)
@@ -155,6 +166,48 @@ def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, sec
         _some(children, found, full_children),
         _some(parents.cells, rest, kept),
     )
+
+
+def place_halves(
+    points: list[FloatArray],
+    found: Sequence[Leaf],
+    domain: Domain,
+    mean: FloatArray,
+    reach: FloatArray,
+    levels: int,
+    variance: float,
+) -> None:
+    """Move points in columns that are cut once to where halves of rows of such a mean, spread and share have theirs.
+
+    Where the domain cuts off the box of the tree its quarters are not there: rows of a column that spreads widely lie near its
+    ends. Columns whose box is whole are left alone.
+
+    Parameters
+    ----------
+    points : list of array of shape (m, d)
+        Of the leaves; written to.
+    found : sequence of Leaf
+    domain : Domain
+    mean, reach : array of shape (d,)
+        Of all rows, and how far from it halves of equal share are.
+    levels : int
+        Of the first stage.
+    variance : float
+        Of noise in how much more of all rows the upper half of a column has than the lower: only what stands out of it counts.
+    """
+    splits, total = found[0].cells.splits, sum(leaf.weights.sum() for leaf in found)
+    inner, axes = splits.domain, splits.route.axes
+    is_cut_off = (inner.lower <= domain.lower) | (inner.upper >= domain.upper)
+    for axis in np.flatnonzero(is_cut_off & np.isin(np.arange(len(mean)), axes[:levels])) if total > 0 else ():
+        level = int(np.argmax(axes == axis))
+        lean = 2 * sum(leaf.weights[leaf.cells.are_upper(level)].sum() for leaf in found) / total - 1
+        upper = np.clip((1 + lean * max(1 - variance / max(lean**2, 1e-300), 0.0)) / 2, LEAST_HALF, 1 - LEAST_HALF)
+        low, high = mean[axis] + reach[axis] * np.array([-np.sqrt(upper / (1 - upper)), np.sqrt((1 - upper) / upper)])
+        middle = inner.center[axis]
+        low, high = np.clip(low, domain.lower[axis], middle), np.clip(high, middle, domain.upper[axis])
+        for leaf, some in zip(found, points, strict=True):
+            if np.count_nonzero(axes[: int(leaf.cells.depths.max(initial=0))] == axis) == 1:
+                some[:, axis] = np.where(leaf.cells.are_upper(level), high, low)
 
 
 def _some(cells: TreeCells, weights: FloatArray, chosen: NDArray[np.bool_]) -> Leaf:

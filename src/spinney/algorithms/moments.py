@@ -35,7 +35,7 @@ import numpy as np
 
 from spinney.algorithms.columns import ask_densities, bins_of, inner_box, narrowed, spreads
 from spinney.algorithms.indicators import adding_up
-from spinney.algorithms.leaves import staged_leaves
+from spinney.algorithms.leaves import first_stage, place_halves, staged_leaves
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.polish import ask_rings, completed, noise_length, shrunk, step_widths, supported, take_step, together
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
@@ -234,10 +234,11 @@ class Moments(Algorithm):
     ) -> Result:
         """Spend what is left on the mean: where one center is all that the budget supports, others come from around it."""
         domain, mean = problem.domain, total.mean(problem.domain)
-        distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
+        rings = ask_rings(curator, problem, mean, charges["distance"])
         names = [name for name in SHARES if name not in ("mean", "distance", "sizes")]
         rest = _pooled(curator, charges, [name for name in names if charges[name].measure is charges["step 3"].measure], "sums")
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
+        distance = rings.likely_distance(total.n) if rest.measure is Measure.ZCDP else rings.typical_distance()
         if rest.measure is Measure.ZCDP:
             step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
             mean, margins = step.centers, step.margins
@@ -322,9 +323,15 @@ def measure(curator: Curator, problem: PointProblem, charges: Charges, total: To
 def shallow_leaves(curator: Curator, shape: Shape, domain: Domain, charges: Charges) -> tuple[FloatArray, FloatArray]:
     """Count the rows in the leaves of a shallow tree around the mean; return leaves that are not empty as weighted points."""
     inner = shape.box(domain)
+    view = curator.within(inner)
     splits = Splits.of(inner, None if shape.densities is None else narrowed(shape.densities, domain, inner))
-    found = staged_leaves(curator.within(inner), splits, shape.n, charges["cells"], charges["leaves"])
-    return np.vstack([_points(leaf.cells, shape.mean) for leaf in found]), np.concatenate([leaf.weights for leaf in found])
+    found = staged_leaves(view, splits, shape.n, charges["cells"], charges["leaves"])
+    points = [_points(leaf.cells, shape.mean) for leaf in found]
+    levels, noise = first_stage(view, splits, shape.n, charges["cells"])
+    if shape.densities is None and noise.distribution == "gaussian":
+        variance = 2**levels * (noise.std / shape.n) ** 2
+        place_halves(points, found, domain, shape.mean, SPAN / 2 * shape.spread, levels, variance)
+    return np.vstack(points), np.concatenate([leaf.weights for leaf in found])
 
 
 def _points(cells: TreeCells, mean: FloatArray) -> FloatArray:

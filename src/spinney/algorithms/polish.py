@@ -66,7 +66,7 @@ class RingHistogram:
         noise: Noise,
         expected: Callable[[], FloatArray] | None = None,
     ) -> None:
-        self.edges = edges
+        self.edges, self._private_counts, self._noise = edges, private_counts, noise
         # A ring that does not stand out of the noise of all rings is taken as empty: one far ring that is only noise would blow
         # up a radius. Rows cannot lie beyond the last edge.
         cut = noise.quantile(1 - 1 / private_counts.size)
@@ -92,6 +92,16 @@ class RingHistogram:
         squares = (self.edges / 2**0.25) ** 2
         total = self.counts.sum()
         return math.sqrt(float((self.counts @ squares).sum() / total) if total > 0 else float(squares[-1]))
+
+    def likely_distance(self, n: float) -> float:
+        """Return the root mean square distance that is likely if so many rows lie in two rings beside each other.
+
+        Where no ring stands out of its noise all of them together still tell, by the law of Gaussian noise.
+        """
+        squares, counts = (self.edges / 2**0.25) ** 2, self._private_counts[:, :-1].sum(axis=0)
+        pairs, variance = counts[1:] + counts[:-1], max(self._noise.std, 1.0) ** 2 * len(self._private_counts)
+        chances = np.exp(n * (pairs - pairs.max()) / (2 * variance))
+        return math.sqrt(float(chances @ (squares[1:] + squares[:-1]) / (2 * chances.sum())))
 
     def mean_radii(self, sum_std: float) -> FloatArray:
         """Return the radii at which what clipping can lose balances noise of this length per unit radius."""

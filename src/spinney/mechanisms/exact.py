@@ -74,7 +74,8 @@ def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Call
     noisy = np.maximum(noisy, -_MOST)
     for place, more in wide.items():
         noisy[place] = min(max(int(exact[place]) + more, -_MOST), _MOST)
-    return noisy.reshape(values.shape)
+    shaped: IntArray = noisy.reshape(values.shape)
+    return shaped
 
 
 class _Words:

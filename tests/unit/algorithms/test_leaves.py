@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spinney import Box
-from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, chances, remoteness, staged_leaves
+from spinney.algorithms.leaves import DEEPER, MAX_LEVELS, MOST_CELLS, Leaf, chances, place_halves, remoteness, staged_leaves
 from spinney.mechanisms.additive import Noise
-from spinney.trees.quadtree import Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 DOMAIN = Box(-1, 1).domain(6)
 
@@ -76,3 +76,54 @@ def test_every_leaf_has_a_remoteness(leaves):
     found = remoteness(points.reshape(-1, 1), spreads, counts, Noise("gaussian", 10.0))
     assert found.shape == counts.shape
     assert found.dtype == np.int64
+
+
+def halved(weights, box, columns=2, levels=2):
+    """Return the leaf of all cells of a box, and their points."""
+    cells = TreeCells.grid(Splits.of(box), levels)
+    return Leaf(cells, np.asarray(weights, dtype=np.float64)), cells.representatives()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+def test_points_of_halves_are_where_the_rows_of_two_values_are(share):
+    """A column of two values spreads as far as its ends; halves that are told apart by the share alone find both."""
+    domain, n = Box(-1, 1).domain(2), 10_000
+    mean = np.array([2 * share - 1, 0.0])
+    reach = np.array([2 * math.sqrt(share * (1 - share)), 0.25])  # all of the first column's spread lies between its values
+    leaf, points = halved(np.outer([1 - share, share], [0.5, 0.5]).ravel() * n, Box([-1, -0.8], [1, 0.8]).domain(2))
+    before = points.copy()
+    place_halves([points], [leaf], domain, mean, reach, 2, 0.0)
+    first = leaf.cells.splits.route.axes[0]
+    assert first == 0
+    np.testing.assert_allclose(points[:, 0], np.where(leaf.cells.are_upper(0), 1.0, -1.0), atol=1e-9)
+    np.testing.assert_array_equal(points[:, 1], before[:, 1])  # this column's box is whole
+
+
+def test_a_column_that_is_cut_twice_and_a_share_of_noise_change_nothing():
+    domain = Box(-1, 1).domain(1)
+    leaf, points = halved([1, 2, 3, 4], domain, levels=2)
+    before = points.copy()
+    place_halves([points], [leaf], domain, np.zeros(1), np.ones(1), 2, 0.0)
+    np.testing.assert_array_equal(points, before)
+    leaf, points = halved([40, 60], domain, levels=1)
+    place_halves([points], [leaf], domain, np.zeros(1), np.full(1, 0.5), 1, variance=0.1)
+    np.testing.assert_array_equal(points[:, 0], [-0.5, 0.5])
+
+
+@given(
+    st.lists(st.floats(0, 1e9), min_size=16, max_size=16),
+    st.floats(-1, 1),
+    st.floats(1e-6, 2),
+    st.floats(0, 1e6),
+    st.floats(0.1, 1),
+)
+def test_points_of_halves_stay_in_the_domain_and_on_their_side(weights, mean, reach, variance, width):
+    domain, box = Box(-1, 1).domain(3), Box([-1, -width, -1], [1, 1, width]).domain(3)
+    leaf, points = halved(weights, box, levels=4)
+    place_halves([points], [leaf], domain, np.full(3, mean), np.full(3, reach), 4, variance)
+    assert (np.abs(points) <= 1).all()
+    for level, axis in enumerate(leaf.cells.splits.route.axes[:4]):
+        upper, middle = leaf.cells.are_upper(level), box.center[axis]
+        if level == np.argmax(leaf.cells.splits.route.axes == axis):
+            assert (points[upper, axis] >= middle).all()
+            assert (points[~upper, axis] <= middle).all()

@@ -136,3 +136,21 @@ def test_a_release_says_how_many_centers_rest_on_a_step_and_the_plan_foresees_it
     assert f"{release.supported_centers} of 20 {words}" in text
     assert f"About {foreseen} of 20 centers would rest on a private step" in str(plan)
     assert Release.from_dict(json.loads(release.to_json())).supported_centers == release.supported_centers
+
+
+def test_all_rings_together_tell_a_distance_where_none_stands_out():
+    """Of 1,800 rows in two rings, and noise of 350 on each: a distance that is far off is rare, and none is beyond the rings."""
+    edges, rng = 2.0 ** (np.arange(24) / 2 - 8), np.random.default_rng(0)
+    exact, noise = np.zeros(25), Noise("gaussian", 350.0)
+    exact[14:16] = 900
+    truth = math.sqrt(np.mean((edges[14:16] / 2**0.25) ** 2))
+    likely, typical = [], []
+    for _ in range(200):
+        rings = RingHistogram(edges, exact[None, :] + rng.normal(0, 350, (1, 25)), noise)
+        likely.append(abs(math.log(rings.likely_distance(1800.0) / truth)))
+        typical.append(abs(math.log(rings.typical_distance() / truth)))
+    assert np.median(likely) < 0.1 < np.median(typical)
+    assert np.mean(likely) < 0.5 * np.mean(typical)
+    assert RingHistogram(edges, exact[None, :], Noise("none", 0.0)).likely_distance(1800.0) == pytest.approx(truth)
+    for counts in (np.zeros((1, 25)), np.full((1, 25), -1e15), np.full((3, 25), 1e15)):
+        assert edges[0] / 2 <= RingHistogram(edges, counts, noise).likely_distance(1.0) <= edges[-1]
