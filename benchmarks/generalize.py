@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 #: Seeds from here on played no part in choosing constants.
-FRESH = 1000
+FRESH = 3000
 #: Tables are cut to so many numbers, and rows times clusters times columns to so many.
 MOST_NUMBERS, MOST_WORK = 8_000_000, 50_000_000
 COLUMNS = (2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64, 128, 256, 800)
