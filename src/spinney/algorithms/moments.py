@@ -69,10 +69,10 @@ SHARES = {
 #: Where histograms of the columns may be asked for.
 BINNED_SHARES = SHARES | {"mean": 2, "spread": 6}
 #: Histograms are asked for below so many columns and from such an epsilon on, if each may have at least 2**ENOUGH_BITS bins. A
-#: tree cuts some ten columns: the fewer there are, the more lies in these. On higgs_11k, 28 columns, costs fall by 3 to 5
-#: percent; with the 64 columns of digits they rise by 1, and with pure noise, which grows with the number of columns and not
-#: with its root, everywhere. At epsilon 0.1 separated clusters are lost by it about as often as they are found.
-MANY_TO_BIN, LEAST_EPSILON, ENOUGH_BITS = 64, 0.2, 3
+#: tree cuts some ten columns: the fewer there are, the more lies in these. With the 64 columns of digits costs rise by 1 percent,
+#: and with pure noise, which grows with the number of columns and not with its root, everywhere. At epsilon 0.1 separated
+#: clusters are lost by it about as often as they are found, and of few bins mean, spread and shares of halves tell more.
+MANY_TO_BIN, LEAST_EPSILON, ENOUGH_BITS = 64, 0.2, 5
 #: Squared coordinates are clipped to a vector of this length times the typical squared distance over the root of d.
 SPREAD_RADIUS = 2.5
 #: The tree's box reaches so many standard deviations from the mean: halving a column then puts points where halves have theirs.

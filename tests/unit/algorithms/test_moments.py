@@ -174,7 +174,7 @@ def test_the_plan_pays_for_five_sums_of_three_kernels():
 @pytest.mark.parametrize(("d", "delta"), [(2, 1e-6), (MANY_TO_BIN - 1, 1e-6), (MANY_TO_BIN, 1e-6), (2, 0.0)])
 def test_histograms_are_asked_for_if_columns_are_few_and_noise_is_gaussian(d, delta):
     asked = {}
-    for epsilon, n in ((1.0, 2000), (0.3, 100)):
+    for epsilon, n in ((3.0, 2000), (0.3, 100)):
         release = make(k=2, epsilon=epsilon, delta=delta, noise_seed=0).fit(blobs(d, n=n)[1]).release_
         asked[n] = {charge.name: charge.question for charge in release.charges}
     assert asked[2000]["spread"] == ("counts" if delta and d < MANY_TO_BIN else "sums")
