@@ -217,6 +217,12 @@ def test_wide_noise_has_its_law(scale, gaussian):
     check_frequencies(np.bincount(digits, minlength=4), np.full(4, 0.25), 1e-6)
 
 
+@pytest.mark.parametrize("sigma", [1e-200, 1e200])
+def test_far_proposals_are_not_taken_where_floats_cannot_tell(sigma):
+    stream, size = _Words(np.random.default_rng(5).bytes), max(int(6 * Fraction(sigma)), 1)
+    assert not any(exact._taken(stream.word, size, sigma, int(sigma) + 1) for _ in range(200))
+
+
 @KINDS
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-4, 2.0**55, 1e30, 1e300])
 def test_scales_beyond_what_is_compiled_are_no_error(scale, gaussian):
@@ -235,6 +241,8 @@ def test_what_is_too_large_for_64_bits_is_saturated(gaussian):
         assert 10 < (noisy[0] == 2**63 - 1).sum() < 40
         assert 10 < (noisy[1] == -(2**63 - 1)).sum() < 40
         assert (noisy != -(2**63)).all()
+    values = np.array([-(2**63)])
+    assert add_exact(values, 0.002, gaussian, np.random.default_rng(0).bytes) == -(2**63 - 1)
     values = np.arange(-50, 50)
     assert (add_exact(values, 0.002, gaussian, np.random.default_rng(0).bytes) == values).all()
 
