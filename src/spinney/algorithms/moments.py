@@ -7,7 +7,7 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 3. ``spread``    how far rows spread along each column: noisy histograms of all columns, which tell where in them rows lie too, if
    columns are not too many, noise is Gaussian and not large, and there are rows enough; else noisy second moments.
 4. ``cells``     noisy counts of the cells of a shallow tree that halves the columns of largest spread around the mean. The point
-   of a cell is where histograms, if there are any, say that its rows are.
+   of a cell is where histograms, if there are any, say that its rows are; with Gaussian noise else mean, spread and shares.
 5. ``leaves``    noisy counts of smaller cells, where those of 4 stand out of their noise: so rows that lie close together show.
 6. The leaves are clustered into half as many centers again as asked for: free post-processing.
 7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
@@ -238,11 +238,12 @@ class Moments(Algorithm):
         names = [name for name in SHARES if name not in ("mean", "distance", "sizes")]
         rest = _pooled(curator, charges, [name for name in names if charges[name].measure is charges["step 3"].measure], "sums")
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
-        distance = rings.likely_distance(total.n) if rest.measure is Measure.ZCDP else rings.typical_distance()
         if rest.measure is Measure.ZCDP:
+            distance = rings.likely_distance(total.n)
             step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
             mean, margins = step.centers, step.margins
         else:  # pure noise may have lost the mean, and no step would find it again
+            distance = rings.typical_distance()
             total = total.joined(ask_total(curator, domain, rest))
             mean = total.mean(domain)
         spread = np.full(domain.n_features, distance / math.sqrt(domain.n_features))

@@ -15,13 +15,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.compilation import compiled
+from spinney.mechanisms.cubes import IntArray
 
-__all__ = ["IntArray", "add_exact"]
+__all__ = ["add_exact"]
 
-IntArray = NDArray[np.int64]
 #: Bits of a word.
 BITS = 62
 #: Between these scales no whole number of a draw is beyond 64 bits, with fewer turns than `TURNS`.

@@ -78,7 +78,7 @@ def test_every_leaf_has_a_remoteness(leaves):
     assert found.dtype == np.int64
 
 
-def halved(weights, box, columns=2, levels=2):
+def halved(weights, box, levels=2):
     """Return the leaf of all cells of a box, and their points."""
     cells = TreeCells.grid(Splits.of(box), levels)
     return Leaf(cells, np.asarray(weights, dtype=np.float64)), cells.representatives()
