@@ -12,6 +12,7 @@ import math
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.algorithms.indicators import two_ended
 from spinney.algorithms.problem import PointProblem
@@ -23,7 +24,7 @@ from spinney.questions.partitions import ColumnBins
 from spinney.spaces.box import Domain, FloatArray
 from spinney.trees.quadtree import BIN_BITS
 
-__all__ = ["ask_densities", "bin_bits", "bins_of", "inner_box", "narrowed", "smooth_densities", "spreads"]
+__all__ = ["ask_densities", "bin_bits", "bins_of", "inner_box", "narrowed", "smooth_densities", "spreads", "with_ends"]
 
 #: A bin is expected to hold so many standard deviations of its noise, if rows were spread evenly ...
 BIN_STDS = 2.0
@@ -35,6 +36,9 @@ BUMP_WIDTHS, BUMP_PLACES = 2.0 ** -np.arange(0.5, 4.1, 0.5), 32
 ELSEWHERE = 0.1
 #: Halves are told apart if they differ by this many standard deviations from what is likely.
 SIGNIFICANT = 3.0
+#: The end of a column is this part of it; if as much again lies between it and a box, and of the rows beyond the box at least
+#: MOST there, they are a value of their own.
+END, MOST = 1 / 16, 0.75
 
 
 def bin_bits(n: float, std: float) -> int:
@@ -123,6 +127,34 @@ def narrowed(densities: FloatArray, domain: Domain, inner: Domain) -> FloatArray
         below = np.interp(start + places * side, places, np.concatenate([[0.0], np.cumsum(densities[i])]))
         found[i] = np.diff(np.concatenate([[0.0], below[1:-1], [1.0]]))
     return np.maximum(found, 0.0)
+
+
+def with_ends(densities: FloatArray, domain: Domain, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return corners of a box that reach to the ends of the domain in columns where most rows beyond them lie at an end.
+
+    A tail of far rows is better cut off, but an indicator that few rows have is a value like others, however far it lies.
+
+    Parameters
+    ----------
+    densities : array of shape (d, n_bins)
+        Shares of rows in the bins of the domain.
+    domain : Domain
+    lower, upper : array of shape (d,)
+    """
+    widths = domain.upper - domain.lower
+    at_lower = _lie_at_end(densities, (lower - domain.lower) / widths)
+    at_upper = _lie_at_end(densities[:, ::-1], (domain.upper - upper) / widths)
+    return np.where(at_lower, domain.lower, lower), np.where(at_upper, domain.upper, upper)
+
+
+def _lie_at_end(densities: FloatArray, cuts: FloatArray) -> NDArray[np.bool_]:
+    """Return for each column whether most rows before a cut, in widths of the column, lie where it begins, away from the cut."""
+    places = np.linspace(0.0, 1.0, densities.shape[1] + 1)
+    found = []
+    for cut, column in zip(cuts.tolist(), densities, strict=True):
+        ending, before = np.interp([min(cut, END), cut], places, np.concatenate([[0.0], np.cumsum(column)]))
+        found.append(cut >= 2 * END and ending >= MOST * before)
+    return np.array(found)
 
 
 def spreads(densities: FloatArray, domain: Domain) -> FloatArray:

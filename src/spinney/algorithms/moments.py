@@ -6,8 +6,9 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 2. ``distance``  a noisy histogram of distances to the mean: the typical distance sets the clipping radii below.
 3. ``spread``    how far rows spread along each column: noisy histograms of all columns, which tell where in them rows lie too, if
    columns are not too many, noise is Gaussian and not large, and there are rows enough; else noisy second moments.
-4. ``cells``     noisy counts of the cells of a shallow tree that halves the columns of largest spread around the mean. The point
-   of a cell is where histograms, if there are any, say that its rows are; with Gaussian noise else mean, spread and shares.
+4. ``cells``     noisy counts of the cells of a shallow tree that halves the columns of largest spread around the mean, in a box
+   that cuts off tails of columns, but no value at their ends, such as of indicators, that histograms show. The
+   point of a cell is where histograms, if there are any, say that its rows are; with Gaussian noise else mean, spread and shares.
 5. ``leaves``    noisy counts of smaller cells, where those of 4 stand out of their noise: so rows that lie close together show.
 6. The leaves are clustered into half as many centers again as asked for: free post-processing.
 7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
@@ -33,7 +34,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spinney.algorithms.columns import ask_densities, bins_of, inner_box, narrowed, spreads
+from spinney.algorithms.columns import ask_densities, bins_of, inner_box, narrowed, spreads, with_ends
 from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.leaves import first_stage, place_halves, staged_leaves
 from spinney.algorithms.margins import unmoved
@@ -166,9 +167,9 @@ class Shape:
     densities: FloatArray | None = None
 
     def box(self, domain: Domain) -> Domain:
-        """Return the box around the mean that holds most rows, inside the domain."""
-        reach = SPAN * self.spread
-        return inner_box(domain, self.mean - reach, self.mean + reach)
+        """Return the box around the mean that holds most rows, inside the domain, and ends of columns where rows lie together."""
+        corners = self.mean - SPAN * self.spread, self.mean + SPAN * self.spread
+        return inner_box(domain, *(corners if self.densities is None else with_ends(self.densities, domain, *corners)))
 
     def fillers(self, count: int, domain: Domain, rng: np.random.Generator) -> FloatArray:
         """Draw public points around the mean."""

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.algorithms.columns import LEAST_BITS, bin_bits, inner_box, narrowed, smooth_densities, spreads
+from spinney.algorithms.columns import LEAST_BITS, bin_bits, inner_box, narrowed, smooth_densities, spreads, with_ends
 from spinney.mechanisms.additive import Noise
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import BIN_BITS
@@ -73,3 +73,15 @@ def test_rows_beyond_a_box_lie_in_its_end_bins():
     found = narrowed(np.full((1, 4), 0.25), domain, inner)
     np.testing.assert_allclose(found, [[0.375, 0.125, 0.125, 0.375]])
     np.testing.assert_allclose(narrowed(found, domain, domain), found)
+
+
+def test_a_box_reaches_to_a_value_at_the_end_of_a_column_and_cuts_off_a_tail():
+    bins, domain = 2**BIN_BITS, Box(0.0, 1.0).domain(4)
+    indicator, tail = np.zeros(bins), 0.95 ** np.arange(bins)
+    indicator[[0, -1]] = 0.95, 0.05
+    columns = np.stack([indicator, indicator[::-1], tail / tail.sum(), tail[::-1] / tail.sum()])
+    lower, upper = with_ends(columns, domain, np.array([-0.3, 0.6, -0.1, 0.5]), np.array([0.4, 1.3, 0.5, 1.1]))
+    np.testing.assert_array_equal(lower, [-0.3, 0.0, -0.1, 0.5])
+    np.testing.assert_array_equal(upper, [1.0, 1.3, 0.5, 1.1])
+    near = np.full(4, 0.9)  # no room between box and end
+    np.testing.assert_array_equal(with_ends(columns, domain, 1 - near, near), (1 - near, near))
