@@ -1,8 +1,9 @@
-"""Leaves of a tree as weighted points: which of them hold rows, and leaves that are counted in two stages.
+"""Leaves of a tree as weighted points: which of them hold rows, and leaves that are counted in two stages or three.
 
 All cells of one level are counted, and those that hold rows are cut further and counted again: rows that lie close together are
-followed into small cells, and hardly any budget goes to empty ones. Everything here but the two questions is post-processing of
-noisy answers and public noise levels.
+followed into small cells, and hardly any budget goes to empty ones. Where columns go together, cells of many levels are few that
+hold rows, and each has many: if so, and noise is small, rows are followed down level by level. Everything here but the questions
+is post-processing of noisy answers and public noise levels.
 
 Proof: ``proofs/moments.md``, for `are_full` ``proofs/tree.md``.
 """
@@ -21,9 +22,11 @@ from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge
 from spinney.questions.counts import Counting, Counts
+from spinney.questions.levels import LevelCounting, Levels
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import Domain, FloatArray
-from spinney.trees.quadtree import Splits, TreeCells
+from spinney.trees.consistent import consistent_counts
+from spinney.trees.quadtree import WORD, Splits, TreeCells
 
 __all__ = ["Leaf", "are_full", "chances", "first_stage", "place_halves", "remoteness", "staged_leaves"]
 
@@ -46,6 +49,13 @@ DEEPER, SPLIT_STDS = 5, 4
 LEAST_HALF = 0.02
 #: The second stage counts at most about so many cells: solvers have to cluster them.
 MOST_CELLS = 2**12
+#: Rows are followed further if a cluster has so many standard deviations of a cell's noise, and there are fewer cells with rows
+#: than so many per cluster: ...
+CLEAR_STDS, FEW_CELLS = 100.0, 8
+#: ... so many levels down, into cells that hold so many standard deviations of their noise there.
+FOLLOWED, FOLLOW_STDS = 40, 3.0
+#: Of counts without noise these are the standard deviations that they are weighed by.
+LEAST_STD = 1e-3
 
 
 def are_full(signals: FloatArray, levels: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -119,7 +129,7 @@ def remoteness(points: FloatArray, spreads: FloatArray, private_counts: NDArray[
 
 @dataclass(frozen=True)
 class Leaf:
-    """Cells that hold rows, all of one level, and their noisy numbers of rows."""
+    """Cells that hold rows, of one level or all below it, and their noisy numbers of rows."""
 
     cells: TreeCells
     weights: FloatArray
@@ -132,7 +142,9 @@ def first_stage(curator: Curator, splits: Splits, n: float, charge: Charge) -> t
     return min(levels, MAX_LEVELS, splits.depth), noise
 
 
-def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, second: Charge) -> tuple[Leaf, ...]:
+def staged_leaves(
+    curator: Curator, splits: Splits, n: float, first: Charge, second: Charge, third: Charge | None = None, k: int = 1
+) -> tuple[Leaf, ...]:
     """Count all cells of a level, then those below the ones that stand out; return the cells that hold rows.
 
     Parameters
@@ -144,11 +156,17 @@ def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, sec
         The noisy number of rows.
     first, second : Charge
         Of the two stages; the second stays unspent if no cell stands out.
+    third : Charge, optional
+        Of a third stage for k clusters; the second gets it if there is none.
+    k : int
     """
     levels, noise = first_stage(curator, splits, n, first)
     cells, std = TreeCells.grid(splits, levels), noise.std
     weights, full = _count(curator, cells, first)
     cut = full & (weights > SPLIT_STDS * std)
+    is_followed = third is not None and n >= CLEAR_STDS * k * std and np.count_nonzero(full) < FEW_CELLS * k
+    if third is not None and not is_followed:
+        second = curator.pool((second, third), "counts")
     if noise.distribution == "gaussian":  # a cell that may be noise alone counts as far as it is likely not to be
         weights = np.where(cut, weights, weights * chances(weights.astype(np.int64), np.zeros(len(cells), dtype=np.int64), noise))
     deeper = min(DEEPER, splits.depth - int(cells.depths[0]), int(math.log2(MOST_CELLS / max(int(cut.sum()), 1))))
@@ -160,12 +178,47 @@ def staged_leaves(curator: Curator, splits: Splits, n: float, first: Charge, sec
     found, full_children = _count(curator, children, second, parents.weights, std)
     # What the children that are full do not hold of their parent stays at it: a small cluster may lie in several of them.
     rest = parents.weights - np.where(full_children, found, 0.0).reshape(len(parents.weights), -1).sum(axis=1)
-    kept = rest > curator.preview(Counting(), second).std
-    return (
-        _some(cells, weights, full & ~cut),
-        _some(children, found, full_children),
-        _some(parents.cells, rest, kept),
-    )
+    child_std = curator.preview(Counting(), second).std
+    small = _some(children, found, full_children)
+    ends = (small,) if third is None or not is_followed else _follow(curator, small, n, child_std, third)
+    return (_some(cells, weights, full & ~cut), *ends, _some(parents.cells, rest, rest > child_std))
+
+
+def _follow(curator: Curator, leaf: Leaf, n: float, std: float, charge: Charge) -> tuple[Leaf, ...]:
+    """Count the cells below those of a leaf level by level, as far as they stand out; return those left, and the smallest ones.
+
+    Parameters
+    ----------
+    curator : Curator
+    leaf : Leaf
+        Of one level.
+    n : float
+        The noisy number of rows.
+    std : float
+        Of the noise in the leaf's weights.
+    charge : Charge
+    """
+    splits, level = leaf.cells.splits, int(leaf.cells.depths.max(initial=0))
+    last = min(level + FOLLOWED, splits.depth)
+    if last == level or not len(leaf.cells):
+        return (leaf,)
+    charge = curator.pool((charge,), "levels")
+    noise = curator.preview(LevelCounting(last - level + 1), charge)
+    answer = curator.ask(Levels(splits, level, last, max(FOLLOW_STDS * noise.std, n / MOST_CELLS)), charge)
+    tree, counts = answer.tree, answer.private_counts.astype(np.float64)
+    above = (tree.cells.codes[:, 0] >> np.uint64(WORD - level)).astype(np.int64)  # the places of the first cells are their codes
+    tops = (leaf.cells.codes[:, 0] >> np.uint64(WORD - level)).astype(np.int64)
+    variances = np.full(len(counts), max(noise.std, LEAST_STD) ** 2)
+    known = max(std, LEAST_STD) ** 2
+    share = variances[tops] / (variances[tops] + known)  # of what the second stage says
+    counts[tops] += share * (leaf.weights - counts[tops])
+    variances[tops] = share * known
+    counts = consistent_counts(tree, counts, variances)
+    is_cut = tree.first_child[tops] >= 0
+    below = np.flatnonzero((tree.parent >= 0) & (tree.first_child < 0) & np.isin(above, tops[is_cut]))
+    small = tree.cells.take(below)
+    full = are_full(counts[below] / max(noise.std, LEAST_STD), small.depths - level)
+    return _some(leaf.cells, leaf.weights, ~is_cut), _some(small, counts[below], full)
 
 
 def place_halves(

@@ -10,6 +10,8 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
    that cuts off tails of columns, but no value at their ends, such as of indicators, that histograms show. The
    point of a cell is where histograms, if there are any, say that its rows are; with Gaussian noise else mean, spread and shares.
 5. ``leaves``    noisy counts of smaller cells, where those of 4 stand out of their noise: so rows that lie close together show.
+   ``deeper``    with histograms: where few cells have rows though noise is small, for columns go together, noisy counts of cells
+   below them, level by level; else the leaves get this budget.
 6. The leaves are clustered into half as many centers again as asked for: free post-processing.
 7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
 8. ``step 2`` and ``step 3``: two more steps.
@@ -67,8 +69,8 @@ SHARES = {
     "step 3": 42,
     "sizes": 3,
 }
-#: Where histograms of the columns may be asked for.
-BINNED_SHARES = SHARES | {"mean": 2, "spread": 6}
+#: Where histograms of the columns may be asked for; then rows may be followed below the leaves.
+BINNED_SHARES = {name: SHARES[name] for name in list(SHARES)[:5]} | {"deeper": 3} | SHARES | {"mean": 2, "spread": 6, "leaves": 3}
 #: Histograms are asked for below so many columns and from such an epsilon on, if each may have at least 2**ENOUGH_BITS bins. A
 #: tree cuts some ten columns: the fewer there are, the more lies in these. With the 64 columns of digits costs rise by 1 percent,
 #: and with pure noise, which grows with the number of columns and not with its root, everywhere. At epsilon 0.1 separated
@@ -206,7 +208,7 @@ class Moments(Algorithm):
             return self._around_the_mean(curator, problem, charges, rng, total)
         shape = measure(curator, problem, charges, total)
         fillers = shape.fillers(_many(problem), domain, rng)
-        leaves = shallow_leaves(curator, shape, domain, charges)
+        leaves = shallow_leaves(curator, shape, problem, charges)
         widths = step_widths(problem, shape.spread)
         steps = schedule(problem, charges, shape.n, widths)
         paid = [_pooled(curator, charges, step.sums, "sums") for step in steps]
@@ -236,7 +238,7 @@ class Moments(Algorithm):
         """Spend what is left on the mean: where one center is all that the budget supports, others come from around it."""
         domain, mean = problem.domain, total.mean(problem.domain)
         rings = ask_rings(curator, problem, mean, charges["distance"])
-        names = [name for name in SHARES if name not in ("mean", "distance", "sizes")]
+        names = [name for name in charges if name not in ("mean", "distance", "sizes")]
         rest = _pooled(curator, charges, [name for name in names if charges[name].measure is charges["step 3"].measure], "sums")
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if rest.measure is Measure.ZCDP:
@@ -322,12 +324,13 @@ def measure(curator: Curator, problem: PointProblem, charges: Charges, total: To
     return Shape(n, mean[0], distance, np.clip(spread, 1e-6 * widths, widths), densities)
 
 
-def shallow_leaves(curator: Curator, shape: Shape, domain: Domain, charges: Charges) -> tuple[FloatArray, FloatArray]:
+def shallow_leaves(curator: Curator, shape: Shape, problem: PointProblem, charges: Charges) -> tuple[FloatArray, FloatArray]:
     """Count the rows in the leaves of a shallow tree around the mean; return leaves that are not empty as weighted points."""
+    domain = problem.domain
     inner = shape.box(domain)
     view = curator.within(inner)
     splits = Splits.of(inner, None if shape.densities is None else narrowed(shape.densities, domain, inner))
-    found = staged_leaves(view, splits, shape.n, charges["cells"], charges["leaves"])
+    found = staged_leaves(view, splits, shape.n, charges["cells"], charges["leaves"], charges.get("deeper"), problem.k)
     points = [_points(leaf.cells, shape.mean) for leaf in found]
     levels, noise = first_stage(view, splits, shape.n, charges["cells"])
     if shape.densities is None and noise.distribution == "gaussian":

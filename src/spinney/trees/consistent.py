@@ -1,8 +1,8 @@
 """Noisy counts of a tree made consistent: every parent is the sum of its children.
 
-Of all consistent counts these are the nearest to the noisy ones in squares. All noises have one variance, so the best
-estimate of a subtree weighs its root's own count against the estimates of its children by their variances (up), and what a
-parent's final count leaves over is shared among its children in proportion to theirs (down). Post-processing.
+Of all consistent counts these are the nearest to the noisy ones in squares over their variances. The best estimate of a subtree
+weighs its root's own count against the estimates of its children by their variances (up), and what a parent's final count leaves
+over is shared among its children in proportion to theirs (down). Post-processing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spinney.trees.quadtree import Quadtree
 __all__ = ["consistent_counts"]
 
 
-def consistent_counts(tree: Quadtree, private_counts: FloatArray) -> FloatArray:
+def consistent_counts(tree: Quadtree, private_counts: FloatArray, noises: FloatArray | None = None) -> FloatArray:
     """Return the consistent counts of all nodes, by weighted least squares up and down the tree, in linear time.
 
     Parameters
@@ -23,18 +23,21 @@ def consistent_counts(tree: Quadtree, private_counts: FloatArray) -> FloatArray:
     tree : Quadtree
         Its leaves may lie at different depths.
     private_counts : array of shape (nodes,)
-        One noisy count a node, with independent noise of equal variance.
+        One noisy count a node, with independent noise.
+    noises : array of shape (nodes,), optional
+        The variances of the noise, all positive; equal ones by default.
     """
     counts = private_counts.astype(np.float64)
-    variances = np.ones(len(counts))  # in units of one count's
+    own = np.ones(len(counts)) if noises is None else noises
+    variances = own.copy()
     inner = np.flatnonzero(tree.first_child >= 0)  # in the order of depths
     levels = np.split(inner, np.flatnonzero(np.diff(tree.cells.depths[inner])) + 1)
     for node in reversed(levels):
         left = tree.first_child[node]
         right = left + 1
         below = variances[left] + variances[right]
-        counts[node] = (below * counts[node] + counts[left] + counts[right]) / (below + 1)
-        variances[node] = below / (below + 1)
+        counts[node] = (below * counts[node] + own[node] * (counts[left] + counts[right])) / (below + own[node])
+        variances[node] = below * own[node] / (below + own[node])
     for node in levels:
         left = tree.first_child[node]
         right = left + 1

@@ -24,7 +24,7 @@ _TREE = {"rows": "counts", "columns": "columns", "splits": "grow", "leaves": "co
 _POLISH = {f"radii{place}": "counts" for place in ("", " #")} | {f"polish{place}": "step" for place in ("", " #")}
 _POLISH |= {"polish, #": "sums mean", "polish #, #": "sums mean", "choice": "cost", "rival": "cost"}
 _SHAPE = {"spread": "spread", "cells": "counts"}
-_MOMENTS = {"leaves": "counts", "radii #": "counts"}
+_MOMENTS = {"leaves": "counts", "deeper": "levels", "radii #": "counts"}
 _HST = {
     "tree": "levels", "tree #": "levels", "mean": "sums mean", "merge": "counts", "lift radii": "counts", "lift": "sums mean",
     "radii #": "counts", "round #": "step", "round #, #": "sums mean",

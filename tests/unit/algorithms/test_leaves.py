@@ -13,9 +13,11 @@ from spinney.trees.quadtree import Splits, TreeCells
 DOMAIN = Box(-1, 1).domain(6)
 
 
-def leaves_of(open_curator, rows, epsilon=math.inf, n=None, seed=0):
-    curator, first, second = open_curator(rows, DOMAIN, "counts", "counts", epsilon=epsilon, seed=seed)
-    return staged_leaves(curator, Splits.of(DOMAIN), float(len(rows) if n is None else n), first, second)
+def leaves_of(open_curator, rows, epsilon=math.inf, n=None, seed=0, k=None):
+    stages = 2 if k is None else 3
+    curator, *charges = open_curator(rows, DOMAIN, *["counts"] * stages, epsilon=epsilon, seed=seed)
+    third = () if k is None else (charges.pop(), k)
+    return staged_leaves(curator, Splits.of(DOMAIN), float(len(rows) if n is None else n), *charges, *third)
 
 
 def test_without_noise_leaves_hold_all_rows_and_follow_the_close_ones(open_curator):
@@ -28,12 +30,32 @@ def test_without_noise_leaves_hold_all_rows_and_follow_the_close_ones(open_curat
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(n=st.integers(0, 300), claimed=st.floats(1, 1e12), seed=st.integers(0, 100), epsilon=st.sampled_from([0.01, 1.0, 100.0]))
-def test_any_noise_gives_positive_weights_in_bounded_number(open_curator, n, claimed, seed, epsilon):
+@given(
+    n=st.integers(0, 300),
+    claimed=st.floats(1, 1e12),
+    seed=st.integers(0, 100),
+    epsilon=st.sampled_from([0.01, 1.0, 100.0]),
+    k=st.sampled_from([None, 1, 3, 1000]),
+)
+def test_any_noise_gives_positive_weights_in_bounded_number(open_curator, n, claimed, seed, epsilon, k):
     rows = np.random.default_rng(seed).normal(0, 0.1, (n, 6))
-    found = leaves_of(open_curator, rows, epsilon, claimed, seed)
+    found = leaves_of(open_curator, rows, epsilon, claimed, seed, k)
     assert all((leaf.weights > 0).all() and len(leaf.weights) == len(leaf.cells) for leaf in found)
     assert sum(len(leaf.weights) for leaf in found) <= 2 * 2**MAX_LEVELS
+
+
+@pytest.mark.parametrize("epsilon", [math.inf, 3.0])
+def test_rows_of_columns_that_go_together_are_followed_into_small_cells(open_curator, epsilon):
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.uniform(-1, 1, (40_000, 1)), 6, axis=1)
+    gaps = []
+    for k in (None, 2, 1):  # of one cluster the cells are not few
+        found = leaves_of(open_curator, rows, epsilon, k=k)
+        assert sum(leaf.weights.sum() for leaf in found) == pytest.approx(len(rows), rel=1e-9 if epsilon == math.inf else 0.05)
+        points = np.concatenate([leaf.cells.middles() for leaf in found])
+        gaps.append(np.abs(rows[:2000, :1] - points.mean(axis=1)).min(axis=1).mean())
+    assert gaps[1] < 0.3 * gaps[0]
+    assert sum(len(leaf.weights) for leaf in found) <= 3 * MOST_CELLS
 
 
 def test_a_cluster_that_stands_out_is_kept_whatever_the_sum_of_all_cells_says(open_curator):

@@ -147,7 +147,7 @@ def test_the_shallow_tree_looks_at_the_columns_of_largest_spread(opened):
     rows = rng.normal(0, [0.02, 0.5, 0.02, 0.4], (1000, 4))
     curator, problem, charge = opened(rows)
     shape = measured(curator, problem, charge)
-    points, weights = shallow_leaves(curator, shape, problem.domain, charge)
+    points, weights = shallow_leaves(curator, shape, problem, charge)
     assert weights.sum() == 1000
     assert len(points) <= MOST_CELLS
     reach = SPAN * shape.spread
@@ -181,6 +181,20 @@ def test_histograms_are_asked_for_if_columns_are_few_and_noise_is_gaussian(d, de
     assert asked[100].get("spread", "sums") == "sums"
 
 
+def test_rows_of_columns_that_go_together_are_followed_and_others_pay_for_leaves(tmp_path):
+    rng = np.random.default_rng(1)
+    line = np.outer(rng.uniform(-1, 1, 30_000), np.ones(20))
+    asked = []
+    for rows in (line, rng.normal(0, 0.5, (30_000, 20))):
+        release = make(k=5, epsilon=2.0, delta=1e-6).fit(rows).release_
+        asked.append({charge.name: charge.question for charge in release.charges})
+        path = tmp_path / "release.json"
+        path.write_text(release.to_json(), encoding="utf-8")
+        assert verify(path).holds
+    assert asked[0].items() >= {"leaves": "counts", "deeper": "levels"}.items()
+    assert asked[1]["leaves + deeper"] == "counts"
+
+
 def test_cells_of_skewed_columns_have_their_points_where_rows_are(opened):
     rows = np.clip(np.random.default_rng(5).exponential(0.3, (5000, 12)) - 1.5, -2, 2)
     costs = []
@@ -188,7 +202,7 @@ def test_cells_of_skewed_columns_have_their_points_where_rows_are(opened):
         curator, problem, charges = opened(rows, delta=1e-6)
         shape = measured(curator, problem, charges)
         shape = shape if is_known else replace(shape, densities=None)
-        points, _ = shallow_leaves(curator, shape, problem.domain, charges)
+        points, _ = shallow_leaves(curator, shape, problem, charges)
         costs.append(((rows[:, None] - points) ** 2).sum(axis=2).min(axis=1).mean())
     assert costs[0] < 0.95 * costs[1]
 

@@ -68,7 +68,10 @@ def test_any_base_serves_and_every_charge_is_spent(estimator, base, delta, adjac
     release = model.fit(ROWS).release_
     assert release.algorithm == "stable"
     assert release.centers.shape == (3, 2)
-    assert tuple(release.charges) == model.plan(2).charges
+    planned, spent = model.plan(2).charges, release.charges
+    assert " + ".join(charge.name for charge in spent) == " + ".join(charge.name for charge in planned)
+    assert sum(charge.amount for charge in spent) == sum(charge.amount for charge in planned)
+    assert {charge for charge in spent if " + " not in charge.name} <= set(planned)
     assert [charge.name for charge in release.charges][-3:] == ["stable step", "stable cost", "recount"]
     assert holds(make(base, estimator, delta=delta, adjacency=adjacency, noise_seed=None).fit(ROWS).release_, tmp_path)
 

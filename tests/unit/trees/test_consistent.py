@@ -32,6 +32,9 @@ def test_consistent_counts_are_the_least_squares_fit(start, depth, share, seed):
     below = leaves_below(tree)
     expected = below @ np.linalg.lstsq(below, noisy, rcond=None)[0]
     np.testing.assert_allclose(consistent_counts(tree, noisy), expected, atol=1e-9)
+    stds = np.random.default_rng(seed + 9).uniform(0.3, 3, len(noisy))
+    expected = below @ np.linalg.lstsq(below / stds[:, None], noisy / stds, rcond=None)[0]
+    np.testing.assert_allclose(consistent_counts(tree, noisy, stds**2), expected, atol=1e-9)
 
 
 def test_consistent_counts_stay_as_they_are():
