@@ -22,7 +22,7 @@ ALGORITHMS = ("tree", "moments")
 #: For the crossing: columns, and clusters that are apart or overlap.
 COLUMNS = (8, 16, 24, 32, 40, 64, 100)
 KINDS = {"apart": {"reach": 0.8, "std": 0.08}, "overlapping": {"reach": 0.5, "std": 0.25}}
-ROWS, RUNS = 20_000, 5
+ROWS, RUNS = 20_000, 20
 
 
 def cross(cell: tuple[str, int]) -> dict[str, object]:
