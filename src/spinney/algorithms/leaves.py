@@ -164,9 +164,8 @@ def staged_leaves(
     cells, std = TreeCells.grid(splits, levels), noise.std
     weights, full = _count(curator, cells, first)
     cut = full & (weights > SPLIT_STDS * std)
-    is_followed = third is not None and n >= CLEAR_STDS * k * std and np.count_nonzero(full) < FEW_CELLS * k
-    if third is not None and not is_followed:
-        second = curator.pool((second, third), "counts")
+    if third is not None and not (n >= CLEAR_STDS * k * std and np.count_nonzero(full) < FEW_CELLS * k):
+        second, third = curator.pool((second, third), "counts"), None
     if noise.distribution == "gaussian":  # a cell that may be noise alone counts as far as it is likely not to be
         weights = np.where(cut, weights, weights * chances(weights.astype(np.int64), np.zeros(len(cells), dtype=np.int64), noise))
     deeper = min(DEEPER, splits.depth - int(cells.depths[0]), int(math.log2(MOST_CELLS / max(int(cut.sum()), 1))))
@@ -180,7 +179,7 @@ def staged_leaves(
     rest = parents.weights - np.where(full_children, found, 0.0).reshape(len(parents.weights), -1).sum(axis=1)
     child_std = curator.preview(Counting(), second).std
     small = _some(children, found, full_children)
-    ends = (small,) if third is None or not is_followed else _follow(curator, small, n, child_std, third)
+    ends = (small,) if third is None else _follow(curator, small, n, child_std, third)
     return (_some(cells, weights, full & ~cut), *ends, _some(parents.cells, rest, rest > child_std))
 
 
@@ -206,8 +205,8 @@ def _follow(curator: Curator, leaf: Leaf, n: float, std: float, charge: Charge) 
     noise = curator.preview(LevelCounting(last - level + 1), charge)
     answer = curator.ask(Levels(splits, level, last, max(FOLLOW_STDS * noise.std, n / MOST_CELLS)), charge)
     tree, counts = answer.tree, answer.private_counts.astype(np.float64)
-    above = (tree.cells.codes[:, 0] >> np.uint64(WORD - level)).astype(np.int64)  # the places of the first cells are their codes
-    tops = (leaf.cells.codes[:, 0] >> np.uint64(WORD - level)).astype(np.int64)
+    # The tree begins with all cells of the level, in the order of their codes.
+    above, tops = ((cells.codes[:, 0] >> np.uint64(WORD - level)).astype(np.int64) for cells in (tree.cells, leaf.cells))
     variances = np.full(len(counts), max(noise.std, LEAST_STD) ** 2)
     known = max(std, LEAST_STD) ** 2
     share = variances[tops] / (variances[tops] + known)  # of what the second stage says

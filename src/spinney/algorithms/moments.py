@@ -69,7 +69,7 @@ SHARES = {
     "step 3": 42,
     "sizes": 3,
 }
-#: Where histograms of the columns may be asked for; then rows may be followed below the leaves.
+#: Where histograms of the columns may be asked for; then rows may be followed below the leaves, which come fifth.
 BINNED_SHARES = {name: SHARES[name] for name in list(SHARES)[:5]} | {"deeper": 3} | SHARES | {"mean": 2, "spread": 6, "leaves": 3}
 #: Histograms are asked for below so many columns and from such an epsilon on, if each may have at least 2**ENOUGH_BITS bins. A
 #: tree cuts some ten columns: the fewer there are, the more lies in these. With the 64 columns of digits costs rise by 1 percent,

@@ -72,6 +72,8 @@ _FIRST = {"kmeans": "core", "kmedian": "median"}
 _DEEPEST, _MOST_RADII, _SCALES = 16384, 200, 2048
 #: ``moments`` asks for histograms below so many columns only, and with delta only.
 _MANY_TO_BIN = 64
+#: Where it follows rows down a tree, it counts so many levels; with one column or two the tree may end before.
+_FOLLOWED, _FEW_TO_FOLLOW = 41, 3
 #: What a margin of counts covers.
 _COVER = 0.95
 
@@ -151,6 +153,8 @@ def _of_lengths(record: dict[str, Any], kind: str, columns: int) -> Iterator[str
             cut = min(columns, given.get("projection") or columns)
             if noise["repeats"] != min(given.get("alpha", 0) * cut, _DEEPEST) + 1:
                 yield "its tree has other levels than its parameters say"
+        if noise["name"] == "deeper" and columns >= _FEW_TO_FOLLOW and noise["repeats"] != _FOLLOWED:
+            yield "its tree has other levels than it follows rows down"
         if noise["question"] == "cover" and algorithm == "coverage" and 0 < given.get("growth", 0) < 1 and is_given:
             apart = _SCALES if kind == "release" else max(record["space"]["n_points"], 2)
             radii = min(_MOST_RADII, math.ceil(math.log(apart) / math.log1p(given["growth"])) + 1)

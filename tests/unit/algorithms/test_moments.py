@@ -1,3 +1,4 @@
+import json
 import math
 from dataclasses import replace
 
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
-from spinney.algorithms.leaves import MOST_CELLS
+from spinney.algorithms.leaves import FOLLOWED, MOST_CELLS
 from spinney.algorithms.moments import (
     BINNED_SHARES,
     FILLER_SPREAD,
@@ -21,6 +22,7 @@ from spinney.algorithms.moments import (
     shallow_leaves,
 )
 from spinney.algorithms.registry import find
+from spinney.verification.asked import misasked
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 
@@ -191,6 +193,12 @@ def test_rows_of_columns_that_go_together_are_followed_and_others_pay_for_leaves
         path = tmp_path / "release.json"
         path.write_text(release.to_json(), encoding="utf-8")
         assert verify(path).holds
+        if "deeper" in asked[-1]:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            noise = next(one for one in record["mechanisms"] if one["name"] == "deeper")
+            assert (misasked(record, "release", 20), noise["repeats"]) == (None, FOLLOWED + 1)
+            noise["repeats"] -= 1
+            assert misasked(record, "release", 20) == "its tree has other levels than it follows rows down"
     assert asked[0].items() >= {"leaves": "counts", "deeper": "levels"}.items()
     assert asked[1]["leaves + deeper"] == "counts"
 
