@@ -7,8 +7,8 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 3. ``spread``    how far rows spread along each column: noisy histograms of all columns, which tell where in them rows lie too, if
    columns are not too many, noise is Gaussian and not large, and there are rows enough; else noisy second moments.
 4. ``cells``     noisy counts of the cells of a shallow tree that halves the columns of largest spread around the mean, in a box
-   that cuts off tails of columns, but no value at their ends, such as of indicators, that histograms show. The
-   point of a cell is where histograms, if there are any, say that its rows are; with Gaussian noise else mean, spread and shares.
+   that cuts off tails of columns, but no value at their ends, such as of indicators, that histograms show. Cells have their
+   points where histograms, if there are any, say that their rows are; with Gaussian noise else mean, spread and shares.
 5. ``leaves``    noisy counts of smaller cells, where those of 4 stand out of their noise: so rows that lie close together show.
    ``deeper``    with histograms: where few cells have rows though noise is small, for columns go together, noisy counts of cells
    below them, level by level; else the leaves get this budget.
@@ -20,8 +20,8 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 Before a step ``radii 1``, ``radii 2`` and ``radii 3`` ask for distances, for the clipping radius of each cluster. There are as
 many steps as the noisy number of rows is worth: a step whose noise would hide which rows belong together leaves its budget, and
 that of its radii, to the next one, in one question. The last step moves as many centers as its budget supports; the others come
-from the leaves. If it supports too few, what is left of the budget after ``mean`` and ``distance`` goes to the mean, in one
-question: so small budgets end near what the mean alone would cost, not in noise.
+from the leaves. If it supports too few, what is left of the budget after ``mean`` and ``distance`` goes to the mean, in two
+steps, or one question if noise is pure: so small budgets end near what the mean alone would cost, not in noise.
 
 Proof: ``proofs/moments.md``.
 """
@@ -40,8 +40,9 @@ from spinney.algorithms.columns import ask_densities, bins_of, inner_box, narrow
 from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.leaves import first_stage, place_halves, staged_leaves
 from spinney.algorithms.margins import unmoved
-from spinney.algorithms.polish import ask_rings, completed, noise_length, shrunk, step_widths, supported, take_step, together
+from spinney.algorithms.polish import ask_rings, completed, noise_length, step_widths, supported, take_step, together
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.totals import Total, ask_total, mean_kernel
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
@@ -110,49 +111,10 @@ STEP_RADIUS = 0.8
 #: Steps are worth their noise if the last one moves so many centers: more if noise is pure, for then the steps before it, with
 #: small shares, are lost.
 FEWEST = {Measure.ZCDP: 2, Measure.PURE: 4}
+#: What pays for the first of two steps of the mean, where it gets all: one step with clipped offsets leaves a part of its error.
+EARLY = ("radii 1", "step 1", "step 2")
 #: Centers that the tree cannot give lie around the mean, so many standard deviations apart.
 FILLER_SPREAD = 0.3
-
-
-@dataclass(frozen=True)
-class Total:
-    """A noisy sum of all rows, as offsets from the middle of the domain in units of the columns, and their noisy number.
-
-    Parameters
-    ----------
-    vector : array of shape (d,)
-    weight : float
-    vector_variance, weight_variance : float
-        Of the noise in each coordinate, and in the number.
-    """
-
-    vector: FloatArray
-    weight: float
-    vector_variance: float
-    weight_variance: float
-
-    @property
-    def n(self) -> float:
-        """The number of rows, as far as it is known."""
-        return max(self.weight, math.sqrt(self.weight_variance), 1.0)
-
-    def mean(self, domain: Domain) -> FloatArray:
-        """Return the mean, moved toward one level of all columns the less it stands out of its noise."""
-        variances = np.array([self.vector_variance / self.n**2])
-        steps = shrunk(self.vector[None, :] / self.n, variances, np.ones(domain.n_features))
-        return domain.clip(domain.center + _units(domain) * steps)
-
-    def joined(self, other: Total) -> Total:
-        """Return what two answers about the same rows say together, each weighed by its noise."""
-        vector, vector_variance = _weighed(self.vector, self.vector_variance, other.vector, other.vector_variance)
-        weight, weight_variance = _weighed(self.weight, self.weight_variance, other.weight, other.weight_variance)
-        return Total(vector, float(weight), vector_variance, weight_variance)
-
-
-def _weighed(one: Any, one_variance: float, other: Any, other_variance: float) -> tuple[Any, float]:
-    """Return the mean of two noisy answers with the least variance, and this variance."""
-    share = other_variance / max(one_variance + other_variance, 1e-300)
-    return share * one + (1 - share) * other, share * one_variance
 
 
 @dataclass(frozen=True)
@@ -238,16 +200,18 @@ class Moments(Algorithm):
         """Spend what is left on the mean: where one center is all that the budget supports, others come from around it."""
         domain, mean = problem.domain, total.mean(problem.domain)
         rings = ask_rings(curator, problem, mean, charges["distance"])
-        names = [name for name in charges if name not in ("mean", "distance", "sizes")]
-        rest = _pooled(curator, charges, [name for name in names if charges[name].measure is charges["step 3"].measure], "sums")
+        kind = charges["step 3"].measure
+        names = [name for name, one in charges.items() if one.measure is kind and name not in ("mean", "distance", "sizes")]
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
-        if rest.measure is Measure.ZCDP:
+        if kind is Measure.ZCDP:
             distance = rings.likely_distance(total.n)
-            step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), rest, leveled=True)
-            mean, margins = step.centers, step.margins
+            for half in ([name for name in names if name in EARLY], [name for name in names if name not in EARLY]):
+                charge = _pooled(curator, charges, half, "sums")
+                step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), charge, leveled=True)
+                mean, margins = step.centers, step.margins
         else:  # pure noise may have lost the mean, and no step would find it again
             distance = rings.typical_distance()
-            total = total.joined(ask_total(curator, domain, rest))
+            total = total.joined(ask_total(curator, domain, _pooled(curator, charges, names, "sums")))
             mean = total.mean(domain)
         spread = np.full(domain.n_features, distance / math.sqrt(domain.n_features))
         others = Shape(total.n, mean[0], distance, spread).fillers(problem.k - 1, domain, rng)
@@ -284,25 +248,6 @@ def schedule(problem: PointProblem, charges: Charges, n: float, widths: FloatArr
         if noise * _many(problem) <= most * n:
             break
     return steps
-
-
-def mean_kernel(domain: Domain) -> str:
-    """Return what the first sum clips offsets to: a box whose corners rows may reach, or else the ball that they lie in."""
-    return "box" if np.isinf(domain.radius) else "mean"
-
-
-def ask_total(curator: Curator, domain: Domain, charge: Charge) -> Total:
-    """Ask for the sum of all rows."""
-    answer = curator.ask(Sums(domain.center[None, :], mean_kernel(domain), np.ones(1), widths=_units(domain)), charge)
-    noise = answer.noise
-    return Total(answer.private_vectors[0], float(answer.private_weights[0]), noise.vector_std**2, noise.weight_std**2)
-
-
-def _units(domain: Domain) -> FloatArray:
-    """Return how far rows may lie from the middle, in each column."""
-    if np.isinf(domain.radius):
-        return domain.upper / 2 - domain.lower / 2
-    return np.full(domain.n_features, domain.half_diagonal)
 
 
 def measure(curator: Curator, problem: PointProblem, charges: Charges, total: Total) -> Shape:
