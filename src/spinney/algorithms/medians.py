@@ -160,7 +160,7 @@ def move_to_medians(
         else:
             warm = cells.warmed(paid[: len(WARM)])
             moved = cells.descended(warm, paid[len(WARM) :], LOCAL_LENGTH * radii / 2, radii)
-    return Moved(problem.domain.clip(moved), np.ones(len(centers)), np.full(centers.shape, np.nan))
+    return Moved(problem.domain.clip(moved), np.ones(len(centers)), np.full(centers.shape, np.nan), np.nan)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 8. ``step 2`` and ``step 3``: two more steps.
 9. ``sizes``     noisy sizes of the released clusters.
 
-Before a step ``radii 1``, ``radii 2`` and ``radii 3`` ask for distances, for the clipping radius of each cluster. There are as
+Before a step ``radii 1``, ``radii 2`` and ``radii 3`` ask for distances, for the clipping radius of each cluster; a center that
+they and the step before show without rows is put where two clusters share one (`spares.py`). There are as
 many steps as the noisy number of rows is worth: a step whose noise would hide which rows belong together leaves its budget, and
 that of its radii, to the next one, in one question. The last step moves as many centers as its budget supports; the others come
 from the leaves. If it supports too few, what is left of the budget after ``mean`` and ``distance`` goes to the mean, in two
@@ -40,8 +41,19 @@ from spinney.algorithms.columns import ask_densities, bins_of, inner_box, narrow
 from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.leaves import first_stage, place_halves, staged_leaves
 from spinney.algorithms.margins import unmoved
-from spinney.algorithms.polish import ask_rings, completed, noise_length, step_widths, supported, take_step, together
+from spinney.algorithms.polish import (
+    SUPPORT,
+    Moved,
+    ask_rings,
+    completed,
+    noise_length,
+    step_widths,
+    supported,
+    take_step,
+    together,
+)
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.spares import resettled
 from spinney.algorithms.totals import Total, ask_total, mean_kernel
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Charge, Measure
@@ -175,6 +187,7 @@ class Moments(Algorithm):
         steps = schedule(problem, charges, shape.n, widths)
         paid = [_pooled(curator, charges, step.sums, "sums") for step in steps]
         last = supported(problem, shape.n, paid[-1], widths)
+        done: list[Moved] = []
         points, weights = summary = leaves
         for step, charge, count in zip(steps, paid, (*(_many(problem), k)[: len(paid) - 1], last), strict=True):
             is_solved = len(points) == count
@@ -184,15 +197,19 @@ class Moments(Algorithm):
                 rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"))
                 scale = 1.0 if step is steps[-1] else EARLY_RADII
                 radii = np.minimum(scale * rings.step_radii(problem, charge, widths), radii)
-            moved = take_step(curator, problem, centers, radii, charge, widths=widths)
-            points, weights = moved.centers, moved.weights
+                if done:
+                    least = noise_length(problem, charge, widths) / SUPPORT
+                    centers, sources = resettled(domain, centers, done[-1], rings, least, shape.spread, rng)
+                    radii = radii[sources]
+            done.append(take_step(curator, problem, centers, radii, charge, widths=widths))
+            points, weights = done[-1].centers, done[-1].weights
             summary = (points, weights) if count > k else summary
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
         together = completed(points, whole, *leaves, problem.power)
         centers = domain.clip(adding_up(together, problem.schema))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise
-        return Result(centers, *found, *summary, supported=last, margins=unmoved(moved.margins, k))
+        return Result(centers, *found, *summary, supported=last, margins=unmoved(done[-1].margins, k))
 
     def _around_the_mean(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator, total: Total
@@ -201,7 +218,7 @@ class Moments(Algorithm):
         domain, mean = problem.domain, total.mean(problem.domain)
         rings = ask_rings(curator, problem, mean, charges["distance"])
         kind = charges["step 3"].measure
-        names = [name for name, one in charges.items() if one.measure is kind and name not in ("mean", "distance", "sizes")]
+        names = [name for name in list(BINNED_SHARES)[2:-1] if name in charges and charges[name].measure is kind]
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if kind is Measure.ZCDP:
             distance = rings.likely_distance(total.n)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.algorithms.margins import least_weight, step_margins
 from spinney.algorithms.problem import Charges, PointProblem
@@ -92,6 +93,18 @@ class RingHistogram:
         squares = (self.edges / 2**0.25) ** 2
         total = self.counts.sum()
         return math.sqrt(float((self.counts @ squares).sum() / total) if total > 0 else float(squares[-1]))
+
+    def mean_squares(self) -> FloatArray:
+        """Return the mean squared distance of each center's rows."""
+        squares: FloatArray = self.counts @ (self.edges / 2**0.25) ** 2 / self.totals
+        return squares
+
+    def seem_empty(self, stds: float) -> NDArray[np.bool_]:
+        """Say of which centers no ring stands out, nor all of them together by so many standard deviations of their noise."""
+        standing = (self._private_counts[:, :-1] >= self._noise.quantile(1 - 1 / self._private_counts.size)).any(axis=1)
+        noise = self._noise.std * math.sqrt(self._private_counts.shape[1])
+        empty: NDArray[np.bool_] = ~standing & (self._private_counts.sum(axis=1) < stds * noise)
+        return empty
 
     def likely_distance(self, n: float) -> float:
         """Return the root mean square distance that is likely if so many rows lie in two rings beside each other.
@@ -198,11 +211,12 @@ def noise_length(problem: PointProblem, charge: Charge, widths: FloatArray | Non
 
 @dataclass(frozen=True)
 class Moved:
-    """Moved centers, their noisy weights, all positive, and how far noise may have moved each coordinate of them."""
+    """Moved centers, their noisy weights, all positive, how far noise may have moved each coordinate, and that of the weights."""
 
     centers: FloatArray
     weights: FloatArray
     margins: FloatArray
+    weight_std: float
 
 
 def take_step(
@@ -228,7 +242,7 @@ def take_step(
     if problem.power == 2:  # no mean of clipped offsets is longer than the radius
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
     moved = problem.domain.clip(centers + (steps if widths is None else widths * steps))
-    return Moved(moved, weights, step_margins(answer, radii, widths))
+    return Moved(moved, weights, step_margins(answer, radii, widths), answer.noise.weight_std)
 
 
 def polish(

@@ -70,7 +70,7 @@ _KERNELS = {"kmeans": "mean", "kmedian": "median"}
 _FIRST = {"kmeans": "core", "kmedian": "median"}
 #: A tree of the published algorithm is no deeper; radii of covers are no more, and those of rows this far apart.
 _DEEPEST, _MOST_RADII, _SCALES = 16384, 200, 2048
-#: ``moments`` asks for histograms below so many columns only, and with delta only.
+#: ``moments`` asks for histograms below so many columns only.
 _MANY_TO_BIN = 64
 #: Where it follows rows down a tree, it counts so many levels; with one column or two the tree may end before.
 _FOLLOWED, _FEW_TO_FOLLOW = 41, 3
@@ -98,8 +98,8 @@ def _tables(record: dict[str, Any], kind: str) -> list[tuple[dict[str, str], dic
     return [(always | base[0], maybe | base[1]) for base in bases if base is not None]
 
 
-def _may_minimize(name: str, record: dict[str, Any]) -> bool:
-    """Whether a step of this name may be a minimum, as the parameters say."""
+def _minimizes(name: str, record: dict[str, Any]) -> bool:
+    """Whether a step of this name is a minimum, as the parameters say."""
     inner = record["algorithm"] == "stable" and not name.startswith(("stable step", "extra"))
     return bool(record["parameters"].get("base.median_step" if inner else "median_step") == "objective")
 
@@ -111,8 +111,8 @@ def _is_sum(noise: dict[str, Any], what: str, record: dict[str, Any]) -> bool:
         kernels = ({"mean", "box"} if record["tightened"] else {"mean"}) if "radius" in record["domain"] else {"box"}
         return noise["question"] == "sums" and noise["kernel"] in kernels
     if what in ("step", "first step"):
-        if noise["question"] == "minimize":
-            return objective == "kmedian" and _may_minimize(noise["name"], record)
+        if objective == "kmedian" and _minimizes(noise["name"], record):
+            return bool(noise["question"] == "minimize")
         return (noise["question"], noise.get("kernel")) == ("sums", (_FIRST if what == "first step" else _KERNELS)[objective])
     return (noise["question"], noise.get("kernel")) == ("sums", what.partition(" ")[2])
 
@@ -120,8 +120,8 @@ def _is_sum(noise: dict[str, Any], what: str, record: dict[str, Any]) -> bool:
 def _is(noise: dict[str, Any], what: str, record: dict[str, Any], columns: int) -> bool:
     """Whether a record is of what its name stands for."""
     if what == "spread":  # which of the two, the noisy number of rows decides
-        may_bin = record["delta"] > 0 and columns < _MANY_TO_BIN
-        return _is(noise, "sums second-moment", record, columns) or (may_bin and _is(noise, "columns", record, columns))
+        is_binned = columns < _MANY_TO_BIN and _is(noise, "columns", record, columns)
+        return is_binned or _is(noise, "sums second-moment", record, columns)
     question, _, about = what.partition(" ")
     if question in ("sums", "total", "step", "first"):
         return _is_sum(noise, what, record)
@@ -138,10 +138,15 @@ def _is(noise: dict[str, Any], what: str, record: dict[str, Any], columns: int) 
 
 
 def _fits(noise: dict[str, Any], names: list[str], tables: dict[str, str], record: dict[str, Any], columns: int) -> bool:
-    """Whether a record is of what one of its names stands for; charges that were put together may pay for a sum over all rows."""
+    """Whether a record is of what one of its names stands for.
+
+    Charges that were put together pay for a step if there is one among them, or for a sum over all rows, and never for levels.
+    """
     known = {tables[name] for name in names if name in tables}
-    known |= {"total"} if "step" in known and set(names) > {"step #"} else set()
-    return not known or any(_is(noise, what, record, columns) for what in known)
+    if len(names) > 1:
+        known = known & {"step"} or known - {"levels"} or known
+        known |= {"total"} if "step" in known and set(names) > {"step #"} else set()
+    return known != set() and any(_is(noise, what, record, columns) for what in known)
 
 
 def _of_lengths(record: dict[str, Any], kind: str, columns: int) -> Iterator[str]:
@@ -227,6 +232,8 @@ def misasked(record: dict[str, Any], kind: str, columns: int) -> str | None:
     lawful = [table for table in tables if _is_whole(table[0], names, record)]
     if not lawful:
         return "a question is missing that its algorithm always asks"
+    if len(set(plain)) < len(plain):
+        return "a charge pays for two questions"
     if not _is_numbered(plain, record, kind):
         return "a question is asked another number of times than its algorithm asks it"
     always, maybe = lawful[0]

@@ -167,7 +167,10 @@ def _is_shaped(record: dict[str, Any], name: str) -> bool:
 
 
 def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:
-    """Whether each charge is one of those paid, or several of them put together under their joined names; each pays once."""
+    """Whether each charge is one of those paid, perhaps for another question, or several put together under their joined names.
+
+    Each pays once. What a question needs is looked at elsewhere: here amounts count.
+    """
     left = {one["name"]: one for one in paid}
     for charge in sorted(charges, key=lambda one: one["name"] not in left):  # first those that stand as they were paid
         alone = left.get(charge["name"])
@@ -178,7 +181,7 @@ def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool
         parts = [left.pop(name) for name in names]
         amounts = [fraction_of(one["amount"]) for one in parts]
         plain = all(one["measure"] == charge["measure"] and "delta" not in one for one in (*parts, charge))
-        if len(parts) < 2 or not plain or None in amounts or sum(amounts) != fraction_of(charge["amount"]):  # type: ignore[arg-type]
+        if not parts or not plain or None in amounts or sum(amounts) != fraction_of(charge["amount"]):  # type: ignore[arg-type]
             return False
     return True
 

@@ -27,6 +27,8 @@ _UNITS = {
     "vectors": "clipping radii of sums",
     "weights": "rows of weights",
 }
+#: With fewer columns noise of vectors is not shaped like a ball.
+_BALL_COLUMNS = 5
 #: Questions about rows of numbers alone.
 _OF_NUMBERS = {"blocks", "grow", "levels", "minimize", "sums", "totals"}
 
@@ -109,7 +111,7 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
 
 def _is_ball(asked: _AskedNoise) -> bool:
     """Whether noise is said to be shaped like a ball, around a vector of limited length: older releases have Laplace noise."""
-    is_vector = asked.record["question"] == "sums" and asked.record["kernel"] != "box"
+    is_vector = asked.record["question"] == "sums" and asked.record["kernel"] != "box" and asked.setting.columns >= _BALL_COLUMNS
     return asked.is_pure and is_vector and asked.record["mechanism"] == "rounded ball"
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
+from spinney.algorithms import Stable
 from spinney.algorithms.leaves import FOLLOWED, MOST_CELLS
 from spinney.algorithms.moments import (
     BINNED_SHARES,
@@ -268,3 +269,16 @@ def test_narrow_columns_get_narrow_noise_in_the_first_sum():
     rows = np.random.default_rng(0).normal(0, [0.1, 1e-5], (2000, 2))
     model = make(k=2, epsilon=0.001, bounds=([-1, -1e-4], [1, 1e-4]), scale=1, noise_seed=1)
     assert (np.abs(model.fit(rows).cluster_centers_[:, 1]) <= 1e-4).all()
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("around", [False, True])
+@pytest.mark.parametrize("tighten", [False, True])
+def test_a_small_budget_spends_no_charge_of_what_is_around_it(tighten, around, delta, tmp_path):
+    _, rows = blobs(20, n=15)
+    algorithm = Stable(base="moments") if around else "moments"
+    release = make(k=3, algorithm=algorithm, tighten=tighten, epsilon=0.1, delta=delta).fit(rows).release_
+    assert any(charge.name.startswith("spread + cells + leaves") for charge in release.charges)
+    path = tmp_path / "release.json"
+    path.write_text(release.to_json(), encoding="utf-8")
+    assert verify(path).holds

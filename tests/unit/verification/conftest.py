@@ -57,6 +57,7 @@ MAKERS = {
     "tree, replace": points(PrivateKMedian, ROWS, **REPLACE),
     "tree, zcdp, wide": points(PrivateKMeans, WIDE, **SMALL),
     "tree, zcdp, persons, replace": points(PrivateKMedian, np.repeat(ROWS, 7, axis=1), **PERSONS, **SMALL, **REPLACE),
+    "moments, mean": points(PrivateKMeans, WIDE, algorithm="moments", epsilon=0.05, **SMALL),
     "moments, zcdp, replace": points(PrivateKMeans, WIDE, algorithm="moments", **SMALL, **REPLACE),
     "hst": points(PrivateKMeans, ROWS, algorithm="hst"),
     "hst, zcdp": points(PrivateKMedian, WIDE, algorithm="hst", **SMALL),

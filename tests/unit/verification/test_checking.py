@@ -233,11 +233,20 @@ def test_any_edit_at_all_is_refused_in_a_ledger_and_under_a_key(data, charged, r
             assert refused(other, folder, **vouched), (path, value)
 
 
-def test_charges_that_were_put_together_are_paid_by_their_parts(tmp_path):
-    ledger = Ledger(tmp_path / "ledger", epsilon=9)
-    rows = np.random.default_rng(0).normal(0, 0.1, (200, 120))
-    release = PrivateKMeans(5, epsilon=0.5, bounds=(-1, 1), algorithm="moments").fit(rows, ledger=ledger).release_
-    assert any(" + " in charge.name for charge in release.charges)
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "delta", "asked"),
+    [
+        (np.random.default_rng(0).normal(0, 0.1, (200, 120)), 0.5, 0.0, " + step 3"),
+        (np.outer(np.linspace(-1, 1, 20000), np.ones(20)), 5.0, 1e-4, "deeper"),  # planned as counts, asked as levels
+        (np.random.default_rng(0).uniform(-1, 1, (1500, 20)), 1.0, 1e-4, "spread"),  # planned as counts, asked as sums
+        (np.random.default_rng(0).uniform(-1, 1, (20000, 2)), 3.0, 1e-6, "spread"),  # a plan that leaves delta unspent
+    ],
+)
+def test_charges_that_were_put_together_or_ask_something_else_are_paid_by_their_parts(rows, epsilon, delta, asked, tmp_path):
+    ledger = Ledger(tmp_path / "ledger", epsilon=9, delta=1e-3)
+    model = PrivateKMeans(3, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm="moments")
+    release = model.fit(rows, ledger=ledger).release_
+    assert any(charge.name.endswith(asked) for charge in release.charges)
     record = json.loads(release.to_json())
     assert check(record, tmp_path, ledger=ledger.path).authenticated
 
