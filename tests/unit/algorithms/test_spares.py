@@ -42,7 +42,7 @@ def test_a_center_without_rows_parts_two_clusters_that_share_one(d, k, seed):
     labels = nearest(rows, found)[1]
     np.testing.assert_array_equal(found[2:], centers[2:])
     assert len(set(labels[:200])) == len(set(labels[200:400])) == 1
-    assert set(labels[:400]) == {0, 1}
+    assert labels[0] != labels[200]
 
 
 @pytest.mark.parametrize(
