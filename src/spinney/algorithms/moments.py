@@ -199,7 +199,7 @@ class Moments(Algorithm):
                 radii = np.minimum(scale * rings.step_radii(problem, charge, widths), radii)
                 if done:
                     least = noise_length(problem, charge, widths) / SUPPORT
-                    centers, sources = resettled(domain, centers, done[-1], rings, least, shape.spread, rng)
+                    centers, sources = resettled(domain, centers, done[-1], rings, least, shape.spread, shape.distance, rng)
                     radii = radii[sources]
             done.append(take_step(curator, problem, centers, radii, charge, widths=widths))
             points, weights = done[-1].centers, done[-1].weights

@@ -25,8 +25,9 @@ __all__ = ["resettled"]
 EMPTY_STDS = 3.0
 #: ...and these are no more than such a part of an average cluster: small clusters are not given up on a guess.
 SURE = 0.15
-#: Rows lie far away if the mean of their squared distances is so many times that of all others.
-FAR = 2.0
+#: Rows lie far away if the mean of their squared distances is so many times that of all others, and such a part of that of all
+#: rows from their mean: rows of two clusters lie half as far from their center as the clusters from each other.
+FAR, WIDE = 2.0, 0.25
 #: How far the two centers lie on each side of the one that they come from, in root mean square distances of its rows.
 APART = 0.1
 
@@ -38,6 +39,7 @@ def resettled(
     rings: RingHistogram,
     least: float,
     spread: FloatArray,
+    distance: float,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, IntArray]:
     """Return centers, those without rows beside centers that two clusters seem to share, and which one each was before.
@@ -54,6 +56,8 @@ def resettled(
         How many rows a center must have for a step to move it.
     spread : array of shape (d,)
         Of all rows along each column: directions are drawn in these units.
+    distance : float
+        Of all rows from their mean.
     rng : numpy.random.Generator
         Public randomness.
     """
@@ -67,7 +71,8 @@ def resettled(
     sums, totals = rings.totals[full] @ squares[full], rings.totals[full].sum()
     for one in full[np.argsort(-(rings.totals * squares)[full])]:
         others = (sums - rings.totals[one] * squares[one]) / max(totals - rings.totals[one], 1.0)
-        if spares and rings.totals[one] >= 2 * least and squares[one] >= FAR * others:
+        is_far = squares[one] >= max(FAR * others, WIDE * distance**2)
+        if spares and rings.totals[one] >= 2 * least and is_far:
             away = rng.uniform(-spread, spread)
             away *= APART * math.sqrt(squares[one]) / max(float(np.linalg.norm(away)), 1e-300)
             spare = spares.pop(0)

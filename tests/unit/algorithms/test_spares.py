@@ -15,7 +15,7 @@ from spinney.spaces.box import Domain
 EDGES = 2.0 ** (np.arange(24) / 2 - 8)
 
 
-def settle(rows, centers, rng, std=1.0, least=1.0, ring_std=1.0):
+def settle(rows, centers, rng, std=1.0, least=1.0, ring_std=1.0, distance=1.0):
     """Resettle centers of rows that are told with next to no noise, as if there were some."""
     squares, labels = nearest(rows, centers)
     counts = np.zeros((len(centers), len(EDGES) + 1))
@@ -24,7 +24,7 @@ def settle(rows, centers, rng, std=1.0, least=1.0, ring_std=1.0):
     moved = Moved(centers, np.maximum(np.bincount(labels, minlength=len(centers)), 0.1), np.zeros_like(centers), std)
     spread = rows.std(axis=0)
     domain = Domain(np.full(rows.shape[1], -2.0), np.full(rows.shape[1], 2.0), math.inf)
-    return resettled(domain, centers, moved, rings, least, spread, rng)
+    return resettled(domain, centers, moved, rings, least, spread, distance, rng)
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,6 +50,7 @@ def test_a_center_without_rows_parts_two_clusters_that_share_one(d, k, seed):
     [
         {"std": 2 * SURE * 150 / EMPTY_STDS},  # noise that could hide a small cluster
         {"least": 300.0},  # too few rows for two steps
+        {"distance": 4.0},  # a cluster that is wide, not two
         {"ring_std": 1e5},  # no center seems to have rows
     ],
 )
