@@ -44,6 +44,7 @@ from spinney.algorithms.margins import unmoved
 from spinney.algorithms.polish import (
     SUPPORT,
     Moved,
+    RingHistogram,
     ask_rings,
     completed,
     noise_length,
@@ -124,7 +125,7 @@ STEP_RADIUS = 0.8
 #: small shares, are lost.
 FEWEST = {Measure.ZCDP: 2, Measure.PURE: 4}
 #: What pays for the first of two steps of the mean, where it gets all: one step with clipped offsets leaves a part of its error.
-EARLY = ("radii 1", "step 1", "step 2")
+EARLY = ("step 1", "step 2")
 #: Centers that the tree cannot give lie around the mean, so many standard deviations apart.
 FILLER_SPREAD = 0.3
 
@@ -221,11 +222,13 @@ class Moments(Algorithm):
         names = [name for name in list(BINNED_SHARES)[2:-1] if name in charges and charges[name].measure is kind]
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if kind is Measure.ZCDP:
-            distance = rings.likely_distance(total.n)
-            for half in ([name for name in names if name in EARLY], [name for name in names if name not in EARLY]):
-                charge = _pooled(curator, charges, half, "sums")
-                step = take_step(curator, problem, mean, np.array([STEP_RADIUS * distance]), charge, leveled=True)
-                mean, margins = step.centers, step.margins
+            step = take_step(
+                curator, problem, mean, _radius(rings, total.n), _pooled(curator, charges, EARLY, "sums"), leveled=True
+            )
+            rings = ask_rings(curator, problem, step.centers, _pooled(curator, charges, RADII, "counts"))
+            rest = _pooled(curator, charges, [name for name in names if name not in (*EARLY, *RADII)], "sums")
+            step = take_step(curator, problem, step.centers, _radius(rings, total.n), rest, leveled=True)
+            mean, margins, distance = step.centers, step.margins, rings.likely_distance(total.n)
         else:  # pure noise may have lost the mean, and no step would find it again
             distance = rings.typical_distance()
             total = total.joined(ask_total(curator, domain, _pooled(curator, charges, names, "sums")))
@@ -241,6 +244,11 @@ class Moments(Algorithm):
 def is_binned(problem: PointProblem) -> bool:
     """Whether histograms of the columns may be asked for, by public facts."""
     return problem.budget.delta > 0 and problem.budget.epsilon >= LEAST_EPSILON and problem.n_features < MANY_TO_BIN
+
+
+def _radius(rings: RingHistogram, n: float) -> FloatArray:
+    """Return the clipping radius of a step of the mean, by the distances of all rows from it."""
+    return np.array([STEP_RADIUS * rings.likely_distance(n)])
 
 
 def _fewest(problem: PointProblem, charges: Charges) -> int:

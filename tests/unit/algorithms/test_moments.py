@@ -233,7 +233,7 @@ def test_a_small_budget_goes_to_the_mean_in_two_steps_or_one_question(d, delta, 
     release = make(k=6, epsilon=0.05, delta=delta).fit(rows).release_
     names = [charge.name for charge in release.charges]
     one = "spread + cells + leaves + radii 1 + step 1 + radii 2 + step 2 + radii 3 + step 3"
-    two = ["radii 1 + step 1 + step 2", "spread + cells + leaves + radii 2 + radii 3 + step 3"]
+    two = ["step 1 + step 2", "radii 1 + radii 2 + radii 3", "spread + cells + leaves + step 3"]
     assert names == ["mean", "distance", *(two if delta else [one]), "sizes"]
     path = tmp_path / "release.json"
     path.write_text(release.to_json(), encoding="utf-8")
