@@ -219,7 +219,7 @@ class Moments(Algorithm):
         domain, mean = problem.domain, total.mean(problem.domain)
         rings = ask_rings(curator, problem, mean, charges["distance"])
         kind = charges["step 3"].measure
-        names = [name for name in list(BINNED_SHARES)[2:-1] if name in charges and charges[name].measure is kind]
+        names = [name for name in list(BINNED_SHARES)[2:-1] if name in charges and charges[name].measure is kind]  # its own
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if kind is Measure.ZCDP:
             step = take_step(

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans
 from spinney.algorithms.polish import Moved, RingHistogram
 from spinney.algorithms.spares import EMPTY_STDS, SURE, resettled
 from spinney.mechanisms.additive import Noise
@@ -65,18 +64,3 @@ def test_without_being_sure_no_center_is_moved(changes):
     assert sources.tolist() == [0, 1, 2, 3]
     near = np.vstack([rows[:200], rows[400:]])  # rows that lie near their centers want no second one
     assert settle(near, np.array([[-1.0, -1.0], [1.9, -1.9], [1.0, 1.0]]), rng)[1].tolist() == [0, 1, 2]
-
-
-def test_small_clusters_that_a_tree_takes_together_are_parted():
-    """Half of the rows lie in one cluster, two small ones close together in most columns."""
-    rng, ratios = np.random.default_rng(3010), []
-    middles = rng.uniform(-1, 1, (12, 16))
-    sizes = [10_000, 2000, 2000, 1300, 500, 500, 500, 400, 300, 300, 300, 300]
-    rows = np.clip(middles.repeat(sizes, axis=0) + rng.normal(0, 0.02, (sum(sizes), 16)), -1, 1)
-    plain = ((rows - middles.repeat(sizes, axis=0)) ** 2).sum()
-    for seed in range(12):
-        model = PrivateKMeans(
-            12, epsilon=2.0, delta=1e-6, bounds=(-1, 1), algorithm="moments", noise_seed=seed, random_state=seed
-        )
-        ratios.append(-model.fit(rows).score(rows) / plain)
-    assert math.exp(np.mean(np.log(ratios))) < 1.5
