@@ -14,7 +14,8 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
    below them, level by level; else the leaves get this budget.
 6. The leaves are clustered into half as many centers again as asked for: free post-processing.
 7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
-8. ``step 2`` and ``step 3``: two more steps.
+8. ``step 2`` and ``step 3``: two more steps. If noise is small and clusters overlap, ``more 1`` to ``more 3`` come before the
+   last one (`descent.py`), which else gets their budget.
 9. ``sizes``     noisy sizes of the released clusters.
 
 Before a step ``radii 1``, ``radii 2`` and ``radii 3`` ask for distances, for the clipping radius of each cluster; a center that
@@ -33,13 +34,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney.algorithms.columns import ask_densities, bins_of, inner_box, narrowed, spreads, with_ends
+from spinney.algorithms.descent import descended, with_more
 from spinney.algorithms.indicators import adding_up
-from spinney.algorithms.leaves import first_stage, place_halves, staged_leaves
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.polish import (
     SUPPORT,
@@ -53,7 +55,8 @@ from spinney.algorithms.polish import (
     take_step,
     together,
 )
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import MORE, Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.shape import Shape, is_binned, measure, shallow_leaves
 from spinney.algorithms.spares import resettled
 from spinney.algorithms.totals import Total, ask_total, mean_kernel
 from spinney.curators.gate import Curator
@@ -61,10 +64,9 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Rings
-from spinney.questions.sums import Summing, Sums
+from spinney.questions.sums import Summing
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import Domain, FloatArray
-from spinney.trees.quadtree import Splits, TreeCells
+from spinney.spaces.box import FloatArray
 
 __all__ = ["Moments"]
 
@@ -85,15 +87,6 @@ SHARES = {
 }
 #: Where histograms of the columns may be asked for; then rows may be followed below the leaves, which come fifth.
 BINNED_SHARES = {name: SHARES[name] for name in list(SHARES)[:5]} | {"deeper": 3} | SHARES | {"mean": 2, "spread": 6, "leaves": 3}
-#: Histograms are asked for below so many columns and from such an epsilon on, if each may have at least 2**ENOUGH_BITS bins. A
-#: tree cuts some ten columns: the fewer there are, the more lies in these. With the 64 columns of digits costs rise by 1 percent,
-#: and with pure noise, which grows with the number of columns and not with its root, everywhere. At epsilon 0.1 separated
-#: clusters are lost by it about as often as they are found, and of few bins mean, spread and shares of halves tell more.
-MANY_TO_BIN, LEAST_EPSILON, ENOUGH_BITS = 64, 0.2, 5
-#: Squared coordinates are clipped to a vector of this length times the typical squared distance over the root of d.
-SPREAD_RADIUS = 2.5
-#: The tree's box reaches so many standard deviations from the mean: halving a column then puts points where halves have theirs.
-SPAN = 1.6
 #: Centers of the first step, per cluster.
 OVER = 1.5
 
@@ -105,13 +98,15 @@ class StepCharges(NamedTuple):
     sums: tuple[str, ...]
 
 
+#: What pays for the last step, and for those before it where there are any.
+LAST = (*MORE, "step 3")
 RADII = ("radii 1", "radii 2", "radii 3")
 #: Which steps to take, the more the less noise there is.
 SCHEDULES = (
-    (StepCharges(RADII[:1], ("step 1",)), StepCharges(RADII[1:2], ("step 2",)), StepCharges(RADII[2:], ("step 3",))),
-    (StepCharges((), ("step 1",)), StepCharges((), ("step 2",)), StepCharges(RADII, ("step 3",))),
-    (StepCharges((), ("step 1", "step 2")), StepCharges(RADII, ("step 3",))),
-    (StepCharges(RADII, ("step 1", "step 2", "step 3")),),
+    (StepCharges(RADII[:1], ("step 1",)), StepCharges(RADII[1:2], ("step 2",)), StepCharges(RADII[2:], LAST)),
+    (StepCharges((), ("step 1",)), StepCharges((), ("step 2",)), StepCharges(RADII, LAST)),
+    (StepCharges((), ("step 1", "step 2")), StepCharges(RADII, LAST)),
+    (StepCharges(RADII, ("step 1", "step 2", *LAST)),),
 )
 #: Up to which noise in one column of a center of the first step, in clipping radii, each of them is right: noise along all other
 #: directions hardly changes which center is nearest, so not the length of noise counts. Pure noise falls faster than Gaussian
@@ -126,32 +121,6 @@ STEP_RADIUS = 0.8
 FEWEST = {Measure.ZCDP: 2, Measure.PURE: 4}
 #: What pays for the first of two steps of the mean, where it gets all: one step with clipped offsets leaves a part of its error.
 EARLY = ("step 1", "step 2")
-#: Centers that the tree cannot give lie around the mean, so many standard deviations apart.
-FILLER_SPREAD = 0.3
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Private moments of the rows: how many, where, how far from there, and how spread along each column.
-
-    And the shares of the rows in equal bins of each column, if histograms were asked for.
-    """
-
-    n: float
-    mean: FloatArray
-    distance: float
-    spread: FloatArray
-    densities: FloatArray | None = None
-
-    def box(self, domain: Domain) -> Domain:
-        """Return the box around the mean that holds most rows, inside the domain, and ends of columns where rows lie together."""
-        corners = self.mean - SPAN * self.spread, self.mean + SPAN * self.spread
-        return inner_box(domain, *(corners if self.densities is None else with_ends(self.densities, domain, *corners)))
-
-    def fillers(self, count: int, domain: Domain, rng: np.random.Generator) -> FloatArray:
-        """Draw public points around the mean."""
-        reach = math.sqrt(3) * FILLER_SPREAD * self.spread  # a uniform draw has a third of its squared reach as variance
-        return domain.clip(rng.uniform(self.mean - reach, self.mean + reach, (count, self.mean.size)))
 
 
 class Moments(Algorithm):
@@ -161,17 +130,18 @@ class Moments(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
-        steps = dict.fromkeys(("step 1", "step 2", "step 3"), problem.kernel)
+        steps = dict.fromkeys(("step 1", "step 2", *LAST), problem.kernel)
         kernels = {"mean": mean_kernel(problem.domain), "spread": "second-moment"} | steps
         kinds: dict[str, Any] = {name: Summing(kernel, problem.n_features) for name, kernel in kernels.items()}
         if is_binned(problem):
             kinds["spread"] = Counting(problem.n_features)
         shares = BINNED_SHARES if is_binned(problem) else SHARES
-        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items())
+        named = with_more(shares, "step 3").items()
+        return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in named)
 
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers the last step would move, or 1 if the mean would get the budget."""
-        if supported(problem, n_guess, charges["step 3"]) < _fewest(problem, charges):
+        if supported(problem, n_guess, together(charges, LAST)) < _fewest(problem, charges):
             return 1
         return supported(problem, n_guess, together(charges, schedule(problem, charges, n_guess)[-1].sums))
 
@@ -179,38 +149,18 @@ class Moments(Algorithm):
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         total = ask_total(curator, domain, charges["mean"])
-        if supported(problem, total.n, charges["step 3"]) < _fewest(problem, charges):
+        if supported(problem, total.n, together(charges, LAST)) < _fewest(problem, charges):
             return self._around_the_mean(curator, problem, charges, rng, total)
         shape = measure(curator, problem, charges, total)
         fillers = shape.fillers(_many(problem), domain, rng)
         leaves = shallow_leaves(curator, shape, problem, charges)
-        widths = step_widths(problem, shape.spread)
-        steps = schedule(problem, charges, shape.n, widths)
-        paid = [_pooled(curator, charges, step.sums, "sums") for step in steps]
-        last = supported(problem, shape.n, paid[-1], widths)
-        done: list[Moved] = []
-        points, weights = summary = leaves
-        for step, charge, count in zip(steps, paid, (*(_many(problem), k)[: len(paid) - 1], last), strict=True):
-            is_solved = len(points) == count
-            centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
-            radii = np.full(count, STEP_RADIUS * shape.distance)
-            if step.radii:
-                rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"))
-                scale = 1.0 if step is steps[-1] else EARLY_RADII
-                radii = np.minimum(scale * rings.step_radii(problem, charge, widths), radii)
-                if done:
-                    least = noise_length(problem, charge, widths) / SUPPORT
-                    centers, sources = resettled(domain, centers, done[-1], rings, least, shape.spread, shape.distance, rng)
-                    radii = radii[sources]
-            done.append(take_step(curator, problem, centers, radii, charge, widths=widths))
-            points, weights = done[-1].centers, done[-1].weights
-            summary = (points, weights) if count > k else summary
+        taken = _take_steps(curator, problem, charges, shape, leaves, fillers, rng)
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
-        together = completed(points, whole, *leaves, problem.power)
-        centers = domain.clip(adding_up(together, problem.schema))  # a leaf may reach out of a ball
+        every = completed(taken.last.centers, whole, *leaves, problem.power)
+        centers = domain.clip(adding_up(every, problem.schema))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise
-        return Result(centers, *found, *summary, supported=last, margins=unmoved(done[-1].margins, k))
+        return Result(centers, *found, *taken.summary, supported=taken.supported, margins=unmoved(taken.last.margins, k))
 
     def _around_the_mean(
         self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator, total: Total
@@ -219,7 +169,8 @@ class Moments(Algorithm):
         domain, mean = problem.domain, total.mean(problem.domain)
         rings = ask_rings(curator, problem, mean, charges["distance"])
         kind = charges["step 3"].measure
-        names = [name for name in list(BINNED_SHARES)[2:-1] if name in charges and charges[name].measure is kind]  # its own
+        own = [name for name in with_more(BINNED_SHARES, "step 3") if name not in ("mean", "distance", "sizes")]
+        names = [name for name in own if name in charges and charges[name].measure is kind]
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if kind is Measure.ZCDP:
             step = take_step(
@@ -239,11 +190,6 @@ class Moments(Algorithm):
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
         found = np.maximum(sizes.private_counts, 0), sizes.noise, mean, np.array([total.n])
         return Result(centers, *found, supported=1, margins=unmoved(margins, problem.k))
-
-
-def is_binned(problem: PointProblem) -> bool:
-    """Whether histograms of the columns may be asked for, by public facts."""
-    return problem.budget.delta > 0 and problem.budget.epsilon >= LEAST_EPSILON and problem.n_features < MANY_TO_BIN
 
 
 def _radius(rings: RingHistogram, n: float) -> FloatArray:
@@ -275,43 +221,61 @@ def schedule(problem: PointProblem, charges: Charges, n: float, widths: FloatArr
     return steps
 
 
-def measure(curator: Curator, problem: PointProblem, charges: Charges, total: Total) -> Shape:
-    """Ask for the moments of the rows around their mean."""
-    domain, mean, n, densities = problem.domain, total.mean(problem.domain), total.n, None
-    distance = ask_rings(curator, problem, mean, charges["distance"]).typical_distance()
-    bits = bins_of(curator, problem, n, charges["spread"]) if is_binned(problem) else 0
-    if bits >= ENOUGH_BITS:
-        densities = ask_densities(curator, problem, n, bits, charges["spread"])
-        spread = spreads(densities, domain)
-    else:
-        square = SPREAD_RADIUS * distance**2 / math.sqrt(domain.n_features)
-        question = Sums(mean, "second-moment", np.array([math.sqrt(square)]))
-        answer = curator.ask(question, _pooled(curator, charges, ["spread"], "sums"))
-        noise = square * answer.noise.vector_std / n
-        # What does not stand out of the noise is taken to spread as far as the noise could hide; nothing beyond the domain.
-        spread = np.sqrt(np.maximum(square * answer.private_vectors[0] / n, noise / 2))
-    widths = domain.upper - domain.lower
-    return Shape(n, mean[0], distance, np.clip(spread, 1e-6 * widths, widths), densities)
+@dataclass(frozen=True)
+class Taken:
+    """The last of the steps that were taken, weighted points that sum up the rows, and how many centers the step supported."""
+
+    last: Moved
+    summary: tuple[FloatArray, FloatArray]
+    supported: int
 
 
-def shallow_leaves(curator: Curator, shape: Shape, problem: PointProblem, charges: Charges) -> tuple[FloatArray, FloatArray]:
-    """Count the rows in the leaves of a shallow tree around the mean; return leaves that are not empty as weighted points."""
-    domain = problem.domain
-    inner = shape.box(domain)
-    view = curator.within(inner)
-    splits = Splits.of(inner, None if shape.densities is None else narrowed(shape.densities, domain, inner))
-    found = staged_leaves(view, splits, shape.n, charges["cells"], charges["leaves"], charges.get("deeper"), problem.k)
-    points = [_points(leaf.cells, shape.mean) for leaf in found]
-    levels, noise = first_stage(view, splits, shape.n, charges["cells"])
-    if shape.densities is None and noise.distribution == "gaussian":
-        variance = 2**levels * (noise.std / shape.n) ** 2
-        place_halves(points, found, domain, shape.mean, SPAN / 2 * shape.spread, levels, variance)
-    return np.vstack(points), np.concatenate([leaf.weights for leaf in found])
+def _take_steps(
+    curator: Curator,
+    problem: PointProblem,
+    charges: Charges,
+    shape: Shape,
+    leaves: tuple[FloatArray, FloatArray],
+    fillers: FloatArray,
+    rng: np.random.Generator,
+) -> Taken:
+    """Cluster the leaves, and take as many private steps as are worth their noise."""
+    k, widths, reach = problem.k, step_widths(problem, shape.spread), STEP_RADIUS * shape.distance
+    steps = schedule(problem, charges, shape.n, widths)
+    paid = [together(charges, step.sums) for step in steps]
+    last = supported(problem, shape.n, paid[-1], widths)
+    done: list[Moved] = []
+    points, weights = summary = leaves
+    for step, payable, count in zip(steps, paid, (*(_many(problem), k)[: len(paid) - 1], last), strict=True):
+        is_solved, is_last = len(points) == count, step is steps[-1]
+        centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
+        rings, sources, scale = None, np.arange(count), 1.0 if is_last else EARLY_RADII
+        if step.radii:
+            rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"))
+        if rings is not None and done:
+            least = noise_length(problem, payable, widths) / SUPPORT
+            centers, sources = resettled(problem.domain, centers, done[-1], rings, least, shape.spread, shape.distance, rng)
+        radii = partial(_step_radii, problem, rings, sources, scale, reach, widths)
+        if rings is not None and is_last:
+            centers, charge = descended(curator, problem, charges, step.sums, centers, rings, radii, shape.n, widths)
+        else:
+            charge = _pooled(curator, charges, step.sums, "sums")
+        done.append(take_step(curator, problem, centers, radii(charge), charge, widths=widths))
+        points, weights = done[-1].centers, done[-1].weights
+        summary = (points, weights) if count > k else summary
+    return Taken(done[-1], summary, last)
 
 
-def _points(cells: TreeCells, mean: FloatArray) -> FloatArray:
-    """Return where the rows of cells of one level are, in columns that are not cut the mean."""
-    points = cells.representatives()
-    unseen = np.setdiff1d(np.arange(mean.size), cells.splits.route.axes[: int(cells.depths.max(initial=0))])
-    points[:, unseen] = mean[unseen]
-    return points
+def _step_radii(
+    problem: PointProblem,
+    rings: RingHistogram | None,
+    sources: NDArray[np.int64],
+    scale: float,
+    reach: float,
+    widths: FloatArray | None,
+    charge: Charge,
+) -> FloatArray:
+    """Return clipping radii of a step that this charge pays for: by distances, if they were asked for, and none above a reach."""
+    if rings is None:
+        return np.full(len(sources), reach)
+    return np.minimum(scale * rings.step_radii(problem, charge, widths), reach)[sources]

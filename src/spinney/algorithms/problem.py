@@ -27,12 +27,14 @@ from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
 
-__all__ = ["Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "charges_of", "planned"]
+__all__ = ["MORE", "Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "charges_of", "planned"]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
 #: The part of delta that a cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
 COVER_DELTA = Fraction(1, 2)
+#: Names of charges that pay for steps before the last one, or for the last one with it, which comes after them in a plan.
+MORE = ("more 1", "more 2", "more 3")
 #: So many columns are many: with Gaussian noise, and with pure noise.
 MANY_COLUMNS, MANY_COLUMNS_PURE = 16, 25
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spinney.algorithms.descent import last_names
 from spinney.algorithms.polish import WeightedLeaves, noise_length, together
 from spinney.algorithms.problem import Charges, PointProblem
 from spinney.curators.gate import Curator
@@ -97,7 +98,8 @@ def first_start(
         summary, start = replace(summary, weights=readings[better is not start]), better
     if "rival" not in charges:
         return summary, start.centers, charges
-    worth = 0.0 if last is None else lost(last) - lost(last, "rival")
+    paying = () if last is None else last_names(charges, last)
+    worth = lost(*paying) - lost(*paying, "rival") if paying else 0.0
     better = outdone(curator, problem, start, summary, charges["rival"], rng, worth)
     return (summary, start.centers, with_last("rival")) if better is None else (summary, better.centers, charges)
 
@@ -214,7 +216,7 @@ def outdone(
     noise = curator.preview(Costing(), charge).std / COST_STEPS  # for a range of one
     now, rivals = _costs(points, start, power), list[Rival]()
     for _ in range(count):
-        other = solve(points, weights, k, power, rng, start.centers, restarts=1, exchanges=0)
+        other = solve(points, weights, k, power, rng, start.centers, restarts=1, is_exchanged=False)
         differences = np.abs(_costs(points, other, power) - now) / start.cost
         rivals.append(_rival(other, other.cost / start.cost - 1, differences, weights, noise))
     best = max(rivals, key=lambda rival: rival.gain)

@@ -15,6 +15,7 @@ Letters: k clusters, d columns, eps the whole budget.
 8. ``polish 1``  one clipped private Lloyd or Weiszfeld step around the centers, shrunk by its signal-to-noise ratio; the moved
    centers are clustered again by their noisy weights.
 9. ``radii 2``, ``polish 2``  the same once more; of k-median another step if one is chosen (`spinney.algorithms.medians`).
+   If noise is small and clusters overlap, ``more 1`` to ``more 3`` come before it (`descent.py`), else it gets their budget.
 10. ``sizes``    noisy sizes of the released clusters.
 
 With few columns leaves are small, their points are near their rows, and 6 to 9 are left out: the tree gets their budget. With
@@ -31,10 +32,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from spinney.algorithms.columns import ask_densities, bins_of, spreads
+from spinney.algorithms.descent import descended, last_names, with_more
 from spinney.algorithms.indicators import adding_up, consistent
 from spinney.algorithms.leaves import are_full, chances, remoteness
 from spinney.algorithms.margins import unmoved
@@ -48,7 +51,7 @@ from spinney.algorithms.medians import (
     move_to_medians,
 )
 from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported, together
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import MORE, Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.starts import Summary, first_start
 from spinney.constraints import check
 from spinney.curators.gate import Curator
@@ -140,7 +143,9 @@ class Tree(Algorithm):
             "choice": Costing(),
             "rival": Costing(),
         }
-        kinds |= dict.fromkeys(("polish 1", *LAST_STEPS), Summing(problem.kernel, d))
+        kinds |= dict.fromkeys(("polish 1", *MORE, *LAST_STEPS), Summing(problem.kernel, d))
+        if how == MEDIAN_STEPS[0]:
+            shares = with_more(shares, LAST_STEPS["polish 2" in shares])
         parts = [kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items()]
         if how == MEDIAN_STEPS[0]:
             return tuple(parts)
@@ -157,8 +162,9 @@ class Tree(Algorithm):
         if problem.n_features < FEW_COLUMNS:
             return None
         last = _last_names(charges)[1]
-        if "polish 1" in charges and self.median_step == MEDIAN_STEPS[0] and not first_centers(problem, charges, n_guess):
-            return supported(problem, n_guess, together(charges, ("polish 1", last)))
+        if self.median_step == MEDIAN_STEPS[0]:
+            first = ("polish 1",) if "polish 1" in charges and not first_centers(problem, charges, n_guess) else ()
+            return supported(problem, n_guess, together(charges, (*first, *last_names(charges, last))))
         return median_support(problem, n_guess, charges, last, self.median_step)
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
@@ -283,14 +289,17 @@ def _moved(
     asked, last = names
     is_plain = how == MEDIAN_STEPS[0]
     few = (
-        supported(problem, summary.n, charges[last], summary.widths)
+        supported(problem, summary.n, together(charges, last_names(charges, last)), summary.widths)
         if is_plain
         else median_support(problem, summary.n, charges, last, how)
     )
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
     rings = ask_rings(curator, problem, centers, charges[asked], summary)
     if is_plain:
-        step = polish(curator, problem, centers, rings, charges[last], summary.widths)
+        radii = partial(rings.step_radii, problem, widths=summary.widths)
+        paid = last_names(charges, last)
+        centers, charge = descended(curator, problem, charges, paid, centers, rings, radii, summary.n, summary.widths)
+        step = polish(curator, problem, centers, rings, charge, summary.widths)
     else:
         step = move_to_medians(curator, problem, centers, rings.median_radii(), charges, last, how)
     centers = completed(step.centers, whole, summary.points, summary.weights, problem.power)

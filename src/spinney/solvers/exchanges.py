@@ -1,7 +1,8 @@
 """Exchanges of centers of weighted points: one goes, another comes, and a few steps tell whether that was good.
 
 Restarts find the right number of centers in each part of the plane only by luck, the less likely the more centers there are. An
-exchange takes the center that is missed least and puts it where points are far from all centers.
+exchange takes the center that is missed least and puts it where points are far from all centers. Of a few such places the best
+one is tried: the best of many would be the same again and again, and steps after it gain where others do.
 """
 
 from __future__ import annotations
@@ -31,6 +32,29 @@ def _two_nearest(points, centers, power, labels, first, second):  # type: ignore
             first[i], second[i] = np.sqrt(first[i]), np.sqrt(second[i])
 
 
+@compiled
+def _weigh(columns, weights, place, power, labels, first, second, gaps, missed):  # type: ignore[no-untyped-def]
+    """Return what a center at a point would save, and add to `missed`, zeros at first, what then is lost without each of them.
+
+    ``gaps``, one number a point, are scratch.
+    """
+    d, n = columns.shape
+    for i in range(n):
+        gaps[i] = 0.0
+    for t in range(d):
+        there = columns[t, place]
+        for i in range(n):
+            gap = columns[t, i] - there
+            gaps[i] += gap * gap
+    saved = 0.0
+    for i in range(n):
+        gap = np.sqrt(gaps[i]) if power == 1 else gaps[i]
+        nearest = min(gap, first[i])
+        saved += weights[i] * (first[i] - nearest)
+        missed[labels[i]] += weights[i] * (min(gap, second[i]) - nearest)
+    return saved
+
+
 class Exchanges:
     """What exchanges of these centers need to know about the points: the nearest center of each, and how far it and the next are.
 
@@ -43,24 +67,30 @@ class Exchanges:
     """
 
     def __init__(self, points: FloatArray, weights: FloatArray, centers: FloatArray, power: int) -> None:
-        self.points, self.weights, self.centers, self.power = points, weights, centers, power
-        self.first, self.second = np.full(len(points), np.inf), np.full(len(points), np.inf)
-        self.labels: IntArray = np.zeros(len(points), dtype=np.int64)
-        _two_nearest(points, centers, power, self.labels, self.first, self.second)
-        self.shares = np.cumsum(weights * self.first)
+        self.points, self.weights, self.power = points, weights, power
+        self._columns, self._gaps = np.ascontiguousarray(points.T), np.empty(len(points))
+        self.settle(centers)
 
-    def _from(self, place: FloatArray) -> FloatArray:
-        """Return the points' distances from a place, or their squares."""
-        offsets = self.points - place
-        squares = np.einsum("it,it->i", offsets, offsets)
-        found: FloatArray = squares if self.power == 2 else np.sqrt(squares)
-        return found
+    def settle(self, centers: FloatArray) -> None:
+        """Take these centers from now on."""
+        self.centers = centers
+        self._first, self._second = np.full(len(self.points), np.inf), np.full(len(self.points), np.inf)
+        self._labels: IntArray = np.zeros(len(self.points), dtype=np.int64)
+        _two_nearest(self.points, centers, self.power, self._labels, self._first, self._second)
+        self._shares = np.cumsum(self.weights * self._first)
 
-    def exchanged(self, uniform: float) -> FloatArray:
-        """Return the centers with a point far from them, drawn by its cost, in the place of the center that is missed least."""
-        place = min(int(np.searchsorted(self.shares, uniform * self.shares[-1], side="right")), len(self.points) - 1)
-        gaps = self._from(self.points[place])
-        missed = self.weights * (np.minimum(gaps, self.second) - np.minimum(gaps, self.first))
-        found = self.centers.copy()
-        found[int(np.argmin(np.bincount(self.labels, missed, len(found))))] = self.points[place]
+    def exchanged(self, uniforms: FloatArray) -> FloatArray:
+        """Return the centers with a point far from them in the place of the one that is missed least.
+
+        A point is drawn by its cost for each of the uniforms, and the one is taken that leaves the least cost.
+        """
+        drawn = np.searchsorted(self._shares, uniforms * self._shares[-1], side="right")
+        found, least = self.centers.copy(), np.inf
+        for place in np.minimum(drawn, len(self.points) - 1).tolist():
+            missed = np.zeros(len(self.centers))
+            known = self._labels, self._first, self._second, self._gaps
+            saved = _weigh(self._columns, self.weights, place, self.power, *known, missed)
+            if missed.min() - saved < least:
+                least, found = missed.min() - saved, self.centers.copy()
+                found[int(np.argmin(missed))] = self.points[place]
         return found

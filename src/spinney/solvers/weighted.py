@@ -21,10 +21,9 @@ __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
 TRIALS = 8
-#: Restarts that are carried to convergence after a few steps of all of them.
-FINALISTS = 4
-#: Exchanges of centers of the best of these, each with so many steps after it.
-EXCHANGES, EXCHANGE_STEPS = 24, 3
+#: Exchanges of centers of the best restart: so many a center, and at least so many, each the best of so many drawn, with so many
+#: steps after it. The more centers there are, the more are in the wrong place after any restart.
+EXCHANGES, LEAST_EXCHANGES, DRAWN, EXCHANGE_STEPS = 2, 32, 4, 3
 #: An exchange is kept if the cost is below this part of the one before.
 LOWER = 1 - 1e-6
 #: Points times centers times columns up to which all restarts, trials and steps are made; beyond, fewer in proportion.
@@ -200,10 +199,10 @@ def solve(
     power: int,
     rng: np.random.Generator,
     fillers: FloatArray,
-    restarts: int = 8,
+    restarts: int = 4,
     starts: tuple[FloatArray, ...] = (),
     steps: int = 100,
-    exchanges: int = EXCHANGES,
+    is_exchanged: bool = True,
 ) -> Solution:
     """Return the best of several restarts of seeding and descent, its centers then exchanged while that helps.
 
@@ -224,8 +223,8 @@ def solve(
         Further starting centers.
     steps : int
         At most this many steps a restart.
-    exchanges : int
-        How many are tried in the end.
+    is_exchanged : bool
+        Whether centers are exchanged in the end.
     """
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     share = min(1.0, FULL_WORK / max(points.size * k, 1))
@@ -244,15 +243,16 @@ def solve(
 
     with nullcontext() if points.size * k < WORTH_THREADS else ThreadPoolExecutor(os.cpu_count()) as pool:
         each = map if pool is None else pool.map
-        begun = sorted(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
-        best = min(each(finish, begun[: FINALISTS if share == 1 else min(FINALISTS, restarts)]), key=lambda s: s.cost)
-    if not exchanges or not 1 < k < len(points) or not best.cost > 0:
+        begun = min(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
+    best = finish(begun)
+    if not is_exchanged or not 1 < k < len(points) or not best.cost > 0:
         return best
     known, found = Exchanges(points, weights, best.centers, power), best
-    for uniform in rng.random(int(share * exchanges)):
-        tried = _descend(slab, weights, known.exchanged(uniform), power, EXCHANGE_STEPS, 0.0, floor)
+    for uniforms in rng.random((int(share * max(EXCHANGES * k, LEAST_EXCHANGES)), DRAWN)):
+        tried = _descend(slab, weights, known.exchanged(uniforms), power, EXCHANGE_STEPS, 0.0, floor)
         if tried.cost < LOWER * found.cost:
-            known, found = Exchanges(points, weights, tried.centers, power), tried
+            found = tried
+            known.settle(tried.centers)
     return best if found is best else finish(found)
 
 

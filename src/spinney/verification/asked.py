@@ -22,9 +22,10 @@ __all__ = ["margins_are_told", "misasked"]
 #: behind it, of what.
 _TREE = {"rows": "counts", "columns": "columns", "splits": "grow", "leaves": "counts", "sizes": "counts"}
 _POLISH = {f"radii{place}": "counts" for place in ("", " #")} | {f"polish{place}": "step" for place in ("", " #")}
-_POLISH |= {"polish, #": "sums mean", "polish #, #": "sums mean", "choice": "cost", "rival": "cost"}
+_MORE = {"more #": "step"}
+_POLISH |= {"polish, #": "sums mean", "polish #, #": "sums mean", "choice": "cost", "rival": "cost"} | _MORE
 _SHAPE = {"spread": "spread", "cells": "counts"}
-_MOMENTS = {"leaves": "counts", "deeper": "levels", "radii #": "counts"}
+_MOMENTS = {"leaves": "counts", "deeper": "levels", "radii #": "counts"} | _MORE
 _HST = {
     "tree": "levels", "tree #": "levels", "mean": "sums mean", "merge": "counts", "lift radii": "counts", "lift": "sums mean",
     "radii #": "counts", "round #": "step", "round #, #": "sums mean",
@@ -59,6 +60,8 @@ _ASKED: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {
 #: How often a numbered question is asked, if it is: so many times, or as a parameter says.
 _TIMES: dict[tuple[str, str, str], int | str] = {
     ("release", "tree", "radii"): 2, ("release", "tree", "polish"): 2, ("release", "moments", "step"): 3,
+    ("release", "tree", "more"): 3, ("release", "moments", "more"): 3, ("release", "one-cluster", "more"): 3,
+    ("release", "stable", "more"): 3,
     ("release", "one-cluster", "radii"): 2, ("release", "one-cluster", "polish"): 2, ("release", "one-cluster", "ball"): 3,
     ("release", "lsh", "level"): "levels", ("release", "balcan", "swap"): "steps", ("release", "hst", "radii"): "rounds",
     ("release", "hst", "round"): "rounds", ("release", "hst", "tree"): "repairs", ("release", "stable", "extra"): "steps",
@@ -145,7 +148,7 @@ def _fits(noise: dict[str, Any], names: list[str], tables: dict[str, str], recor
     known = {tables[name] for name in names if name in tables}
     if len(names) > 1:
         known = known & {"step"} or known - {"levels"} or known
-        known |= {"total"} if "step" in known and set(names) > {"step #"} else set()
+        known |= {"total"} if "step" in known and set(names) - _MORE.keys() > {"step #"} else set()
     return known != set() and any(_is(noise, what, record, columns) for what in known)
 
 
@@ -226,7 +229,8 @@ def misasked(record: dict[str, Any], kind: str, columns: int) -> str | None:
     plain = [name for one in record["mechanisms"] for name in one["name"].split(" + ")]
     asked = [_parts(one["name"]) for one in record["mechanisms"]]
     names = {name for some in asked for name in some}
-    is_pooled = any({"step #"} < set(some) for some in asked)  # all that is left for one step, and nothing before it
+    # All that is left may pay for one step, with nothing before it.
+    is_pooled = any({"step #"} < set(some) - _MORE.keys() for some in asked)
     names |= {"spread", "cells"} if is_pooled else set()
     tables = [(always | _SHAPE if "distance" in always else always, maybe) for always, maybe in tables]
     lawful = [table for table in tables if _is_whole(table[0], names, record)]
