@@ -12,10 +12,11 @@ from cases import ASKED, CASES
 import spinney.questions.counts
 from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms import starts
+from spinney.algorithms import descent, starts
 from spinney.algorithms.lloyd import Lloyd
 from spinney.audit import compare, record, replay, replay_pairs, table_pairs
 from spinney.curators.gate import Curator
+from spinney.privacy.charges import Measure
 from spinney.privacy.pricing import Unit
 
 
@@ -76,6 +77,26 @@ def test_which_reading_of_a_summary_is_trusted_follows_the_rows_through_answers_
     pairs = list(table_pairs(np.full(5, -1.0), np.full(5, 1.0), Unit(adjacency, 1), 12))
     assert replay_pairs(model, pairs).faults == ()
     assert any("less than its charge pays for" in fault for fault in replay_pairs(model, pairs, factor={"cost": 0.5}).faults)
+
+
+@covering("d, estimator, adjacency, delta", [5, 12, 20], [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6])
+def test_how_many_steps_are_taken_follows_the_rows_through_answers_alone(d, monkeypatch, estimator, adjacency, delta):
+    monkeypatch.setattr(descent, "LEAST_UNDECIDED", 0.0)
+    monkeypatch.setattr(descent, "MOST_LOST", dict.fromkeys(Measure, np.inf))  # steps are taken as long as centers move
+    algorithm = "moments" if d == 20 else "tree"
+    model = estimator(3, epsilon=9.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, algorithm=algorithm)
+    rows = rows_of(d)
+    first = record(model, rows)
+    assert first.seen["error"] is None
+    assert "more 1" in [charge.name for charge in model.fit(rows).release_.charges]
+    for name, near in others(rows).items():
+        found = compare(first, record(model, near, source=first.frozen()))
+        assert found.visible == ()
+        neighbors = {"one row replaced"} if adjacency == "replace" else {"one row fewer", "one far row more"}
+        assert name not in neighbors or found.beyond == ()
+    pairs = list(table_pairs(np.full(d, -1.0), np.full(d, 1.0), Unit(adjacency, 1), 6))
+    assert replay_pairs(model, pairs).faults == ()
+    assert any("less than its charge pays for" in fault for fault in replay_pairs(model, pairs, factor={"sums": 0.5}).faults)
 
 
 @covering("asked, adjacency, delta, grouped", ASKED, ["add-remove", "replace"], [0.0, 1e-6], [False, True], indirect=["asked"])
