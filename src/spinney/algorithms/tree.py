@@ -5,8 +5,8 @@ Letters: k clusters, d columns, eps the whole budget.
 1. ``rows``      a noisy number of rows sets how far the tree goes.
 2. ``columns``   noisy histograms of the columns say which column to halve next, and where in a cell its rows are.
 3. ``splits``    PrivTree decides which cells need to be smaller; the first levels are split without looking.
-4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows. From five
-   columns on a count weighs as likely as its leaf is to have rows at all, which is read in two ways.
+4. ``leaves``    noisy counts of the leaves: with these weights, one point per leaf is a private summary of the rows. If steps
+   follow, a count weighs as likely as its leaf is to have rows at all, which is read in two ways.
    If the number of clusters is to be found, it is found here (`spinney.solvers.valleys`); k is the most there may be before.
 5. Seeding and descent with restarts on the summary: free post-processing.
 6. ``choice``    which of the two ways leads to centers that cost the rows less (`spinney.algorithms.starts`), if it matters.
@@ -18,11 +18,12 @@ Letters: k clusters, d columns, eps the whole budget.
    If noise is small and clusters overlap, ``more 1`` to ``more 3`` come before it (`descent.py`), else it gets their budget.
 10. ``sizes``    noisy sizes of the released clusters.
 
-With few columns leaves are small, their points are near their rows, and 6 to 9 are left out: the tree gets their budget. With
-more, the last step moves as many centers as its budget supports (`supported`), and the others come from the summary. The first
-step is taken if it supports all centers, else the last one gets its budget, in one question; pure noise, which falls faster when
-charges are put together, has two steps with many columns only. There a leaf's point is far from its rows, and the first step
-moves up to half as many centers again as asked for, if it supports them.
+With few columns leaves are small, their points are near their rows, and 6 to 9 are left out: the tree gets their budget. So do
+the leaves of four columns, unless the noisy number of rows says that noise of a step is small. With more, the last step moves
+as many centers as its budget supports (`supported`), and the others come from the summary. The first step is taken if it
+supports all centers, else the last one gets its budget, in one question; pure noise, which falls faster when charges are put
+together, has two steps with many columns only. There a leaf's point is far from its rows, and the first step moves up to half
+as many centers again as asked for, if it supports them.
 
 Proof: ``proofs/tree.md``.
 """
@@ -50,7 +51,7 @@ from spinney.algorithms.medians import (
     median_support,
     move_to_medians,
 )
-from spinney.algorithms.polish import ask_rings, completed, polish, step_widths, supported, together
+from spinney.algorithms.polish import ask_rings, completed, noise_length, polish, step_widths, supported, together
 from spinney.algorithms.problem import MORE, Algorithm, Charges, PointProblem, Result
 from spinney.algorithms.starts import Summary, first_start
 from spinney.constraints import check
@@ -72,7 +73,7 @@ from spinney.trees.quadtree import Splits, TreeCells
 __all__ = ["Tree"]
 
 #: Shares of epsilon, in hundredths, with fewer than FEW_COLUMNS columns.
-FEW_COLUMNS = 5
+FEW_COLUMNS = 4
 FEW_COLUMNS_SHARES = {"rows": 1, "columns": 2, "splits": 35, "leaves": 59, "sizes": 3}
 #: With more columns than these: how the tree and the start are paid for, ...
 START_SHARES = {"rows": 1, "columns": 5, "splits": 30, "leaves": 20, "choice": 3, "rival": 2}
@@ -94,9 +95,13 @@ MANY_COLUMNS_SHARES = {
     "polish 2": 36,
     "sizes": 3,
 }
-#: The names of the last step, with one and with two.
+#: The names of the last step, with one and with two, and of all that the leaves can do without.
 LAST_STEPS = ("polish", "polish 2")
-
+STEPS = ("choice", "rival", "radii", "radii 1", "polish 1", "radii 2", *MORE, *LAST_STEPS)
+#: Below so many columns leaves are small, and steps worth their noise only if it is at most this part of a clipping radius.
+SOME_COLUMNS, SMALL_NOISE = 5, 0.3
+#: The tree then has about as much as with fewer columns, if it gets the budget of the steps.
+SOME_COLUMNS_SHARES = {"columns": 3, "splits": 34, "leaves": 18}
 
 #: Starting cells are expected to hold so many standard deviations of a leaf count; there are fewer than so many per cluster ...
 START_STDS, START_CELLS = 4, 4
@@ -117,7 +122,7 @@ class Tree(Algorithm):
     Parameters
     ----------
     median_step : {"weiszfeld", "gradient", "localized", "objective"}
-        Of k-median: how the last step moves centers toward the medians of their rows. With fewer than five columns there is none.
+        Of k-median: how the last step moves centers toward the medians of their rows; with fewer than five columns the first.
     """
 
     median_step: str = field(default="weiszfeld", metadata={"later": True})
@@ -137,6 +142,7 @@ class Tree(Algorithm):
         d, how = problem.n_features, self.median_step
         middle = SHARES if problem.budget.delta > 0 and how == MEDIAN_STEPS[0] else ONE_STEP_SHARES
         shares = FEW_COLUMNS_SHARES if d < FEW_COLUMNS else middle if d < MANY_COLUMNS else MANY_COLUMNS_SHARES
+        shares = shares | SOME_COLUMNS_SHARES if FEW_COLUMNS <= d < SOME_COLUMNS else shares
         kinds: dict[str, Kind] = {
             "columns": Counting(problem.n_features),
             "splits": Splitting(),
@@ -149,7 +155,7 @@ class Tree(Algorithm):
         parts = [kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in shares.items()]
         if how == MEDIAN_STEPS[0]:
             return tuple(parts)
-        check_median_step(how, problem, "Tree", FEW_COLUMNS)
+        check_median_step(how, problem, "Tree", SOME_COLUMNS)
         chosen = ((one,) if one.name not in LAST_STEPS else median_parts(one.name, one.share, problem, how) for one in parts)
         return tuple(part for some in chosen for part in some)
 
@@ -159,7 +165,7 @@ class Tree(Algorithm):
 
     def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
         """Return how many centers the last step would move."""
-        if problem.n_features < FEW_COLUMNS:
+        if not is_stepped(problem, charges, n_guess):
             return None
         last = _last_names(charges)[1]
         if self.median_step == MEDIAN_STEPS[0]:
@@ -169,10 +175,14 @@ class Tree(Algorithm):
 
     def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        summary, d = summarize(curator, problem, charges), problem.n_features
+        n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
+        finish = stepped if is_stepped(problem, charges, n) else solved
+        if finish is solved:
+            spare = [charge for name, charge in charges.items() if name in STEPS and charge.measure is charges["leaves"].measure]
+            charges = {**charges, "leaves": curator.pool([charges["leaves"], *spare], "counts")}
+        summary = summarize(curator, problem, charges, n, finish is stepped)
         count = None if summary.cells is None else count_clusters(summary.cells, problem.k, problem.power, rng)
         problem = problem if count is None else replace(problem, k=count.k)
-        finish = solved if d < FEW_COLUMNS else stepped
         centers, moved, margins = finish(curator, problem, charges, summary, rng, self.median_step)
         centers = problem.domain.clip(adding_up(centers, problem.schema))  # a leaf may reach out of a ball
         sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
@@ -180,9 +190,16 @@ class Tree(Algorithm):
         return Result(centers, *found, supported=moved, margins=margins, counted=count)
 
 
-def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summary:
-    """Grow a private tree and return its leaves as weighted points."""
-    n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 1.0), MOST_ROWS)
+def is_stepped(problem: PointProblem, charges: Charges, n: float) -> bool:
+    """Whether steps are worth their noise for so many rows, a noisy number or a guess; else all of the budget is the tree's."""
+    d, paying = problem.n_features, [name for name in (*MORE, *LAST_STEPS) if name in charges]
+    if FEW_COLUMNS <= d < SOME_COLUMNS:
+        return problem.k * noise_length(problem, together(charges, paying)) <= SMALL_NOISE * n
+    return d >= FEW_COLUMNS
+
+
+def summarize(curator: Curator, problem: PointProblem, charges: Charges, n: float, is_doubted: bool) -> Summary:
+    """Grow a private tree for so many rows and return its leaves as weighted points, with weights that doubt some of them."""
     bits = bins_of(curator, problem, n, charges["columns"])
     densities = ask_densities(curator, problem, n, bits, charges["columns"])
     splits = Splits.of(problem.domain, densities)
@@ -199,7 +216,7 @@ def summarize(curator: Curator, problem: PointProblem, charges: Charges) -> Summ
     if problem.is_counted:
         cells = NoisyCells(points, weights, *leaves.boxes(), full, std)
     doubting = weights
-    if problem.n_features >= FEW_COLUMNS:
+    if is_doubted:
         remote = remoteness(points, distances, answer.private_counts, answer.noise)
         weights = weights * chances(answer.private_counts, levels, answer.noise)
         doubting = weights * chances(answer.private_counts, remote, answer.noise)

@@ -143,10 +143,13 @@ def _is(noise: dict[str, Any], what: str, record: dict[str, Any], columns: int) 
 def _fits(noise: dict[str, Any], names: list[str], tables: dict[str, str], record: dict[str, Any], columns: int) -> bool:
     """Whether a record is of what one of its names stands for.
 
-    Charges that were put together pay for a step if there is one among them, or for a sum over all rows, and never for levels.
+    Charges that were put together pay for a step if there is one among them, or for a sum over all rows, and never for levels;
+    those that a tree of few columns leaves to its leaves pay for these.
     """
     known = {tables[name] for name in names if name in tables}
-    if len(names) > 1:
+    if len(names) > 1 and names[0] == "leaves" and "splits" in tables:
+        known = {"counts"}
+    elif len(names) > 1:
         known = known & {"step"} or known - {"levels"} or known
         known |= {"total"} if "step" in known and set(names) - _MORE.keys() > {"step #"} else set()
     return known != set() and any(_is(noise, what, record, columns) for what in known)

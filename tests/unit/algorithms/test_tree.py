@@ -14,7 +14,9 @@ from spinney.algorithms.tree import (
     ONE_STEP_SHARES,
     OVER,
     SHARES,
+    SOME_COLUMNS,
     Tree,
+    is_stepped,
 )
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Measure
@@ -53,7 +55,23 @@ def test_more_columns_and_gaussian_noise_get_more_steps(d, delta, in_between):
 
 
 @BOTH
-@pytest.mark.parametrize("d", [FEW_COLUMNS, MANY_COLUMNS])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_with_four_columns_steps_that_noise_would_hide_leave_their_budget_to_the_leaves(estimator, delta, tmp_path):
+    rows = np.random.default_rng(0).uniform(-1, 1, (2000, FEW_COLUMNS))
+    for epsilon, is_taken in ((0.02, False), (5.0, True)):
+        model = estimator(6, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm="tree")
+        plan, release = model.plan(FEW_COLUMNS), model.fit(rows).release_
+        assert any(charge.question == "sums" for charge in release.charges) == is_taken
+        assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in plan.charges)
+        (tmp_path / "release.json").write_text(release.to_json(), encoding="utf-8")
+        assert verify(tmp_path / "release.json").holds
+        charges = {charge.name: charge for charge in plan.charges}
+        assert (plan.algorithm.supports(plan.problem, charges, 2000) is not None) == is_taken
+        assert is_stepped(plan.problem, charges, 2000) == is_taken == (release.supported_centers is not None)
+
+
+@BOTH
+@pytest.mark.parametrize("d", [SOME_COLUMNS, MANY_COLUMNS])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_a_first_step_that_supports_too_few_centers_leaves_its_budget_to_the_last(estimator, d, delta, tmp_path):
     rows = np.random.default_rng(0).uniform(-1, 1, (2000, d))
