@@ -167,7 +167,7 @@ class Tree(Algorithm):
         """Return how many centers the last step would move."""
         if not is_stepped(problem, charges, n_guess):
             return None
-        last = _last_names(charges)[1]
+        last = _last_pair(charges)[1]
         if self.median_step == MEDIAN_STEPS[0]:
             first = ("polish 1",) if "polish 1" in charges and not first_centers(problem, charges, n_guess) else ()
             return supported(problem, n_guess, together(charges, (*first, *last_names(charges, last))))
@@ -241,7 +241,7 @@ def solved(
     return solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers, None, None
 
 
-def _last_names(charges: Charges) -> tuple[str, str]:
+def _last_pair(charges: Charges) -> tuple[str, str]:
     """Return the names of the charges for the radii of the last step and for the step."""
     return ("radii 2", LAST_STEPS[1]) if "polish 1" in charges else ("radii", LAST_STEPS[0])
 
@@ -269,7 +269,7 @@ def stepped(
     curator: Curator, problem: PointProblem, charges: Charges, summary: Summary, rng: np.random.Generator, how: str
 ) -> Finished:
     """Cluster the summary, polish the centers once or twice, and take those that no step supports from the summary."""
-    names, k = _last_names(charges), problem.k
+    names, k = _last_pair(charges), problem.k
     many = first_centers(problem, charges, summary.n, summary.widths) if "polish 1" in charges else 0
     if "polish 1" in charges and how != MEDIAN_STEPS[0]:
         many = max(many, k)
