@@ -41,6 +41,8 @@ __all__ = [
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]
 Labels = NDArray[np.int32]
+#: Where rows have come in a tree of planes.
+Nodes = NDArray[np.int32]
 #: Labels of rows, or what finds them.
 Labeled = Labels | Near
 
@@ -159,34 +161,48 @@ def find_nearest(rows: Rows, mask: Mask, door: Door, scaled: ScaledCenters) -> L
 
 
 @compiled
-def _walk(slab, normals, planes, offsets, first_child, ranks, labels):  # type: ignore[no-untyped-def]
-    """Write the cell that each row's walk down a tree of planes ends in."""
+def _walk(slab, normals, planes, offsets, first_child, scores, is_known, nodes):  # type: ignore[no-untyped-def]
+    """Walk each row down a tree of planes from its node to a leaf.
+
+    Rows of a block mostly meet the same planes, so products with one are computed for all of them when the first row meets it.
+    """
     for b in range(slab.shape[0]):
-        for i in range(min(BLOCK, labels.size - b * BLOCK)):
-            node = 0
+        size = min(BLOCK, nodes.size - b * BLOCK)
+        is_known[:] = False
+        for i in range(size):
+            node = nodes[b * BLOCK + i]
             while first_child[node] >= 0:
-                plane, score = planes[node], 0.0
-                for t in range(slab.shape[1]):
-                    score += normals[plane, t] * slab[b, t, i]
-                node = first_child[node] + np.int64(score >= offsets[node])
-            labels[b * BLOCK + i] = ranks[node]
+                plane = planes[node]
+                if not is_known[plane]:
+                    is_known[plane], found = True, scores[plane]
+                    found[:] = 0.0
+                    for t in range(slab.shape[1]):
+                        normal, places = normals[plane, t], slab[b, t]
+                        for j in range(size):
+                            found[j] += normal * places[j]
+                node = first_child[node] + np.int64(scores[plane, i] >= offsets[node])
+            nodes[b * BLOCK + i] = node
 
 
-def _find_leaves(rows: Rows, mask: Mask, door: Door, cells: PlaneCells) -> Labels:
+def _find_leaves(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: Nodes | None) -> Labels:
     """Return the cell of each row, or -1 for a row that does not count."""
+    nodes = np.zeros(len(rows), dtype=np.int32) if nodes is None else nodes
     found, ranks = np.empty(len(rows), dtype=np.int32), np.cumsum(cells.first_child < 0) - 1
+    scratch = np.empty((len(cells.normals), BLOCK)), np.empty(len(cells.normals), dtype=np.bool_)
     for entered in enter(rows, mask, door, PLACES):
-        labels = np.empty(entered.size, dtype=np.int32)
-        _walk(entered.slab, cells.normals, cells.planes, cells.offsets, cells.first_child, ranks, labels)
-        labels[~entered.alive] = -1
-        found[entered.here] = labels
+        own = nodes[entered.here]
+        _walk(entered.slab, cells.normals, cells.planes, cells.offsets, cells.first_child, *scratch, own)
+        found[entered.here] = np.where(entered.alive, ranks[own], -1)
     return found
 
 
-def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells) -> IntArray:
-    """Count rows in the leaves of a tree of planes."""
+def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: Nodes | None = None) -> IntArray:
+    """Count rows in the leaves of a tree of planes.
+
+    ``nodes`` says where the walk of each row begins, the root unless given, and in the end where it ended.
+    """
     counts = np.zeros(len(cells), dtype=np.int64)
-    _add_ones(_find_leaves(rows, mask, door, cells).astype(np.int64), counts)
+    _add_ones(_find_leaves(rows, mask, door, cells, nodes).astype(np.int64), counts)
     return counts
 
 
@@ -272,9 +288,10 @@ def sum_planes(
     radii: FloatArray,
     widths: FloatArray,
     kernel: str,
+    nodes: Nodes | None = None,
 ) -> tuple[IntArray, IntArray]:
-    """As `sum_offsets`, over the leaves of a tree of planes."""
-    return sum_offsets(rows, mask, door, _find_leaves(rows, mask, door, cells), anchors, radii, widths, kernel)
+    """As `sum_offsets`, over the leaves of a tree of planes, with walks as in `count_planes`."""
+    return sum_offsets(rows, mask, door, _find_leaves(rows, mask, door, cells, nodes), anchors, radii, widths, kernel)
 
 
 def sum_costs(

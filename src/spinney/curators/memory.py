@@ -1,6 +1,7 @@
 """Rows in an array in memory: threads over chunks.
 
-Between questions it keeps, per row, a sorted path code and the label of the last centers asked about. Both stay inside.
+Between questions it keeps, per row, a sorted path code, the label of the last centers asked about, and its leaf of the last tree
+of planes. All stay inside.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
+from spinney.questions.planes import PlaneCells
 from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
@@ -67,6 +69,7 @@ class MemoryBackend(NumberBackend):
 
     def _forget(self) -> None:
         super()._forget()
+        self._walked: tuple[PlaneCells, NDArray[np.int32]] | None = None
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
         self._sorted: tuple[Splits, CodeArray] | None = None
         self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
@@ -96,6 +99,15 @@ class MemoryBackend(NumberBackend):
         labels = self._labels[1]
         return self._reduce(
             lambda rows, mask, start: kernel(rows, mask, self._door, labels[start : start + len(rows)], *arguments)
+        )
+
+    def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
+        if self._walked is None or not cells.grows_from(self._walked[0]):
+            self._walked = cells, np.zeros(len(self._rows), dtype=np.int32)
+        # Kept before rows walk on: where a walk is broken off, each row is still at a node of this tree.
+        self._walked = cells, (nodes := self._walked[1])
+        return self._reduce(
+            lambda rows, mask, start: kernel(rows, mask, self._door, cells, *arguments, nodes[start : start + len(rows)])
         )
 
     def _nearest(self, scaled: ScaledCenters) -> NDArray[np.int32]:

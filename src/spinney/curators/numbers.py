@@ -80,6 +80,10 @@ class NumberBackend(Backend):
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         """As `_map`, for kernels that also take each row's nearest center: ``kernel(rows, mask, door, labels, *arguments)``."""
 
+    def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
+        """As `_map`, for kernels that take a tree of planes and may begin where an earlier question's walks ended."""
+        return self._map(kernel, cells, *arguments)
+
     def _forget(self) -> None:
         """Drop what was remembered of earlier questions."""
         self._over: tuple[Tuples, Backend] | None = None
@@ -121,7 +125,7 @@ class NumberBackend(Backend):
         if isinstance(aggregate, Rings):
             return self._ring_counts(aggregate)
         if isinstance(aggregate, PlaneCells):
-            return self._map(count_planes, aggregate)[0]
+            return self._map_leaves(count_planes, aggregate)[0]
         if isinstance(aggregate, ColumnBins):
             return aggregate.merged(self._map(count_columns)[0])
         if type(aggregate) in _OF_CLUSTERS and self._door.view is None:  # columns behind are those of rows as they are
@@ -133,7 +137,7 @@ class NumberBackend(Backend):
         if isinstance(aggregate, Offsets):
             arguments = aggregate.anchors, aggregate.radii, aggregate.widths, aggregate.kernel
             if isinstance(aggregate.centers, PlaneCells):
-                return self._map(sum_planes, aggregate.centers, *arguments)
+                return self._map_leaves(sum_planes, aggregate.centers, *arguments)
             return self._map_nearest(aggregate.centers, sum_offsets, *arguments)
         if isinstance(aggregate, Costs):
             first, second = aggregate.first, aggregate.second

@@ -80,6 +80,16 @@ class PlaneCells:
             np.concatenate([link, np.full(more, -1)]),
         )
 
+    def grows_from(self, other: PlaneCells) -> bool:
+        """Whether every cut of the other tree is one of this one, so that a walk may go on where it ended there."""
+        inner = np.flatnonzero(other.first_child >= 0)
+        if other.first_child.size > self.first_child.size or not np.array_equal(self.normals, other.normals):
+            return False
+        return all(
+            np.array_equal(getattr(self, name)[inner], getattr(other, name)[inner])
+            for name in ("planes", "offsets", "first_child")
+        )
+
     def check(self, ground: Ground) -> None:
         """Raise a ValueError unless every walk from the root ends at a leaf, along columns of the ground."""
         normals, nodes = self.normals, np.arange(self.first_child.size)
