@@ -98,7 +98,8 @@ def descended(
     is_worth = is_small and len(centers) == problem.k and undecided(centers, rings) >= LEAST_UNDECIDED
     while more and is_worth:
         charge = charges[more.pop(0)]
-        step = take_step(curator, problem, centers, radii(charge), charge, widths=widths)
+        reach = radii(charge)
+        step = take_step(curator, problem, centers, reach, charge, widths=widths, kept=rings.kept(reach))
         gain = step.weights @ ((step.centers - centers) ** 2).sum(axis=1) / max(step.weights @ rings.mean_squares(), 1e-300)
         is_worth, centers = gain >= LEAST_GAIN, step.centers
     return centers, curator.pool([charges[name] for name in (*more, *rest)], "sums")

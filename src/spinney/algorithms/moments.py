@@ -12,8 +12,8 @@ Letters: k clusters, d columns. With many columns a tree sees only a few of them
 5. ``leaves``    noisy counts of smaller cells, where those of 4 stand out of their noise: so rows that lie close together show.
    ``deeper``    with histograms: where few cells have rows though noise is small, for columns go together, noisy counts of cells
    below them, level by level; else the leaves get this budget.
-6. The leaves are clustered into half as many centers again as asked for: free post-processing.
-7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into k.
+6. The leaves are clustered into half as many centers again as the last step supports: free post-processing.
+7. ``step 1``    a private Lloyd or Weiszfeld step; its weighted centers are then clustered into as many as the last one supports.
 8. ``step 2`` and ``step 3``: two more steps. If noise is small and clusters overlap, ``more 1`` to ``more 3`` come before the
    last one (`descent.py`), which else gets their budget.
 9. ``sizes``     noisy sizes of the released clusters.
@@ -38,7 +38,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.algorithms.descent import descended, with_more
 from spinney.algorithms.indicators import adding_up
@@ -87,7 +86,7 @@ SHARES = {
 }
 #: Where histograms of the columns may be asked for; then rows may be followed below the leaves, which come fifth.
 BINNED_SHARES = {name: SHARES[name] for name in list(SHARES)[:5]} | {"deeper": 3} | SHARES | {"mean": 2, "spread": 6, "leaves": 3}
-#: Centers of the first step, per cluster.
+#: Centers of the first of several steps, for each one of the last. More than the last one supports would be moved by noise.
 OVER = 1.5
 
 
@@ -152,7 +151,7 @@ class Moments(Algorithm):
         if supported(problem, total.n, together(charges, LAST)) < _fewest(problem, charges):
             return self._around_the_mean(curator, problem, charges, rng, total)
         shape = measure(curator, problem, charges, total)
-        fillers = shape.fillers(_many(problem), domain, rng)
+        fillers = shape.fillers(_many(k), domain, rng)
         leaves = shallow_leaves(curator, shape, problem, charges)
         taken = _take_steps(curator, problem, charges, shape, leaves, fillers, rng)
         whole = solve(*leaves, k, problem.power, rng, fillers[:k]).centers
@@ -173,12 +172,10 @@ class Moments(Algorithm):
         names = [name for name in own if name in charges and charges[name].measure is kind]
         margins = np.full((1, domain.n_features), np.nan)  # none is told of two answers put together
         if kind is Measure.ZCDP:
-            step = take_step(
-                curator, problem, mean, _radius(rings, total.n), _pooled(curator, charges, EARLY, "sums"), leveled=True
-            )
+            step = _mean_step(curator, problem, mean, rings, total.n, _pooled(curator, charges, EARLY, "sums"))
             rings = ask_rings(curator, problem, step.centers, _pooled(curator, charges, RADII, "counts"))
             rest = _pooled(curator, charges, [name for name in names if name not in (*EARLY, *RADII)], "sums")
-            step = take_step(curator, problem, step.centers, _radius(rings, total.n), rest, leveled=True)
+            step = _mean_step(curator, problem, step.centers, rings, total.n, rest)
             mean, margins, distance = step.centers, step.margins, rings.likely_distance(total.n)
         else:  # pure noise may have lost the mean, and no step would find it again
             distance = rings.typical_distance()
@@ -192,9 +189,12 @@ class Moments(Algorithm):
         return Result(centers, *found, supported=1, margins=unmoved(margins, problem.k))
 
 
-def _radius(rings: RingHistogram, n: float) -> FloatArray:
-    """Return the clipping radius of a step of the mean, by the distances of all rows from it."""
-    return np.array([STEP_RADIUS * rings.likely_distance(n)])
+def _mean_step(
+    curator: Curator, problem: PointProblem, mean: FloatArray, rings: RingHistogram, n: float, charge: Charge
+) -> Moved:
+    """Take a step of the mean, with a clipping radius by the distances of all rows from it."""
+    radii = np.array([STEP_RADIUS * rings.likely_distance(n)])
+    return take_step(curator, problem, mean, radii, charge, leveled=True, kept=rings.kept(radii))
 
 
 def _fewest(problem: PointProblem, charges: Charges) -> int:
@@ -202,9 +202,9 @@ def _fewest(problem: PointProblem, charges: Charges) -> int:
     return min(FEWEST[charges["step 3"].measure], problem.k)
 
 
-def _many(problem: PointProblem) -> int:
-    """Return how many centers the first of several steps moves."""
-    return math.ceil(OVER * problem.k)
+def _many(last: int) -> int:
+    """Return how many centers the first of several steps moves, if the last one moves so many."""
+    return math.ceil(OVER * last)
 
 
 def _pooled(curator: Curator, charges: Charges, names: Sequence[str], question: str) -> Charge:
@@ -216,7 +216,8 @@ def schedule(problem: PointProblem, charges: Charges, n: float, widths: FloatArr
     """Return the steps that are worth their noise for so many rows: a noisy number, or a guess."""
     for most, steps in zip(LIMITS[charges["step 1"].measure], SCHEDULES, strict=True):
         noise = noise_length(problem, together(charges, steps[0].sums), widths) / math.sqrt(problem.n_features)
-        if noise * _many(problem) <= most * n:
+        last = supported(problem, n, together(charges, steps[-1].sums), widths)
+        if noise * _many(last) <= most * n:
             break
     return steps
 
@@ -246,21 +247,24 @@ def _take_steps(
     last = supported(problem, shape.n, paid[-1], widths)
     done: list[Moved] = []
     points, weights = summary = leaves
-    for step, payable, count in zip(steps, paid, (*(_many(problem), k)[: len(paid) - 1], last), strict=True):
+    for step, payable, count in zip(steps, paid, (*(_many(last), last)[: len(paid) - 1], last), strict=True):
         is_solved, is_last = len(points) == count, step is steps[-1]
         centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
-        rings, sources, scale = None, np.arange(count), 1.0 if is_last else EARLY_RADII
+        rings, scale = None, 1.0 if is_last else EARLY_RADII
         if step.radii:
             rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"))
         if rings is not None and done:
             least = noise_length(problem, payable, widths) / SUPPORT
             centers, sources = resettled(problem.domain, centers, done[-1], rings, least, shape.spread, shape.distance, rng)
-        radii = partial(_step_radii, problem, rings, sources, scale, reach, widths)
+            rings = rings.of(sources)
+        radii = partial(_step_radii, problem, rings, count, scale, reach, widths)
         if rings is not None and is_last:
             centers, charge = descended(curator, problem, charges, step.sums, centers, rings, radii, shape.n, widths)
         else:
             charge = _pooled(curator, charges, step.sums, "sums")
-        done.append(take_step(curator, problem, centers, radii(charge), charge, widths=widths))
+        clipped = radii(charge)
+        kept = None if rings is None else rings.kept(clipped)
+        done.append(take_step(curator, problem, centers, clipped, charge, widths=widths, kept=kept))
         points, weights = done[-1].centers, done[-1].weights
         summary = (points, weights) if count > k else summary
     return Taken(done[-1], summary, last)
@@ -269,7 +273,7 @@ def _take_steps(
 def _step_radii(
     problem: PointProblem,
     rings: RingHistogram | None,
-    sources: NDArray[np.int64],
+    count: int,
     scale: float,
     reach: float,
     widths: FloatArray | None,
@@ -277,5 +281,5 @@ def _step_radii(
 ) -> FloatArray:
     """Return clipping radii of a step that this charge pays for: by distances, if they were asked for, and none above a reach."""
     if rings is None:
-        return np.full(len(sources), reach)
-    return np.minimum(scale * rings.step_radii(problem, charge, widths), reach)[sources]
+        return np.full(count, reach)
+    return np.minimum(scale * rings.step_radii(problem, charge, widths), reach)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -125,6 +126,26 @@ class RingHistogram:
         radii: FloatArray = self.edges[np.argmin(lost**2 + noise**2, axis=1)]
         return radii
 
+    def kept(self, radii: FloatArray) -> FloatArray:
+        """Return the part of the offsets from each center that clipping to these radii leaves on average; all if none are seen.
+
+        Rows in many columns lie at much the same distance, so that clipping shortens all offsets, and with them their mean.
+        """
+        parts = np.minimum(radii[:, None] / (self.edges / 2**0.25), 1.0)
+        sums = self.counts.sum(axis=1)
+        kept: FloatArray = np.where(sums > 0, (self.counts * parts).sum(axis=1) / np.maximum(sums, 1e-300), 1.0)
+        return kept
+
+    def of(self, sources: NDArray[np.int64]) -> RingHistogram:
+        """Return the histogram of other centers, each of which stands for one of these."""
+        other = copy(self)
+        other._private_counts, other.counts, other.totals = (
+            self._private_counts[sources],
+            self.counts[sources],
+            self.totals[sources],
+        )
+        return other
+
     def median_radii(self) -> FloatArray:
         """Return the radii that hold the nearest share of each cluster's rows."""
         shares = self.counts.cumsum(axis=1) / self.totals[:, None]
@@ -227,19 +248,23 @@ def take_step(
     charge: Charge,
     leveled: bool = False,
     widths: FloatArray | None = None,
+    kept: FloatArray | None = None,
 ) -> Moved:
     """Ask for one step with these clipping radii; return the moved centers, their noisy weights and their margins.
 
-    Noisy steps are shortened, or if `leveled` moved toward one level of all columns: many columns of one kind, such as pixels,
-    may have a level to find where none of them stands out.
+    A step toward a mean is lengthened by the part of its offsets that clipping left each center, if that is known (`kept`). Noisy
+    steps are shortened, or if `leveled` moved toward one level of all columns: many columns of one kind, such as pixels, may have
+    a level to find where none of them stands out.
     """
     answer = curator.ask(Sums(centers, problem.kernel, radii, widths=widths), charge)
     weights = np.maximum(answer.private_weights, least_weight(answer.noise))
+    if kept is not None and problem.power == 2:
+        radii = radii / kept
     steps = radii[:, None] * answer.private_vectors / weights[:, None]
     levels = problem.domain.upper - problem.domain.lower if leveled else None
     part = SHORTENS[charge.measure] if len(centers) > 1 else 1.0
     steps = shrunk(steps, part * (radii * answer.noise.vector_std / weights) ** 2, levels)
-    if problem.power == 2:  # no mean of clipped offsets is longer than the radius
+    if problem.power == 2:  # no mean of offsets is longer than the radius that they were clipped to
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
     moved = problem.domain.clip(centers + (steps if widths is None else widths * steps))
     return Moved(moved, weights, step_margins(answer, radii, widths), answer.noise.weight_std)
@@ -255,7 +280,7 @@ def polish(
 ) -> Moved:
     """Ask for one step with clipping radii from a histogram of distances; return what `take_step` does."""
     radii = rings.step_radii(problem, charge, widths)
-    return take_step(curator, problem, centers, radii, charge, widths=widths)
+    return take_step(curator, problem, centers, radii, charge, widths=widths, kept=rings.kept(radii))
 
 
 def together(charges: Charges, names: Sequence[str]) -> Charge:

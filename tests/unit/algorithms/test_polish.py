@@ -1,5 +1,6 @@
 import json
 import math
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -8,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney.algorithms import Algorithm, Result
 from spinney.algorithms.leaves import are_full
-from spinney.algorithms.polish import RingHistogram, WeightedLeaves, completed, step_widths
+from spinney.algorithms.polish import RingHistogram, WeightedLeaves, ask_rings, completed, step_widths, take_step
 from spinney.curators.gate import Curator
 from spinney.mechanisms.additive import Noise
-from spinney.questions.sums import Sums
+from spinney.questions.counts import Counting
+from spinney.questions.sums import Summing, Sums
 from spinney.report.pages import page
 
 
@@ -82,6 +85,67 @@ def test_only_supported_centers_are_moved(monkeypatch):
         model = PrivateKMeans(30, epsilon=epsilon, bounds=(-1, 1), noise_seed=0).fit(rows)
         assert least <= moved["polish"] <= most
         assert model.cluster_centers_.shape == (30, 6)
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+def test_no_step_moves_many_more_centers_than_the_last_one_supports(estimator, monkeypatch):
+    moved, ask = [], Curator.ask
+
+    def spy(self, question, charge):
+        if isinstance(question, Sums) and "step" in charge.name:
+            moved.append(len(question.centers))
+        return ask(self, question, charge)
+
+    monkeypatch.setattr(Curator, "ask", spy)
+    rows = np.random.default_rng(0).uniform(-1, 1, (4000, 60))
+    found = set()
+    for epsilon in (0.2, 0.4, 1.0, math.inf):
+        moved.clear()
+        model = estimator(20, epsilon=epsilon, delta=1e-6, bounds=(-1, 1), algorithm="moments", noise_seed=0).fit(rows)
+        last = model.release_.supported_centers or 20
+        assert moved == [math.ceil(1.5 * last), last, last]
+        found.add(last)
+    assert len(found) > 2
+
+
+@given(st.integers(1, 8), st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
+@settings(derandomize=True, deadline=None)
+def test_what_clipping_keeps_is_a_part_that_grows_with_the_radius_and_follows_no_scale(k, seed, scale):
+    rng = np.random.default_rng(seed)
+    edges, counts = 2.0 ** (-np.arange(24)[::-1] / 2) * 8, rng.integers(-9, 50, (k, 25)) * (rng.random((k, 1)) < 0.8)
+    rings, scaled = (RingHistogram(by * edges, counts.astype(float), Noise("laplace", 2.0)) for by in (1.0, scale))
+    radii = rng.choice(edges, k)
+    kept = rings.kept(radii)
+    assert ((kept > 0) & (kept <= 1)).all()
+    assert (rings.kept(2 * radii) >= kept).all()
+    np.testing.assert_allclose(scaled.kept(scale * radii), kept)
+    assert (rings.kept(np.full(k, edges[-1])) == 1).all()
+    sources = rng.integers(0, k, 5)
+    np.testing.assert_array_equal(rings.of(sources).kept(radii[sources]), kept[sources])
+
+
+class OneStep(Algorithm):
+    """One step around the middle of the domain, its offsets clipped to half of a typical distance."""
+
+    name = "one-step"
+
+    def parts(self, problem):
+        half = Fraction(1, 2)
+        return Counting().part("rings", half), Summing(problem.kernel, problem.n_features).part("step", half)
+
+    def run(self, curator, problem, charges, rng):
+        rings = ask_rings(curator, problem, problem.domain.center[None, :], charges["rings"])
+        radii = np.array([rings.typical_distance() / 2])
+        step = take_step(curator, problem, problem.domain.center[None, :], radii, charges["step"], kept=rings.kept(radii))
+        return Result(step.centers, np.zeros(1, dtype=np.int64), rings._noise, step.centers, step.weights)
+
+
+def test_a_step_of_clipped_offsets_reaches_the_mean_of_rows_in_many_columns():
+    rng = np.random.default_rng(0)
+    rows = np.clip(rng.normal(0.1, 0.4, (20_000, 200)), -1, 1)
+    model = PrivateKMeans(1, epsilon=50.0, delta=1e-6, bounds=(-1, 1), algorithm=OneStep()).fit(rows)
+    mean = rows.mean(axis=0)
+    assert np.linalg.norm(model.cluster_centers_[0] - mean) < 0.1 * np.linalg.norm(mean)
 
 
 @given(st.lists(st.floats(1e-100, 1e100), min_size=1, max_size=30))
