@@ -115,9 +115,10 @@ LIMITS = {Measure.ZCDP: (0.03, 0.2, 0.3, math.inf), Measure.PURE: (0.03, 0.12, 0
 EARLY_RADII = 1.5
 #: Offsets are clipped to this share of the typical distance.
 STEP_RADIUS = 0.8
-#: Steps are worth their noise if the last one moves so many centers: more if noise is pure, for then the steps before it, with
-#: small shares, are lost.
+#: Steps are worth their noise if the last one moves two centers; if noise is pure, for then the steps before it have little, more
+#: than a part of the clusters, or so many.
 FEWEST = {Measure.ZCDP: 2, Measure.PURE: 4}
+LEAST_PART = Fraction(1, 5)
 #: What pays for the first of two steps of the mean, where it gets all: one step with clipped offsets leaves a part of its error.
 EARLY = ("step 1", "step 2")
 
@@ -199,7 +200,8 @@ def _mean_step(
 
 def _fewest(problem: PointProblem, charges: Charges) -> int:
     """Return how many centers the last step must move to be worth its noise."""
-    return min(FEWEST[charges["step 3"].measure], problem.k)
+    part = math.floor(LEAST_PART * problem.k) + 1
+    return min(max(min(FEWEST[charges["step 3"].measure], part), 2), problem.k)
 
 
 def _many(last: int) -> int:

@@ -10,6 +10,7 @@ from spinney.algorithms import Stable
 from spinney.algorithms.descent import with_more
 from spinney.algorithms.leaves import FOLLOWED, MOST_CELLS
 from spinney.algorithms.moments import BINNED_SHARES, LAST, OVER, SCHEDULES, SHARES, schedule
+from spinney.algorithms.polish import supported, together
 from spinney.algorithms.registry import find
 from spinney.algorithms.shape import FILLER_SPREAD, MANY_TO_BIN, SPAN, Shape, measure, shallow_leaves
 from spinney.algorithms.totals import ask_total
@@ -255,6 +256,20 @@ def test_steps_that_noise_would_hide_leave_their_budget_to_the_next(n, steps):
     assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in plan.charges)
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_steps_are_taken_if_they_move_a_part_of_the_clusters_that_is_worth_their_noise(delta):
+    for k in range(1, 30):
+        plan = make(k=k, epsilon=0.5, delta=delta).plan(50)
+        charges = {charge.name: charge for charge in plan.charges}
+        moved = [plan.algorithm.supports(plan.problem, charges, n) for n in np.geomspace(10, 1e6, 200)]
+        assert moved == sorted(moved)
+        least = min((m for m in moved if m > 1), default=1)
+        last = [supported(plan.problem, n, together(charges, LAST)) for n in np.geomspace(10, 1e6, 200)]
+        taken = {m for m, found in zip(last, moved, strict=True) if found > 1}
+        assert min(taken, default=1) == min(k, 2 if delta or k < 10 else 3 if k < 15 else 4)
+        assert least >= min(taken, default=1)
+
+
 def test_narrow_columns_get_narrow_noise_in_the_first_sum():
     rows = np.random.default_rng(0).normal(0, [0.1, 1e-5], (2000, 2))
     model = make(k=2, epsilon=0.001, bounds=([-1, -1e-4], [1, 1e-4]), scale=1, noise_seed=1)
@@ -265,9 +280,9 @@ def test_narrow_columns_get_narrow_noise_in_the_first_sum():
 @pytest.mark.parametrize("around", [False, True])
 @pytest.mark.parametrize("tighten", [False, True])
 def test_a_small_budget_spends_no_charge_of_what_is_around_it(tighten, around, delta, tmp_path):
-    _, rows = blobs(20, n=15)
+    _, rows = blobs(100, n=15)
     algorithm = Stable(base="moments") if around else "moments"
-    release = make(k=3, algorithm=algorithm, tighten=tighten, epsilon=0.1, delta=delta).fit(rows).release_
+    release = make(k=20, algorithm=algorithm, tighten=tighten, epsilon=0.1, delta=delta).fit(rows).release_
     assert any(charge.name.startswith("spread + cells + leaves") for charge in release.charges)
     path = tmp_path / "release.json"
     path.write_text(release.to_json(), encoding="utf-8")
