@@ -89,7 +89,7 @@ def step_margins(answer: SumAnswer, radii: FloatArray, widths: FloatArray | None
     ----------
     answer : SumAnswer
     radii : array of shape (k,)
-        That the answer is in.
+        That the answer is in, or as long as the step makes them.
     widths : array of shape (d,), optional
         Units of the columns that the question had.
     """

@@ -102,10 +102,10 @@ class MemoryBackend(NumberBackend):
         )
 
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
-        if self._walked is None or not cells.grows_from(self._walked[0]):
-            self._walked = cells, np.zeros(len(self._rows), dtype=np.int32)
-        # Kept before rows walk on: where a walk is broken off, each row is still at a node of this tree.
-        self._walked = cells, (nodes := self._walked[1])
+        nodes = np.zeros(len(self._rows), dtype=np.int32)
+        if self._walked is not None and cells.grows_from(self._walked[0]):
+            nodes = self._walked[1]
+        self._walked = cells, nodes  # before rows walk on: where a walk is broken off, each row is still at a node of this tree
         return self._reduce(
             lambda rows, mask, start: kernel(rows, mask, self._door, cells, *arguments, nodes[start : start + len(rows)])
         )
