@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.blocks import Gathering, entries_of, only_disjoint, sample_centers
+from spinney.curators.entrance import Near
 from spinney.curators.groups import kept_rows, row_seeds
-from spinney.curators.kernels import count_between, find_nearest, path_codes
+from spinney.curators.kernels import count_between, path_codes
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
@@ -28,7 +29,7 @@ from spinney.privacy.seal import sealed
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.solvers.nearest import ScaledCenters, scale_centers
+from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
 from spinney.tables.files import Table
@@ -94,12 +95,17 @@ class MemoryBackend(NumberBackend):
         return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        if self._labels is None or not np.array_equal(self._labels[0], centers):
-            self._labels = centers.copy(), self._nearest(scale_centers(centers))
-        labels = self._labels[1]
-        return self._reduce(
-            lambda rows, mask, start: kernel(rows, mask, self._door, labels[start : start + len(rows)], *arguments)
-        )
+        known = self._labels[1] if self._labels is not None and np.array_equal(self._labels[0], centers) else None
+        labels = np.empty(len(self._rows), dtype=np.int32) if known is None else known
+        scaled = scale_centers(centers)
+
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
+            own = labels[start : start + len(rows)]
+            return kernel(rows, mask, self._door, Near(scaled, own) if known is None else own, *arguments)
+
+        totals = self._reduce(once)
+        self._labels = centers.copy(), labels  # not before all are found: a question may be broken off
+        return totals
 
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
         nodes = np.zeros(len(self._rows), dtype=np.int32)
@@ -109,15 +115,6 @@ class MemoryBackend(NumberBackend):
         return self._reduce(
             lambda rows, mask, start: kernel(rows, mask, self._door, cells, *arguments, nodes[start : start + len(rows)])
         )
-
-    def _nearest(self, scaled: ScaledCenters) -> NDArray[np.int32]:
-        labels = np.empty(len(self._rows), dtype=np.int32)
-
-        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> None:
-            labels[start : start + len(rows)] = find_nearest(rows, mask, self._door, scaled)
-
-        list(self._each_chunk(once))
-        return labels
 
     def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
         """Add up what each chunk gives, in arbitrary-precision integers."""

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, BudgetError
-from spinney.curators import memory
+from spinney.curators import entrance, memory
 from spinney.curators.kernels import count_rings, find_nearest, sum_costs, sum_offsets
-from spinney.curators.memory import MemoryBackend
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.questions.cost import COST_STEPS, Cost, cost_range
@@ -14,7 +13,7 @@ from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import RADIUS_STEPS, Sums
-from spinney.solvers.nearest import scale_centers
+from spinney.solvers.nearest import find_labels, scale_centers
 from spinney.spaces.grid import door
 from spinney.trees.quadtree import BIN_BITS, Splits, TreeCells
 
@@ -324,8 +323,7 @@ def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_cura
 def test_labels_are_kept_for_the_last_centers_only(open_curator, monkeypatch):
     curator, *asks = open_curator(ROWS, BOX, *["counts"] * 5, "sums")
     looks = []
-    find = MemoryBackend._nearest
-    monkeypatch.setattr(MemoryBackend, "_nearest", lambda self, scaled: looks.append(1) or find(self, scaled))
+    monkeypatch.setattr(entrance, "find_labels", lambda *given: looks.append(1) or find_labels(*given))
     centers, other = CENTERS.copy(), CENTERS[::-1].copy()
     first = curator.ask(Counts(Rings(centers)), asks[0]).private_counts
     np.testing.assert_array_equal(curator.ask(Counts(Rings(centers.copy(), EDGES)), asks[1]).private_counts.sum(axis=1), first)
