@@ -68,6 +68,7 @@ def examples():
     return {
         "whole": lambda: Counts(Whole()),
         "rings": lambda: Counts(Rings(np.array(centers), np.array([0.1, 0.2]))),
+        "rings, in widths": lambda: Counts(Rings(np.array(centers), np.array([0.1, 0.2]), np.array([2.0, 0.5]))),
         "columns": lambda: Counts(ColumnBins()),
         "cells": lambda: Counts(TreeCells(SPLITS, TreeCells.grid(SPLITS, 2).codes.copy(), np.full(4, 2))),
         "planes": lambda: Counts(planes()),
@@ -249,6 +250,7 @@ def arrays_given():
         ),
         "rings, centers": (centers, lambda: Counts(Rings(centers)), lambda q: q.partition.centers),
         "rings, edges": (edges, lambda: Counts(Rings(centers, edges)), lambda q: q.partition.edges),
+        "rings, widths": (radii, lambda: Counts(Rings(centers, edges, radii)), lambda q: q.partition.widths),
         "cells, codes": (codes, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.codes),
         "cells, depths": (depths, lambda: Counts(TreeCells(SPLITS, codes, depths)), lambda q: q.partition.depths),
         "labels": (labels, lambda: Counts(Labels(labels, 1)), lambda q: q.partition.labels),

@@ -37,6 +37,10 @@ QUESTIONS = {
     "columns in wide bins": ("counts", lambda curator, charge: curator.ask(Counts(ColumnBins(2)), charge)),
     "voronoi": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS)), charge)),
     "rings": ("counts", lambda curator, charge: curator.ask(Counts(Rings(CENTERS, np.array([0.3, 0.5]))), charge)),
+    "rings, in widths": (
+        "counts",
+        lambda curator, charge: curator.ask(Counts(Rings(CENTERS, np.array([0.3, 1.0]), WIDTHS)), charge),
+    ),
     "planes": ("counts", lambda curator, charge: curator.ask(Counts(PLANES), charge)),
     "levels": ("levels", lambda curator, charge: curator.ask(Levels(SPLITS, 1, 4, None), charge)),
     "mean": ("sums", lambda curator, charge: curator.ask(Sums(CENTERS, "mean", RADII), charge)),
@@ -72,7 +76,7 @@ REACHED = {
         "core": 0.3,
         "median": 0.25,
     },
-    **{"box": 0.6, "box, in widths": 0.6, "rings": 0.99, "planes": 0.99, "levels": 0.99},
+    **{"box": 0.6, "box, in widths": 0.6, "rings": 0.99, "rings, in widths": 0.99, "planes": 0.99, "levels": 0.99},
 }
 
 

@@ -146,11 +146,15 @@ def test_one_row_moves_no_column_of_a_box_by_more_than_its_radius(world, widths,
     assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
 
 
-@given(world=worlds(), n_edges=st.integers(0, 4))
+@given(world=worlds(), n_edges=st.integers(0, 4), widths=st.integers(0, 3))
 @examples
-def test_one_row_moves_one_ring(world, n_edges, spy, charge):
-    edges = np.geomspace(0.01, 3.0, n_edges) if n_edges else np.empty(0)
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(Rings(world.centers, edges)), asked))
+def test_one_row_moves_one_ring(world, n_edges, widths, spy, charge):
+    rings = Rings(
+        world.centers,
+        np.geomspace(0.01, 3.0, n_edges) if n_edges else np.empty(0),
+        some_widths(widths, world.centers.shape[1]),
+    )
+    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(rings), asked))
     assert norms(added) in [(0, 0), (1, 1)]
     assert max(norms(replaced)) <= 2
 

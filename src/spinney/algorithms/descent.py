@@ -55,7 +55,8 @@ def last_names(charges: Charges, last: str) -> tuple[str, ...]:
 
 def undecided(centers: FloatArray, rings: RingHistogram) -> float:
     """Return the part of the rows that may lie between two centers, taken to spread alike along all columns."""
-    gaps = [float(np.delete(((centers - one) ** 2).sum(axis=1), place).min(initial=np.inf)) for place, one in enumerate(centers)]
+    squares = [rings.squared_lengths(centers - one) for one in centers]
+    gaps = [float(np.delete(own, place).min(initial=np.inf)) for place, own in enumerate(squares)]
     reaches = REACH / math.sqrt(centers.shape[1]) * rings.edges / 2**0.25
     between = rings.counts[reaches[None, :] > np.sqrt(gaps)[:, None] / 2].sum()
     return float(between / max(rings.counts.sum(), 1.0))
@@ -100,6 +101,7 @@ def descended(
         charge = charges[more.pop(0)]
         reach = radii(charge)
         step = take_step(curator, problem, centers, reach, charge, widths=widths, kept=rings.kept(reach))
-        gain = step.weights @ ((step.centers - centers) ** 2).sum(axis=1) / max(step.weights @ rings.mean_squares(), 1e-300)
+        squares = rings.squared_lengths(step.centers - centers)
+        gain = float(step.weights @ squares) / max(float(step.weights @ rings.mean_squares()), 1e-300)
         is_worth, centers = gain >= LEAST_GAIN, step.centers
     return centers, curator.pool([charges[name] for name in (*more, *rest)], "sums")

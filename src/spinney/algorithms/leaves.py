@@ -167,7 +167,8 @@ def staged_leaves(
     if third is not None and not (n >= CLEAR_STDS * k * std and np.count_nonzero(full) < FEW_CELLS * k):
         second, third = curator.pool((second, third), "counts"), None
     if noise.distribution == "gaussian":  # a cell that may be noise alone counts as far as it is likely not to be
-        weights = np.where(cut, weights, weights * chances(weights.astype(np.int64), np.zeros(len(cells), dtype=np.int64), noise))
+        whole = np.clip(weights, -(2.0**62), 2.0**62).astype(np.int64)
+        weights = np.where(cut, weights, weights * chances(whole, np.zeros(len(cells), dtype=np.int64), noise))
     deeper = min(DEEPER, splits.depth - int(cells.depths[0]), int(math.log2(MOST_CELLS / max(int(cut.sum()), 1))))
     if deeper == 0 or not cut.any():
         return (_some(cells, weights, full),)

@@ -254,7 +254,7 @@ def _take_steps(
         centers = points if is_solved else solve(points, weights, count, problem.power, rng, fillers[:count]).centers
         rings, scale = None, 1.0 if is_last else EARLY_RADII
         if step.radii:
-            rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"))
+            rings = ask_rings(curator, problem, centers, _pooled(curator, charges, step.radii, "counts"), widths=widths)
         if rings is not None and done:
             least = noise_length(problem, payable, widths) / SUPPORT
             centers, sources = resettled(problem.domain, centers, done[-1], rings, least, shape.spread, shape.distance, rng)

@@ -59,7 +59,10 @@ NARROWEST = 1e-9
 
 
 class RingHistogram:
-    """Noisy numbers of rows by center and distance; `expected` are those that a summary tells, asked for where needed."""
+    """Noisy numbers of rows by center and distance, in units of the widths if there are any.
+
+    ``expected`` are those that a summary tells, asked for where needed.
+    """
 
     def __init__(
         self,
@@ -67,10 +70,11 @@ class RingHistogram:
         private_counts: FloatArray,
         noise: Noise,
         expected: Callable[[], FloatArray] | None = None,
+        widths: FloatArray | None = None,
     ) -> None:
-        self.edges, self._private_counts, self._noise = edges, private_counts, noise
+        self.edges, self._private_counts, self._noise, self.widths = edges, private_counts, noise, widths
         # A ring that does not stand out of the noise of all rings is taken as empty: one far ring that is only noise would blow
-        # up a radius. Rows cannot lie beyond the last edge.
+        # up a radius. In plain units no row lies beyond the last edge; in others one that does is left out.
         cut = noise.quantile(1 - 1 / private_counts.size)
         counts = np.where(private_counts < cut, 0.0, private_counts)[:, :-1]
         # A center of which no ring stands out takes the average of all centers, or better what is expected of its own rows: those
@@ -88,6 +92,11 @@ class RingHistogram:
     def step_radii(self, problem: PointProblem, charge: Charge, widths: FloatArray | None = None) -> FloatArray:
         """Return the clipping radii for a step that this charge pays for."""
         return self.median_radii() if problem.power == 1 else self.mean_radii(noise_length(problem, charge, widths))
+
+    def squared_lengths(self, offsets: FloatArray) -> FloatArray:
+        """Return the squared lengths of offsets, in the units of these distances."""
+        squares: FloatArray = ((offsets if self.widths is None else offsets / self.widths) ** 2).sum(axis=1)
+        return squares
 
     def typical_distance(self) -> float:
         """Return the root mean square distance of all rows from their centers; that of the domain if nothing stands out."""
@@ -167,27 +176,35 @@ class WeightedLeaves:
     spreads: FloatArray
     weights: FloatArray
 
-    def rings(self, centers: FloatArray, edges: FloatArray) -> FloatArray:
-        """Return how many rows of each center are expected within each ring."""
+    def rings(self, centers: FloatArray, edges: FloatArray, widths: FloatArray | None = None) -> FloatArray:
+        """Return how many rows of each center are expected within each ring, in units of the widths."""
         squares, labels = nearest(self.points, centers)
+        if widths is not None:
+            squares = (((self.points - centers[labels]) / widths) ** 2).sum(axis=1)
         places = np.minimum(np.searchsorted(edges, np.sqrt(squares + self.spreads**2)), len(edges) - 1)
         slots = np.bincount(labels * len(edges) + places, self.weights, len(centers) * len(edges)).astype(np.float64)
         return slots.reshape(len(centers), len(edges))
 
 
 def ask_rings(
-    curator: Curator, problem: PointProblem, centers: FloatArray, charge: Charge, known: WeightedLeaves | None = None
+    curator: Curator,
+    problem: PointProblem,
+    centers: FloatArray,
+    charge: Charge,
+    known: WeightedLeaves | None = None,
+    widths: FloatArray | None = None,
 ) -> RingHistogram:
     """Ask how many rows lie at which distance from the nearest center; of means a summary tells where no ring stands out.
 
-    The radius of a median is a quantile of distances, which those of whole leaves do not tell.
+    Distances are in the units that a step clips in (`step_widths`): rows of a small cluster may lie far off along a column that
+    is narrow for all rows. The radius of a median is a quantile of distances, which those of whole leaves do not tell.
     """
     edges = ring_edges(problem)
-    answer = curator.ask(Counts(Rings(centers, edges)), charge)
+    answer = curator.ask(Counts(Rings(centers, edges, widths)), charge)
     expected = None
     if known is not None and len(known.points) and problem.power == 2:
-        expected = partial(known.rings, centers, edges)
-    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise, expected)
+        expected = partial(known.rings, centers, edges, widths)
+    return RingHistogram(edges, answer.private_counts.astype(np.float64), answer.noise, expected, widths)
 
 
 def shrunk(steps: FloatArray, variances: FloatArray, widths: FloatArray | None = None) -> FloatArray:
@@ -205,7 +222,8 @@ def shrunk(steps: FloatArray, variances: FloatArray, widths: FloatArray | None =
     """
     level = np.zeros_like(steps) if widths is None else (steps / widths).mean(axis=1)[:, None] * widths
     noise = variances * max(steps.shape[1] - (0 if widths is None else 1), 0)
-    square = np.maximum(((steps - level) ** 2).sum(axis=1), noise)
+    with np.errstate(over="ignore"):  # then nothing is shortened
+        square = np.maximum(((steps - level) ** 2).sum(axis=1), noise)
     kept: FloatArray = level + (1 - noise / np.maximum(square, 1e-300))[:, None] * (steps - level)
     return kept
 

@@ -279,7 +279,7 @@ def stepped(
     found = summary.points, summary.weights
     if many:
         start = whole if many == k else solve(*found, many, problem.power, rng, fillers).centers
-        rings = ask_rings(curator, problem, start, charges["radii 1"], summary)
+        rings = ask_rings(curator, problem, start, charges["radii 1"], summary, summary.widths)
         step = polish(curator, problem, start, rings, charges["polish 1"], summary.widths)
         found = step.centers, step.weights
         whole = solve(*found, k, problem.power, rng, fillers[:k]).centers
@@ -311,7 +311,7 @@ def _moved(
         else median_support(problem, summary.n, charges, last, how)
     )
     centers = whole if few >= k else solve(*found, few, problem.power, rng, fillers[:few]).centers
-    rings = ask_rings(curator, problem, centers, charges[asked], summary)
+    rings = ask_rings(curator, problem, centers, charges[asked], summary, summary.widths)
     if is_plain:
         radii = partial(rings.step_radii, problem, widths=summary.widths)
         paid = last_names(charges, last)

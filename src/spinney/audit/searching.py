@@ -1,7 +1,7 @@
 """Neighbor search: hypothesis looks for the pair with the largest priced loss, or for the first difference that can be seen.
 
 What it searches over is a strategy of cases: what runs, on which neighbors, in which surroundings (files, blocks, threads). What
-it finds is made small before it is told: few rows, plain values. Needs ``pip install 'spinney[audit]'``.
+it finds is made small before it is told: few rows, plain values. Needs ``pip install hypothesis``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _hypothesis() -> Any:
     try:
         import hypothesis
     except ModuleNotFoundError:
-        text = "hypothesis is not installed: the search for neighbors needs it.\nHint: pip install 'spinney[audit]'"
+        text = "hypothesis is not installed: the search for neighbors needs it.\nHint: pip install hypothesis"
         raise ModuleNotFoundError(text, name="hypothesis") from None
     return hypothesis
 

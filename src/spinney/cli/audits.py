@@ -171,7 +171,7 @@ def audited(
         )
     if not methods and importlib.util.find_spec("hypothesis") is None:
         fitting.remove("search")
-        click.echo("search: left out, hypothesis is not installed. Hint: pip install 'spinney[audit]'", err=True)
+        click.echo("search: left out, hypothesis is not installed. Hint: pip install hypothesis", err=True)
     found: list[Finding] = []
     for method in methods or fitting:
         click.echo(f"{method} ...", err=True)

@@ -102,9 +102,8 @@ def _write(
     opened = None if ledger is None else Ledger(ledger)
     with written_whole(out) as part:
         table_files(table)  # one that is not there is told first
-        if table[0].suffix.lower() == ".csv":
-            click.echo(declared(facts.cells), err=True)
         found = open_table(table, list(facts.described.table), groups, facts.cells)
+        click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         with progress(len(facts.fit.plan().charges)):
             description = run(facts.fit, rows.encoded(facts.described), opened)

@@ -79,8 +79,7 @@ def one_line_errors() -> Iterator[None]:
         _stop(error, BUDGET)
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
-        extra = {"hypothesis": "audit"}.get(package, "plot")
-        _stop(error, USAGE, f"{package} is not installed. Hint: pip install 'spinney[{extra}]'")
+        _stop(error, USAGE, f"{package} is not installed. Hint: pip install {package}")
     except (CuratorError, MemoryError) as error:
         _stop(error, WORK, CuratorError.TEXT)
     except KeyboardInterrupt as error:

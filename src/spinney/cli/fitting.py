@@ -103,7 +103,7 @@ def _all_columns(columns: tuple[str, ...]) -> str:
 
 
 def declared(schema: Schema | None, names: Sequence[str] = ()) -> str:
-    """Return which columns are read as what, by the public schema alone: a CSV file states no types that could be checked."""
+    """Return which columns are read as what, by the public schema alone: not all types of a file tell whether they fit."""
     stated = () if schema is None else schema.columns
     kinds = dict.fromkeys(names, "number") | {str(column.name): column.kind for column in stated}
     told = []
@@ -138,12 +138,12 @@ def fit_table(
     if facts.uneven is not None:
         click.echo(" ".join(in_options(facts.uneven).split()), err=True)
     table_files(table)  # one that is not there is told first
-    if bounds_file is not None and names is not None and table[0].suffix.lower() == ".csv":
-        click.echo(declared(facts.schema, names), err=True)
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups, facts.schema)
-    if names is None and found.columns is not None:
+    if bounds_file is not None and names is not None:
+        click.echo(declared(facts.schema, names), err=True)
+    elif names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
     rows: Rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
     schema = facts.schema_of(rows.n_features)

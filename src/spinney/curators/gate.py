@@ -9,6 +9,7 @@ Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` n
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -60,11 +61,14 @@ class Curator:
         Who is protected.
     ledger : FitLedger
     source : NoiseSource
+    turn : lock, optional
+        Held while a question is answered: what a backend remembers of rows is for one question at a time. Views share it.
     """
 
-    def __init__(self, nonprivate_rows: Backend, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
+    def __init__(self, nonprivate_rows: Backend, unit: Unit, ledger: FitLedger, source: NoiseSource, turn: Any = None) -> None:
         self._rows = nonprivate_rows
         self._source = source
+        self._turn = threading.RLock() if turn is None else turn
         self.unit = unit
         self.ledger = ledger
 
@@ -112,22 +116,29 @@ class Curator:
         charge = Charge.copy_of(charge)
         question.check(self.ground)
         require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
-        self.ledger.spend(charge, name)
-        tell(f"asking {name}: {charge.name}")
-        try:
-            with sealed():
-                self.ledger.keep(question.kind(self.ground).record(charge, self.unit))
-                source = self._source
-                if type(source) is not Watched:
-                    return question.answer(self._rows, self.ground, charge, self.unit, source)
-                watched = source.ask(name, question, self.ground, charge, self.unit)
-                answer = question.answer(self._rows, self.ground, charge, self.unit, watched)
-                watched.end(answer)
-                return answer
-        except DataError as error:
-            spent, budget = float(self.ledger.epsilon), float(self.ledger.budget.epsilon)
-            error.add_note(f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent:.6g} of {budget:g}.")
-            raise
+        with self._turn:
+            self.ledger.spend(charge, name)
+            tell(f"asking {name}: {charge.name}")
+            try:
+                return self._answer(name, question, charge)
+            except DataError as error:
+                spent, budget = float(self.ledger.epsilon), float(self.ledger.budget.epsilon)
+                error.add_note(
+                    f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent:.6g} of {budget:g}."
+                )
+                raise
+
+    def _answer(self, name: str, question: Question, charge: Charge) -> Any:
+        """Answer a question that is paid for."""
+        with sealed():
+            self.ledger.keep(question.kind(self.ground).record(charge, self.unit))
+            source = self._source
+            if type(source) is not Watched:
+                return question.answer(self._rows, self.ground, charge, self.unit, source)
+            watched = source.ask(name, question, self.ground, charge, self.unit)
+            answer = question.answer(self._rows, self.ground, charge, self.unit, watched)
+            watched.end(answer)
+            return answer
 
     def preview(self, kind: Kind, charge: Charge) -> Any:
         """Return the noise that a charge buys for a question of this kind; nothing is asked or spent."""
@@ -139,7 +150,7 @@ class Curator:
 
     def within(self, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
-        return Curator(self._rows.within(domain), self.unit, self.ledger, self._source)
+        return Curator(self._rows.within(domain), self.unit, self.ledger, self._source, self._turn)
 
     def projected(self, directions: FloatArray, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that sees each row in the columns of a public projection.
@@ -153,7 +164,7 @@ class Curator:
         domain : Domain
             Of m columns.
         """
-        return Curator(self._rows.projected(directions, domain), self.unit, self.ledger, self._source)
+        return Curator(self._rows.projected(directions, domain), self.unit, self.ledger, self._source, self._turn)
 
     def near(self, centers: FloatArray, kept: IntArray) -> Curator:
         """Return a curator over the same ledger and noise, and over those rows whose nearest center is one of the kept ones.
@@ -165,11 +176,11 @@ class Curator:
         kept : array of int
             Places of centers; none leave no row.
         """
-        return Curator(self._rows.near(centers, kept), self.unit, self.ledger, self._source)
+        return Curator(self._rows.near(centers, kept), self.unit, self.ledger, self._source, self._turn)
 
     def at(self, space: FiniteMetric) -> Curator:
         """Return a curator over the same rows, ledger and noise that sees each row as the nearest of public points.
 
         Questions about points can then be asked of rows of numbers. Nothing is read before the first of them is charged.
         """
-        return Curator(self._rows.at(space), self.unit, self.ledger, self._source)
+        return Curator(self._rows.at(space), self.unit, self.ledger, self._source, self._turn)

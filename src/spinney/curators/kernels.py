@@ -207,22 +207,26 @@ def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: N
 
 
 @compiled
-def _add_rings(slab, labels, centers, squared_edges, cells, squares, counts):  # type: ignore[no-untyped-def]
-    """Count rows by label and ring; ``centers`` has a row per column, ``cells`` and ``squares``, for a block, are scratch."""
+def _add_rings(slab, labels, centers, squared_edges, units, cells, squares, counts):  # type: ignore[no-untyped-def]
+    """Count rows by label and ring; ``centers`` has a row per column, ``cells`` and ``squares``, for a block, are scratch.
+
+    Squared gaps are multiplied by the column's unit, if there are any.
+    """
     for b in range(slab.shape[0]):
         size = min(BLOCK, labels.size - b * BLOCK)
         for i in range(size):
             cells[i], squares[i] = max(labels[b * BLOCK + i], 0), 0.0
         for t in range(slab.shape[1]):
+            unit = units[t] if units.size else 1.0
             if centers.shape[1] == 1:  # nothing to look up
                 middle = centers[t, 0]
                 for i in range(size):
                     gap = slab[b, t, i] - middle
-                    squares[i] += gap * gap
+                    squares[i] += gap * gap * unit
             else:
                 for i in range(size):
                     gap = slab[b, t, i] - centers[t, cells[i]]
-                    squares[i] += gap * gap
+                    squares[i] += gap * gap * unit
         for i in range(size):
             square = squares[i]
             if labels[b * BLOCK + i] < 0:
@@ -237,8 +241,13 @@ def _add_rings(slab, labels, centers, squared_edges, cells, squares, counts):  #
             counts[cells[i], low] += 1
 
 
-def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labeled, centers: FloatArray, squared_edges: FloatArray) -> IntArray:
-    """Count rows by nearest center and by ring: ring r lies between edges r-1 and r; no edges make one ring."""
+def count_rings(
+    rows: Rows, mask: Mask, door: Door, labels: Labeled, centers: FloatArray, squared_edges: FloatArray, units: FloatArray
+) -> IntArray:
+    """Count rows by nearest center and by ring: ring r lies between edges r-1 and r; no edges make one ring.
+
+    Squared offsets are multiplied by the units of their columns before they add up to squared distances; none are plain ones.
+    """
     counts = np.zeros((len(centers), squared_edges.size + 1), dtype=np.int64)
     if not squared_edges.size:
         found = find_nearest(rows, mask, door, labels.scaled) if isinstance(labels, Near) else labels
@@ -248,7 +257,7 @@ def count_rings(rows: Rows, mask: Mask, door: Door, labels: Labeled, centers: Fl
         return counts
     by_column, cells, squares = np.ascontiguousarray(centers.T), np.empty(BLOCK, np.uint64), np.empty(BLOCK)
     for entered, own in enter_near(rows, mask, door, labels):
-        _add_rings(entered.slab, own, by_column, squared_edges, cells, squares, counts)
+        _add_rings(entered.slab, own, by_column, squared_edges, units, cells, squares, counts)
     return counts
 
 

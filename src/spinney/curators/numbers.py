@@ -152,7 +152,8 @@ class NumberBackend(Backend):
 
     def _ring_counts(self, rings: Rings) -> IntArray:
         """Return exact counts of Voronoi cells, or of their rings."""
-        (counts,) = self._map_nearest(rings.centers, count_rings, rings.centers, rings.edges**2)
+        units = np.empty(0) if rings.widths is None else 1 / rings.widths**2
+        (counts,) = self._map_nearest(rings.centers, count_rings, rings.centers, rings.edges**2, units)
         return counts if rings.edges.size else counts[:, 0]
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:

@@ -117,7 +117,8 @@ def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: 
         columns = [name for name in given if not isinstance(name, str) or name not in known]
         if not columns:
             raise ParameterError(
-                f"No column is left to describe: the bounds tell of none that was not clustered.\nHint: {COLUMNS}"
+                "No column is left to describe: the bounds tell of none that was not clustered.\n"
+                f"Hint: name clustered columns, such as columns=['region'], which need no bounds; or {COLUMNS}"
             )
     plain = type(columns) in (list, tuple) and all(isinstance(name, str) for name in columns)
     if not plain or not 1 <= len(columns) <= MOST_COLUMNS or len(set(columns)) < len(columns):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["LONGEST", "SHORTEST", "finite_points", "frozen", "frozen_places", "require", "require_number"]
+__all__ = ["LONGEST", "SHORTEST", "finite_points", "finite_widths", "frozen", "frozen_places", "require", "require_number"]
 
 #: Lengths between which squares neither vanish nor overflow.
 SHORTEST, LONGEST = 1e-150, 1e150
@@ -51,3 +51,10 @@ def finite_points(points: FloatArray, n_features: int, what: str) -> None:
     is_list = points.ndim == 2 and len(points) and points.shape[1] == n_features
     lawful = is_list and (np.abs(points) < LONGEST).all()  # not missing either
     require(lawful, f"{what} must be finite points with one coordinate per column")
+
+
+def finite_widths(widths: FloatArray | None, n_features: int) -> None:
+    """Raise unless there are no widths, or a positive one per column."""
+    if widths is not None:
+        require(widths.shape == (n_features,), "there must be one width per column")
+        require(((widths > SHORTEST) & (widths < LONGEST)).all(), "widths must be positive and finite")

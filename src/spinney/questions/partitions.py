@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.questions.arrays import LONGEST, finite_points, frozen, frozen_places, require
+from spinney.questions.arrays import LONGEST, finite_points, finite_widths, frozen, frozen_places, require
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
@@ -42,14 +42,19 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class Rings:
-    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells."""
+    """Voronoi cells of public centers, each cut into rings at public distances; no edges make plain Voronoi cells.
+
+    Distances of rings are in units of the widths, one per column, if there are any; which center is nearest is not.
+    """
 
     centers: FloatArray
     edges: FloatArray = field(default_factory=lambda: np.empty(0))
+    widths: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("centers", "edges"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        for name in ("centers", "edges", "widths"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ def check_partition(partition: Partition, ground: Ground) -> None:
         edges = partition.edges
         is_sorted = edges.ndim == 1 and ((edges >= 0) & (edges < LONGEST)).all() and (np.diff(edges) > 0).all()
         require(is_sorted, "edges of rings must be finite and growing")
+        finite_widths(partition.widths, ground.n_features)
     elif isinstance(partition, ColumnBins):
         is_size = type(partition.bits) is int and 0 <= partition.bits <= BIN_BITS
         require(is_size, "the bits of bins of columns must be a whole number, not below 0 nor above BIN_BITS")

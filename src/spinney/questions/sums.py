@@ -17,7 +17,7 @@ from spinney.mechanisms.balls import ball_std
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
+from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, finite_widths, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
 from spinney.questions.question import Exact, Kind, Question
@@ -224,9 +224,7 @@ class Sums(Question):
         require(self.radii.shape == (len(self.centers),), "there must be one radius per center")
         lawful = ((self.radii > SHORTEST) & (self.radii < LONGEST)).all()  # squares neither vanish nor overflow
         require(lawful, "radii must be positive and finite")
-        if self.widths is not None:
-            require(self.widths.shape == (ground.n_features,), "there must be one width per column")
-            require(((self.widths > SHORTEST) & (self.widths < LONGEST)).all(), "widths must be positive and finite")
+        finite_widths(self.widths, ground.n_features)
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:
         """Sum, and add noise to every coordinate and weight."""

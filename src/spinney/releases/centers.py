@@ -78,7 +78,10 @@ class Release(ClusterRelease):
         """What to tell if the sizes are no larger than noise."""
         if self.model.startswith("local"):
             return "These sizes may all be noise. Did too few users answer for this epsilon?"
-        return "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
+        return (
+            "These sizes may all be noise. Are there too few rows for so many clusters at this epsilon, was a column of words "
+            "clustered, or is the table empty?"
+        )
 
     def __repr__(self) -> str:
         k, d = self.centers.shape

@@ -47,7 +47,10 @@ class SiteRelease(ClusterRelease):
         As for `Promise`.
     """
 
-    faint = "These sizes may all be noise. Are the points named as in the public files, or is there no demand?"
+    faint = (
+        "These sizes may all be noise. Is there too little demand for so many sites at this epsilon, or are the points not named "
+        "as in the public files?"
+    )
 
     power: int
     medoids: NDArray[np.int64]

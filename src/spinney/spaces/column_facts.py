@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
+
+import numpy as np
 
 from spinney.exceptions import ParameterError
 from spinney.naming import named
@@ -28,6 +31,8 @@ WORDS = {
     "categories": {"weight", "fill", "source"},
     "boolean": {"weight", "fill", "source"},
 }
+#: A text that is meant as a day, in whatever order.
+LIKE_DAY = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\s*")
 #: What a dict calls each kind.
 KINDS = {"bounds": "number", "dates": "date", "categories": "category", "boolean": "boolean"}
 
@@ -91,8 +96,10 @@ def _short(given: Any) -> dict[str, Any] | None:
     values = _listed(given)
     if len(values) == 2 and all(number_of(value) is not None for value in values):
         return {"bounds": given}
-    if len(values) == 2 and all(isinstance(value, date | str) and days_since(EPOCH)(value) is not None for value in values):
+    if len(values) == 2 and all(isinstance(value, date | np.datetime64 | str) and day_of(value) is not None for value in values):
         return {"dates": given}  # as texts too: hardly anybody has two categories that are days
+    if len(values) == 2 and any(isinstance(value, str) and LIKE_DAY.fullmatch(value) for value in values):
+        return {"dates": given}  # in another spelling, which is refused where dates are read
     if len(values) >= 2 and all(isinstance(value, str) for value in values) and not all(map(is_digits, values)):
         return {"categories": given}
     return None

@@ -57,6 +57,8 @@ def number_of(value: Any) -> float | None:
 
 def day_of(value: Any) -> date | None:
     """Return the day that a date, a point in time or a text such as ``2025-12-31`` names, or None."""
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[D]").item()
     try:
         if isinstance(value, str):
             return date.fromisoformat(value)

@@ -92,7 +92,10 @@ def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: s
 
 
 def _refuse_type(dtype: np.dtype[Any]) -> None:
-    """Raise if an array's type holds no numbers: it is declared, so this tells nothing about rows. Objects are read by cell."""
+    """Raise if an array's type holds no numbers. Objects are read by cell.
+
+    The type is declared and tells nothing about rows, but for the name of a type of texts, which has the length of the longest.
+    """
     if dtype.kind in "Mm":
         raise ParameterError(
             "The columns of X must hold numbers. Got dates, times or durations instead.\n"
@@ -101,8 +104,9 @@ def _refuse_type(dtype: np.dtype[Any]) -> None:
     if dtype.kind == "c":
         raise ValueError("Complex data not supported.")
     if dtype.kind not in "fiubO":
+        what = "texts" if dtype.kind in "UST" else "other things"
         raise ParameterError(
-            f"The columns of X must hold numbers. Got an array of type {dtype.name!r} instead.\n"
+            f"The columns of X must hold numbers. Got an array of {what} instead.\n"
             "Hint: pass the columns of numbers alone, as an array of numbers."
         )
 

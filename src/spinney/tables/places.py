@@ -41,7 +41,7 @@ def place_column(column: Any, names: tuple[str, ...] | None) -> NDArray[Any]:
             raise _no_names(str(column.type))
         column = cells
     if isinstance(column, np.ndarray) and column.dtype.kind in "UST" and names is None:
-        raise _no_names(column.dtype.name)
+        raise _no_names("text")
     if names is None:
         return numeric_column(column)
     places = {canonical_name(name): place for place, name in enumerate(names)}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError
 from spinney.naming import is_path, named
 from spinney.spaces.columns import Column
+from spinney.spaces.plain_values import is_digits
 from spinney.tables.declared import declared_cell
 from spinney.tables.records import Header, read_header
 
@@ -123,17 +124,24 @@ def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, 
     """Return the columns to cluster, or raise if one is not there; names of columns are public."""
     known = list(known)
     if columns is not None and len(columns) > len(known):
-        raise DataError(f"{path} has fewer columns than are asked for.\nHint: it has {', '.join(map(repr, known))}.")
+        raise DataError(f"{path} has fewer columns than are asked for.\nHint: {_where_names_are(path, known)}")
     chosen = [name for name in known if name != groups] if columns is None else list(columns)
     missing = [name for name in (*chosen, groups) if name is not None and name not in known]
     if missing:
-        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: it has {', '.join(map(repr, known))}.")
+        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: {_where_names_are(path, known)}")
     if not chosen:
         raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
     repeated = [name for name in chosen if chosen.count(name) > 1]
     if repeated:
         raise DataError(f"The column {repeated[0]!r} is asked for twice.\nHint: name it once.")
     return chosen
+
+
+def _where_names_are(path: Path, known: list[str]) -> str:
+    """Return how columns are called, or where that stands: without a header the first line of a CSV file is a private row."""
+    if path.suffix.lower() == ".csv":
+        return "spell columns as its first line does, which must name them."
+    return f"it has {', '.join(map(repr, known))}."
 
 
 def csv_header(path: Path) -> Header:
@@ -147,13 +155,9 @@ def check_names(path: Path, names: tuple[str, ...]) -> None:
     """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
-    for name in names:
-        try:
-            float(name)
-        except ValueError:
-            continue
+    if any(name and not any(letter.isalpha() for letter in name) for name in names) or any(map(is_digits, names)):
         raise DataError(
-            f"{path} has a number where the name of a column should be.\n"
+            f"{path} has a number or a date where the name of a column should be.\n"
             "Hint: its first line must name the columns, each with a letter in it, such as age,bmi,y2020."
         )
 

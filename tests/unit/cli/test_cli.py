@@ -105,7 +105,7 @@ def test_the_demo_without_matplotlib_says_so_before_the_work(tmp_path, monkeypat
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("demo", "--out", str(tmp_path / "new"))
     assert result.exit_code == 2
-    assert result.stderr == "error: matplotlib is not installed. Hint: pip install 'spinney[plot]'\n"
+    assert result.stderr == "error: matplotlib is not installed. Hint: pip install matplotlib\n"
     assert not (tmp_path / "new").exists()
 
 
@@ -213,7 +213,7 @@ def test_a_picture_without_matplotlib_says_what_to_install(release_file, tmp_pat
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     result = run("show", str(release_file), "--picture", str(tmp_path / "x.png"))
     assert result.exit_code == 2
-    assert result.stderr == "error: matplotlib is not installed. Hint: pip install 'spinney[plot]'\n"
+    assert result.stderr == "error: matplotlib is not installed. Hint: pip install matplotlib\n"
     assert not any(tmp_path.iterdir())
 
 

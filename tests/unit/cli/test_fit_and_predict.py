@@ -131,8 +131,8 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
         (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
         (("rows.csv", "--bounds-file", "swapped.json"), "the lower bound of 'dose' is not below its upper bound"),
         (("semicolons.csv", "--bounds", "0", "1"), "other marks than commas"),
-        (("headless.csv", "--bounds", "0", "1"), "a number where the name of a column should be"),
-        (("headless.csv", "--bounds", "0", "1", "--columns", "dose"), "a number where the name of a column should be"),
+        (("headless.csv", "--bounds", "0", "1"), "a number or a date where the name of a column should be"),
+        (("headless.csv", "--bounds", "0", "1", "--columns", "dose"), "a number or a date where the name of a column should be"),
         (("rows.csv", "--bounds-file", "bounds.json", "--columns", "dose,patient"), "no bounds for 'patient'"),
         (("dates.parquet", "--bounds", "0", "1"), "does not hold numbers"),
         (("empty.csv", "--bounds", "0", "1"), "empty.csv"),
@@ -335,7 +335,8 @@ def test_predict_needs_the_names_of_the_release(folder):
     FRAME.select("dose").write_csv("narrow.csv")
     result = run("predict", "release.json", "narrow.csv", "--out", "labels.csv")
     assert result.exit_code == 3
-    assert result.stderr == "error: narrow.csv has fewer columns than are asked for. Hint: it has 'dose'.\n"
+    hint = "spell columns as its first line does, which must name them."
+    assert result.stderr == f"error: narrow.csv has fewer columns than are asked for. Hint: {hint}\n"
     result = run("predict", "release.json", "rows.npy", "--out", "labels.csv")
     assert result.exit_code == 3
     assert "no column names" in result.stderr

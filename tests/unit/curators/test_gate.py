@@ -1,5 +1,7 @@
 """What the gate adds to an error of a read: the question and what was charged so far, both public."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -76,3 +78,28 @@ def test_charges_that_a_curator_puts_together_are_those_of_its_ledger():
     charges = tuple(Charge(name, "counts", Measure.PURE, Fraction(1, 2)) for name in ("a", "b"))
     curator = Curator(None, Unit(), FitLedger(Budget.of(1.0), charges), SeededSource(0))
     assert curator.pool(charges, "counts") == Charge("a + b", "counts", Measure.PURE, Fraction(1))
+
+
+def test_one_question_is_answered_at_a_time_whatever_thread_asks_and_through_whatever_view():
+    """What a backend remembers between questions is shared by its views: two walks at once would read each other's places."""
+    at_once = []
+
+    class Slow(Backend):
+        ground, in_memory, active = Ground(Box(0, 1).domain(2)), True, 0
+
+        def within(self, domain):
+            return self
+
+        def exact(self, aggregate, levels_below=0):
+            Slow.active += 1
+            time.sleep(0.005)
+            at_once.append(Slow.active)
+            Slow.active -= 1
+            return np.zeros(1, dtype=object)
+
+    charges = tuple(Charge(str(place), "counts", Measure.PURE, Fraction(1, 8)) for place in range(8))
+    curator = Curator(Slow(), Unit(), FitLedger(Budget.of(1.0), charges), SeededSource(0))
+    asked = [curator, curator.within(Box(0, 1).domain(2))]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda place: asked[place % 2].ask(Counts(Whole()), charges[place]), range(8)))
+    assert at_once == [1] * 8

@@ -54,7 +54,8 @@ def questions(centers):
     """Return what is asked about some centers, more than once."""
     widths, radii = frozen(np.ones(3)), frozen(np.full(len(centers), 0.3))
     offsets = [Offsets(centers, kernel, radii, centers, widths) for kernel in ("mean", "core", "median", "second-moment", "box")]
-    return [Rings(centers), Rings(centers, np.array([0.1, 0.5])), *offsets, Costs(centers, SETS[1], 1, 2.0**-28)]
+    rings = [Rings(centers), Rings(centers, np.array([0.1, 0.5])), Rings(centers, np.array([0.1, 0.5]), np.array([0.5, 1, 2]))]
+    return [*rings, *offsets, Costs(centers, SETS[1], 1, 2.0**-28)]
 
 
 ASKED = [Whole(), ColumnBins(), CELLS, *(question for centers in SETS for question in questions(centers))]

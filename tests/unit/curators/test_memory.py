@@ -45,12 +45,14 @@ def test_voronoi_counts_are_those_of_brute_force(open_curator):
     assert curator.ask(Counts(Rings(CENTERS)), ask).private_counts.tolist() == expected.tolist()
 
 
-def test_ring_counts_are_those_of_brute_force(open_curator):
+@pytest.mark.parametrize("widths", [None, np.array([0.7, 2.0, 1.1])])
+def test_ring_counts_are_those_of_brute_force(open_curator, widths):
     curator, ask = open_curator(ROWS, BOX, "counts")
-    counts = curator.ask(Counts(Rings(CENTERS, EDGES)), ask).private_counts
-    far = distances(ROWS, CENTERS)
+    counts = curator.ask(Counts(Rings(CENTERS, EDGES, widths)), ask).private_counts
+    nearest = distances(ROWS, CENTERS).argmin(axis=1)  # in plain units; how far they are is not
+    gaps = (clipped(ROWS) - CENTERS[nearest]) / (1.0 if widths is None else widths)
     expected = np.zeros((6, 4), dtype=int)
-    np.add.at(expected, (far.argmin(axis=1), np.searchsorted(EDGES, far.min(axis=1))), 1)
+    np.add.at(expected, (nearest, np.searchsorted(EDGES, np.sqrt((gaps**2).sum(axis=1)))), 1)
     np.testing.assert_array_equal(counts, expected)
     assert (expected.sum(axis=0) > 0).all()
 
@@ -346,13 +348,13 @@ def test_kernels_read_labels_and_skip_rows_without_one(open_curator):
     expected = np.where((mask > 0) & np.isfinite(rows).all(axis=1), distances(np.nan_to_num(rows), CENTERS).argmin(axis=1), -1)
     np.testing.assert_array_equal(labels, expected)
     alive = np.bincount(labels[labels >= 0], minlength=6)
-    np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, np.empty(0))[:, 0], alive)
-    np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, EDGES**2).sum(axis=1), alive)
+    np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, np.empty(0), np.empty(0))[:, 0], alive)
+    np.testing.assert_array_equal(count_rings(rows, mask, entry, labels, CENTERS, EDGES**2, np.empty(0)).sum(axis=1), alive)
     np.testing.assert_array_equal(
         sum_offsets(rows, mask, entry, labels, CENTERS, np.ones(6), np.ones(CENTERS.shape[1]), "mean")[1], alive
     )
     nobody = np.full(304, -1, dtype=np.int32)
-    assert not count_rings(rows, mask, entry, nobody, CENTERS, EDGES**2).any()
+    assert not count_rings(rows, mask, entry, nobody, CENTERS, EDGES**2, np.empty(0)).any()
     assert not any(
         part.any() for part in sum_offsets(rows, mask, entry, nobody, CENTERS, np.ones(6), np.ones(CENTERS.shape[1]), "median")
     )

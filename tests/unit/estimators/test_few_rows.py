@@ -15,7 +15,10 @@ from spinney.releases.clusters import look_empty
 from spinney.releases.sites import SiteRelease
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).uniform(size=(30, 2)))
-FAINT = "These sizes may all be noise. Was a column of words clustered, or is the table empty?"
+FAINT = (
+    "These sizes may all be noise. Are there too few rows for so many clusters at this epsilon, was a column of words clustered, "
+    "or is the table empty?"
+)
 MODELS = {
     "kmeans": (PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)), FAINT),
     "kmedian": (PrivateKMedian(3, epsilon=1.0, bounds=(0, 1)), FAINT),

@@ -229,6 +229,8 @@ NUMBERS = {
     "an edge whose square is infinite": (lambda: Counts(Rings(CENTERS, [0.1, 1e160])), "edges"),
     "an infinite edge": (lambda: Counts(Rings(CENTERS, [0.1, np.inf])), "edges"),
     "edges in a square": (lambda: Counts(Rings(CENTERS, np.ones((1, 1)))), "edges"),
+    "fewer widths of rings than columns": (lambda: Counts(Rings(CENTERS, [0.1], np.ones(1))), "one width per column"),
+    "a width of rings of zero": (lambda: Counts(Rings(CENTERS, [0.1], np.zeros(CENTERS.shape[1]))), "widths"),
     "planes without normals": (lambda: planes(normals=np.empty((0, 3))), "normals"),
     "planes of another number of columns": (lambda: planes(normals=[[1.0, 0.0]]), "normals"),
     "a normal without a number": (lambda: planes(normals=[[1.0, np.nan, 0.0]]), "normals"),

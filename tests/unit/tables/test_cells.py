@@ -57,6 +57,15 @@ def test_a_table_without_columns_is_refused_without_its_number_of_rows(table):
     assert "7321" not in str(caught.value)
 
 
+def test_a_text_is_not_measured_by_the_error_about_it():
+    told = []
+    for cells in (["7", "8"], ["Meier-Schulze", "8"]):
+        with pytest.raises(ParameterError, match="Got an array of texts") as caught:
+            numeric_array(np.array([cells]))
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+
+
 def test_masked_cells_are_missing():
     table = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
     np.testing.assert_array_equal(numeric_array(table), [[1.0, np.nan], [3.0, 4.0]])
