@@ -146,5 +146,5 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, name, content, words, s
         (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=rf"{words}.*\nHint: ") as caught:
         read_columns(tmp_path / name, ["p"], [], header_is_secret=secret)
-    assert "17" not in str(caught.value)
-    assert "A7" not in str(caught.value)
+    told = str(caught.value).replace(str(tmp_path), "")
+    assert not any(cell in told for cell in ("17", "A7"))
