@@ -12,9 +12,6 @@ import argparse
 import json
 import math
 import os
-import subprocess
-import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.commits import on_commit
 
 #: Seeds from here on played no part in choosing constants, but for those from 6000 on; tables of 3000 to 3039 were looked at too.
 FRESH = 4000
@@ -211,17 +210,6 @@ def measure(cell: tuple[int, int, tuple[str, ...], int]) -> list[dict[str, Any]]
     return results
 
 
-def on_commit(commit: str, arguments: list[str]) -> list[dict[str, Any]]:
-    """Run this file on the sources of another commit."""
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", commit, "src"], check=True, capture_output=True).stdout
-        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
-        command = [sys.executable, __file__, "--json", "--only-default", *arguments]
-        environment = {**os.environ, "PYTHONPATH": f"{folder}/src"}
-        out = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
-    return list(json.loads(out))
-
-
 def geometric(ratios: list[float]) -> float:
     """Return the geometric mean."""
     return math.exp(float(np.mean(np.log(ratios))))
@@ -279,7 +267,8 @@ def main() -> None:
         return
     if asked.before:
         numbers = ["--seeds", str(asked.seeds), "--first", str(asked.first), "--runs", str(asked.runs)]
-        for record, before in zip(results, on_commit(asked.before, numbers), strict=True):
+        others = on_commit(asked.before, "benchmarks.generalize", "--only-default", *numbers)
+        for record, before in zip(results, others, strict=True):
             record["before"] = before["default"]
     print(summary(results), "", *verdicts(results), sep="\n")
     path = Path(__file__).parent / "results" / "generalize.json"

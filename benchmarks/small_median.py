@@ -10,17 +10,15 @@ import argparse
 import json
 import math
 import os
-import subprocess
-import sys
-import tempfile
 import warnings
 from itertools import product
 from multiprocessing import Pool
 
 import numpy as np
 
+from benchmarks.commits import on_commit
 from benchmarks.small import EPSILONS, ROWS, rows_of
-from benchmarks.tables import ROOT, into_page, markdown, save
+from benchmarks.tables import into_page, markdown, save
 
 RUNS = {"mnist_test10k": 3, "64 tight clusters 100k x 10": 3}
 CELLS = [(*row[:3], epsilon) for row, epsilon in product(ROWS, EPSILONS)]
@@ -35,16 +33,6 @@ def costs(cell: tuple[str, int, float, float]) -> list[float]:
     rows, runs = rows_of(name), range(RUNS.get(name, 8))
     models = (PrivateKMedian(k, epsilon=epsilon, delta=delta, bounds=(-1, 1), random_state=run) for run in runs)
     return [-model.fit(rows).score(rows) for model in models]
-
-
-def on_commit(commit: str) -> list[list[float]]:
-    """Return the costs of all cells with the sources of another commit."""
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", commit, "src"], check=True, capture_output=True, cwd=ROOT).stdout
-        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
-        environment = {**os.environ, "PYTHONPATH": f"{folder}/src{os.pathsep}{ROOT}"}
-        command = [sys.executable, "-m", "benchmarks.small_median", "--json"]
-        return list(json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout))
 
 
 def relative(costs: list[float]) -> float:
@@ -63,7 +51,7 @@ def main() -> None:
     if asked.json:
         print(json.dumps(now))
         return
-    before = on_commit(asked.before)
+    before = on_commit(asked.before, "benchmarks.small_median")
     ratios = [float(np.mean(one) / np.mean(other)) for one, other in zip(now, before, strict=True)]
     errors = [math.hypot(relative(one), relative(other)) for one, other in zip(now, before, strict=True)]
     shown = [f"{ratio:.3f} ± {error:.3f}" for ratio, error in zip(ratios, errors, strict=True)]

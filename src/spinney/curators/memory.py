@@ -104,7 +104,8 @@ class MemoryBackend(NumberBackend):
             return kernel(rows, mask, self._door, Near(scaled, own) if known is None else own, *arguments)
 
         totals = self._reduce(once)
-        self._labels = centers.copy(), labels  # not before all are found: a question may be broken off
+        if known is None:  # not before all are found: a question may be broken off
+            self._labels = centers.copy(), labels
         return totals
 
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
