@@ -125,13 +125,23 @@ def test_a_stored_ledger_is_read_and_goes_on(version, name, tmp_path):
     ledger = Ledger(path)
     assert ledger.ceiling == Budget(Fraction(expected["epsilon"]), Fraction(expected["delta"]))
     assert [(entry.id, entry.way) for entry in ledger.entries] == list(zip(expected["entries"], expected["ways"], strict=True))
-    # Of the same charges a later version may prove less, as it did of Gaussian noise.
-    assert 0.92 * expected["spent"] <= ledger.spent <= expected["spent"] * (1 + 1e-9)
-    assert ledger.remaining == pytest.approx(expected["remaining"], rel=1e-9)
+    # Of Gaussian noise a later version proves less. Of pure charges that a release may pool, format 1 counted too little.
+    assert 0.92 * expected["spent"] <= ledger.spent
+    if b"ledger/1" not in before.splitlines()[0] or ledger.ceiling.delta == 0:
+        assert ledger.spent <= expected["spent"] * (1 + 1e-9)
+        assert ledger.remaining == pytest.approx(expected["remaining"], rel=1e-9)
+    assert ledger.remaining <= expected["remaining"] * (1 + 1e-9)
     assert path.read_bytes() == before
 
     copy = Ledger(shutil.copy(path, tmp_path / "copy"), **unit)
     small, whole = ([Charge("more", "counts", Measure.PURE, amount)] for amount in (Fraction(1, 10_000), ledger.ceiling.epsilon))
+    if name == "above":
+        assert ledger.spent > 1.9
+        with pytest.raises(BudgetError, match="above its ceiling of 1"):
+            copy.spend(small, **unit)
+        assert copy.path.read_bytes() == before
+        assert f"Spent: epsilon {ledger.spent:.6g}; left: epsilon 0" in str(ledger)
+        return
     assert copy.spend(small, **unit) == copy.entries[-1].id
     if expected["spent"] > 0.1:
         with pytest.raises(BudgetError):

@@ -57,7 +57,7 @@ def charged(ledger: Ledger | None, charges: tuple[Charge, ...], fit: Fit) -> Ite
             charges,
             adjacency=unit.adjacency.value,
             max_rows_per_group=unit.max_rows if fit.grouped else None,
-            promised=Budget(budget.epsilon, budget.delta * (not Tally(charges).is_pure)),
+            promised=Budget(budget.epsilon, budget.delta * (not Tally([charges]).is_pure)),
             objective=fit.problem.objective,
             algorithm=fit.algorithm.name,
         )

@@ -107,27 +107,25 @@ def keep_once(digests: dict[str, str], record: dict[str, Any], known: Container[
 
 def promise_of(charges: tuple[Charge, ...], delta: Fraction) -> Budget:
     """Return what charges promise by themselves; `delta` is used only if they need one."""
-    tally = Tally(charges)
+    tally = Tally([charges])
     delta = Fraction(0) if tally.is_pure else delta
     return Budget(tally.epsilon(delta), delta)
 
 
 def read_charges(charges: Iterable[Charge]) -> tuple[Charge, ...]:
-    """Return charges in a tuple, after `check_charges`; a table in their place is not looked into."""
+    """Return copies of charges in a tuple, after `check_charges`; a table in their place is not looked into."""
     found = tuple(charges) if isinstance(charges, tuple | list | Iterator) else ()
     check_charges(found)
-    return found
+    return tuple(map(Charge.copy_of, found))
 
 
 def check_charges(charges: tuple[Charge, ...]) -> None:
-    """Raise unless charges are finite and not negative."""
+    """Raise unless charges are finite."""
     wrong = ""
-    if not charges or not all(isinstance(charge, Charge) for charge in charges):
+    if not charges or not all(type(charge) is Charge for charge in charges):
         wrong = "some charges, as a plan has them"
     elif not all(isinstance(charge.amount, Fraction) for charge in charges):
         wrong = "finite and exact: a release without noise has no place in a ledger"
-    elif any(charge.amount.as_integer_ratio()[0] < 0 or getattr(charge, "delta", 0) < 0 for charge in charges):
-        wrong = "not negative: nothing is ever given back"
     if wrong:
         raise ParameterError(f"The 'charges' parameter of Ledger must be {wrong}.\nHint: estimator.plan(n_features=2).charges.")
 
@@ -137,10 +135,10 @@ def table_lines(entries: Sequence[Entry], delta: Fraction, last: int) -> list[st
     if not entries:
         return []
     hidden = max(len(entries) - last, 0)
-    tally = Tally(charge for entry in entries[:hidden] for charge in entry.charges)
+    tally = Tally(entry.charges for entry in entries[:hidden])
     rows = [("#", "when (UTC)", "what", "promise", "total epsilon")]
     for i, entry in enumerate(entries[hidden:], start=hidden + 1):
-        tally = Tally(entry.charges, tally)
+        tally = Tally([entry.charges], tally)
         promise = f"epsilon {entry.epsilon:.6g}" + (f", delta {entry.delta:.6g}" if entry.delta else "")
         rows.append((str(i), entry.when[:16].replace("T", " "), entry.what, promise, f"{round_up(tally.epsilon(delta)):.6g}"))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

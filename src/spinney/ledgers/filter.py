@@ -3,6 +3,9 @@
 A ledger's ceiling must hold even if the next budget depends on earlier answers. Adding up in the cheapest way afterwards is not
 enough for that: which way is cheapest depends on the answers. So the ways are fixed when a ledger is opened, and share its delta.
 
+A release may pool its pure charges: ask one question at their sum. So all pure charges of one release count as one charge of
+their sum, which costs at least as much as anything that can be asked with them.
+
 Proof: ``proofs/ledger.md``.
 """
 
@@ -10,7 +13,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -61,26 +64,25 @@ def _overhead(order: float, log_delta: float) -> tuple[float, float]:
 
 
 class Tally:
-    """Charges, added up so that their cost at any order can be read off.
+    """Charges of releases, added up so that their cost at any order can be read off.
 
     Parameters
     ----------
-    charges : iterable of Charge
-        All finite.
+    releases : iterable of sequences of Charge
+        The charges of each release, all finite.
     earlier : Tally, optional
         What they are added to; it is left as it is.
     """
 
-    def __init__(self, charges: Iterable[Charge] = (), earlier: Tally | None = None) -> None:
-        charges = list(charges)
-        pure = [charge.amount for charge in charges if charge.measure is Measure.PURE]
-        rho = [charge.amount for charge in charges if charge.measure is Measure.ZCDP]
-        delta = [amount for charge in charges if (amount := getattr(charge, "delta", 0))]
-        questions = {charge.question for charge in charges if charge.measure is Measure.ZCDP}
-        self.is_gaussian: bool = is_gaussian(questions) and (earlier is None or earlier.is_gaussian)
+    def __init__(self, releases: Iterable[Sequence[Charge]] = (), earlier: Tally | None = None) -> None:
+        releases = list(releases)
+        charges = [charge for release in releases for charge in release]
+        gaussian = [charge for charge in charges if charge.measure is Measure.ZCDP]
+        pure = [_sum(one.amount for one in release if one.measure is Measure.PURE) for release in releases]
+        self.is_gaussian: bool = is_gaussian(charge.question for charge in gaussian) and (earlier is None or earlier.is_gaussian)
         self.pure: Fraction = _sum(pure) + (earlier.pure if earlier else 0)
-        self.rho: Fraction = _sum(rho) + (earlier.rho if earlier else 0)
-        self.delta: Fraction = _sum(delta) + (earlier.delta if earlier else 0)
+        self.rho: Fraction = _sum(charge.amount for charge in gaussian) + (earlier.rho if earlier else 0)
+        self.delta: Fraction = _sum(charge.delta for charge in charges if charge.delta) + (earlier.delta if earlier else 0)
         pairs = [_amount_and_square(*amount.as_integer_ratio()) for amount in pure]
         self._pairs: list[tuple[int, int]] = sorted([*(earlier._pairs if earlier else []), *pairs])
         self._sums: tuple[list[int], list[int]] | None = None
@@ -96,7 +98,7 @@ class Tally:
         return self.rho == 0 and self.delta == 0
 
     def _sums_below(self, order: Fraction | float) -> tuple[int, int]:
-        """Return the sum of the charges that count as pure at this order, and the sum of the squares of the others."""
+        """Return the sum of the releases' pure amounts that count as they are at this order, and of the squares of the others."""
         if self._sums is None:
             amounts, squares = ([pair[i] for pair in self._pairs] for i in range(2))
             self._sums = ([0, *accumulate(amounts)], [0, *accumulate(squares)])
@@ -105,7 +107,7 @@ class Tally:
         return amounts[-1] - amounts[small], squares[small]
 
     def cost(self, order: Fraction) -> Fraction:
-        """Return the Renyi divergence of this order, rounded up: a pure charge counts as itself or as half its square in zCDP."""
+        """Return the Renyi divergence of this order, rounded up: a pure amount counts as itself or as half its square in zCDP."""
         plain, squares = self._sums_below(order)
         return Fraction(plain, UNIT) + order * Fraction(squares + 2 * _up(self.rho), 2 * UNIT)
 
@@ -243,25 +245,24 @@ class Filter:
         """Whether the total is within the ceiling."""
         return self.total <= self.ceiling.epsilon
 
-    def plus(self, charges: Iterable[Charge]) -> Filter:
-        """Return the filter with further charges, whether it fits or not."""
-        return replace(self, tally=Tally(charges, self.tally))
+    def plus(self, *releases: Sequence[Charge]) -> Filter:
+        """Return the filter with the charges of further releases, whether it fits or not."""
+        return replace(self, tally=Tally(releases, self.tally))
 
-    def locked(self, charges: Iterable[Charge], order: Fraction | None, to_gaussian: bool = False) -> Filter:
-        """Return the filter with its first charges, locked by them to this order, or to Gaussian noise of their rho."""
+    def locked(self, charges: Sequence[Charge], order: Fraction | None, to_gaussian: bool = False) -> Filter:
+        """Return the filter with its first release, locked by it to this order, or to Gaussian noise of its rho."""
         if not self.tally.is_empty:
             raise ValueError("only the first release may lock a ledger")
-        tally = Tally(charges)
+        tally = Tally([charges])
         if to_gaussian:
             return replace(self, tally=tally, lock=Lock(None, tally.delta, tally.rho))
         return replace(self, tally=tally, lock=Lock(order, self.ceiling.delta if order is None else tally.delta))
 
-    def accept(self, charges: Iterable[Charge]) -> Filter:
-        """Return the filter with further charges in a way that fits, if there is one; else one that does not fit.
+    def accept(self, charges: Sequence[Charge]) -> Filter:
+        """Return the filter with one more release in a way that fits, if there is one; else one that does not fit.
 
         The first release may take all of delta, if it does not fit otherwise.
         """
-        charges = list(charges)
         still_open = self.plus(charges)
         if still_open.fits or still_open.tally.is_pure or not self.tally.is_empty:
             return still_open
@@ -281,6 +282,12 @@ def refusal(before: Filter, after: Filter) -> BudgetError:
     if ceiling.delta == 0 and not after.tally.is_pure:
         return BudgetError(
             "This release needs a delta, and the ledger has none.\nHint: with delta=0 all noise is pure. Nothing was charged."
+        )
+    if not before.fits:
+        return BudgetError(
+            f"The ledger is at epsilon {float(before.total):.6g}{at}, above its ceiling of {float(ceiling.epsilon):.6g}: "
+            "an earlier version counted the pure charges of a release one by one, and a fit may pool them.\n"
+            "Hint: nothing is left here, and the ceiling of a new ledger adds to this one's. Nothing was charged."
         )
     total = "beyond its delta" if after.total == math.inf else f"to epsilon {float(after.total):.6g}{at}"
     left = math.floor(max(float(ceiling.epsilon - before.total), 0.0) * 1e6) / 1e6

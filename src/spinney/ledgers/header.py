@@ -13,9 +13,14 @@ from spinney.ledgers.filter import Filter, Way, fixed_ways
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 
-__all__ = ["FORMAT", "header_of", "opened_filter", "with_ways", "wrong"]
+__all__ = ["FIRST", "header_of", "opened_filter", "with_ways", "wrong"]
 
-FORMAT = "spinney-ledger/1"
+#: What is written. Code that knows format 1 alone counts the pure charges of a release one by one, and must not add to this one.
+FORMAT = "spinney-ledger/2"
+#: What is read.
+FORMATS = ("spinney-ledger/1", FORMAT)
+#: How the first line of every ledger begins.
+FIRST = '{"format": "spinney-ledger/'
 #: The least delta above 0 of a ledger, and the largest.
 LEAST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 
@@ -65,7 +70,7 @@ def with_ways(header: dict[str, Any]) -> dict[str, Any]:
 
 def opened_filter(header: dict[str, Any]) -> Filter:
     """Return the empty filter of a ledger with this first line, or raise a ValueError."""
-    if header["format"] != FORMAT:
+    if header["format"] not in FORMATS:
         raise ValueError("another format")
     ceiling = Budget(Fraction(header["epsilon"]), Fraction(header["delta"]))
     ways = tuple(Way(Fraction(float(order)), Fraction(delta)) for order, delta in header["ways"])

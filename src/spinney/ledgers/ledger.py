@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -30,7 +30,7 @@ from spinney.ledgers.entries import (
     unit_text,
 )
 from spinney.ledgers.filter import Filter, refusal
-from spinney.ledgers.header import FORMAT, header_of, opened_filter, with_ways, wrong
+from spinney.ledgers.header import FIRST, header_of, opened_filter, with_ways, wrong
 from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
 from spinney.privacy.budget import Budget, round_up
@@ -92,7 +92,7 @@ class Ledger:
             raise wrong("path", "a path", path, "Ledger('ledger.jsonl', epsilon=3).")
         asked = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "max_rows_per_group": max_rows_per_group}
         header = header_of(**{**asked, "epsilon": 1.0 if epsilon is None else epsilon})
-        self._journal = Journal(Path(path), f'{{"format": "{FORMAT}"')
+        self._journal = Journal(Path(path), FIRST)
         self._mutex = threading.RLock()
         self._entries: dict[str, Entry] = {}
         self._digests: dict[str, str] = {}
@@ -139,8 +139,8 @@ class Ledger:
     def spent(self) -> float:
         """The least epsilon, at the ledger's delta, that can be proved for the releases charged so far."""
         self._refresh()
-        least = min(self._filter.tally.epsilon(self.ceiling.delta), self._filter.total)
-        return min(round_up(least), float(self.ceiling.epsilon))
+        least, ceiling = min(self._filter.tally.epsilon(self.ceiling.delta), self._filter.total), self.ceiling.epsilon
+        return min(round_up(least), float(ceiling)) if least <= ceiling else round_up(least)
 
     @property
     def remaining(self) -> float:
@@ -309,7 +309,7 @@ class Ledger:
 
     def _enter(self, records: list[dict[str, Any]]) -> None:
         """Add entries and digests that are in the file; entries that lock nothing are added up together."""
-        added, known, together, digests = self._filter, dict(self._entries), list[Charge](), dict(self._digests)
+        added, known, together, digests = self._filter, dict(self._entries), list[Sequence[Charge]](), dict(self._digests)
         for record in records:
             if "digest" in record:
                 keep_once(digests, record, known)
@@ -320,11 +320,11 @@ class Ledger:
                 raise ValueError("an entry is there twice")
             known[entry.id] = entry
             if entry.way == "open":
-                together.extend(entry.charges)
+                together.append(entry.charges)
             else:
                 order = None if entry.way in ("pure", "gaussian") else Fraction(float(entry.way))
-                added, together = added.plus(together).locked(entry.charges, order, entry.way == "gaussian"), []
-        self._filter, self._entries, self._digests = added.plus(together) if together else added, known, digests
+                added, together = added.plus(*together).locked(entry.charges, order, entry.way == "gaussian"), []
+        self._filter, self._entries, self._digests = added.plus(*together) if together else added, known, digests
 
     def __repr__(self) -> str:
         budget = f"epsilon={float(self.ceiling.epsilon)!r}, delta={float(self.ceiling.delta)!r}"

@@ -25,7 +25,7 @@ def read_ledger(path: str | Path) -> LedgerFile:
     """Return what a ledger holds; raise a DataError unless every line checks. A last line that was cut short does not count."""
     check_path(path, "verify", "ledger")
     content = Path(path).read_bytes()
-    if not content.startswith(b'{"format": "spinney-ledger/1"'):
+    if not content.startswith((b'{"format": "spinney-ledger/1"', b'{"format": "spinney-ledger/2"')):
         raise DataError(f"{path} is not a ledger.\nHint: name the file of 'spinney ledger open'.")
     check, found = "", LedgerFile({}, {})
     for i, line in enumerate(content.split(b"\n")[:-1]):

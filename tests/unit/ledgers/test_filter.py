@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -17,13 +17,6 @@ from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsil
 
 PHI = NormalDist().cdf
 MICRO = Fraction(1, 10**6)
-
-
-@dataclass(frozen=True)
-class Approximate(Charge):
-    """A charge that also needs a delta of its own."""
-
-    delta: Fraction = Fraction(0)
 
 
 def pure(amount):
@@ -68,8 +61,21 @@ def composed_delta(one, epsilon):
 @given(charges, st.sampled_from([1e-2, 1e-4, 1e-7]))
 @settings(deadline=None, derandomize=True, max_examples=60)
 def test_the_stated_total_covers_the_exact_composition(one, delta):
-    stated = Tally(one).epsilon(Budget.of(1, delta).delta)
+    stated = Tally([one]).epsilon(Budget.of(1, delta).delta)
     assert composed_delta(one, float(stated)) <= delta * (1 + 1e-9) + 1e-15
+    apart = Tally([charge] for charge in one).epsilon(Budget.of(1, delta).delta)
+    assert composed_delta(one, float(apart)) <= delta * (1 + 1e-9) + 1e-15
+    assert apart <= stated * (1 + Fraction(1, 10**12))
+
+
+@given(st.lists(amounts, min_size=1, max_size=6), st.data())
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_what_a_release_pools_costs_no_more_than_it_was_charged(numbers, data):
+    order = data.draw(st.fractions(Fraction(11, 10), 100))
+    groups = data.draw(st.lists(st.integers(0, 3), min_size=len(numbers), max_size=len(numbers)))
+    pooled = [sum(n for n, g in zip(numbers, groups, strict=True) if g == group) for group in range(4)]
+    exact = sum((min(e, order * e * e / 2) for e in pooled), start=Fraction(0))
+    assert exact <= Tally([[pure(number) for number in numbers]]).cost(order)
 
 
 @given(st.lists(charges, max_size=4), st.sampled_from([1e-3, 1e-6, 1e-9]), st.sampled_from(["sums", "choose"]))
@@ -78,29 +84,30 @@ def test_the_stated_total_is_never_above_plain_sums(releases, delta, question):
     releases = [[replace(charge, question=question) for charge in one] for one in releases]
     together = [charge for one in releases for charge in one]
     exact = Budget.of(1, delta).delta
-    stated = Tally(together).epsilon(exact)
+    stated = Tally(releases).epsilon(exact)
     assert stated <= total_epsilon(together, exact)
     assert stated <= sum(total_epsilon(one, exact / len(releases)) for one in releases)
-    if question == "choose":  # of Gaussian noise, delta alone may pay for one release and not for all
+    if question == "choose" and delta < 1e-4:  # delta alone may pay for one release and not for all
         assert stated <= sum(total_epsilon(one, exact) for one in releases)
 
 
 @given(st.lists(amounts, max_size=20))
 @settings(deadline=None, derandomize=True, max_examples=50)
 def test_without_delta_the_total_is_the_exact_sum(numbers):
-    one = filter_of(1000).plus(map(pure, numbers))
+    one = filter_of(1000).plus(*([pure(number)] for number in numbers))
     assert one.tally.epsilon(Fraction(0)) == one.total == sum(numbers)
 
 
-def test_many_small_pure_charges_cost_less_together():
-    tally = Tally([pure(Fraction(1, 100))] * 400)
+def test_many_small_pure_releases_cost_less_together():
+    tally = Tally([[pure(Fraction(1, 200))] * 2] * 400)
+    assert Tally([[pure(Fraction(1, 100))] * 400]).epsilon(MICRO) > 3.9  # of one release, which may pool them, they do not
     assert tally.pure == 4
     assert tally.epsilon(MICRO) < 1.2
     assert tally.epsilon(Fraction(0)) == 4
 
 
 def test_a_mix_of_ways_beats_both_ways():
-    small, large = [pure(Fraction(1, 100))] * 400, [pure(1)]
+    small, large = [[pure(Fraction(1, 100))]] * 400, [[pure(1)]]
     mixed = Tally([*small, *large]).epsilon(MICRO)
     assert mixed < 5
     assert mixed < zcdp_epsilon(float(400 * Fraction(1, 20000) + Fraction(1, 2)), 1e-6) - 0.1
@@ -139,7 +146,7 @@ def test_there_is_no_conversion_without_delta():
     assert overhead(Fraction(2), Fraction(0)) == overhead(Fraction(1), MICRO) == math.inf
     assert fixed_ways(Budget.of(1)) == ()
     assert filter_of(1).plus([rho(Fraction(1, 10**9))]).total == math.inf
-    assert Tally([rho(Fraction(1, 10**9))]).epsilon(Fraction(0)) == math.inf
+    assert Tally([[rho(Fraction(1, 10**9))]]).epsilon(Fraction(0)) == math.inf
 
 
 @pytest.mark.parametrize("delta", [0.5, 1e-6, 1e-100])
@@ -251,7 +258,7 @@ def test_a_later_release_may_not():
 
 
 def approximate(epsilon, delta):
-    return Approximate("c", "cover", Measure.PURE, Fraction(epsilon), Fraction(delta))
+    return Charge("c", "cover", Measure.PURE, Fraction(epsilon), Fraction(delta))
 
 
 def test_charges_with_a_delta_of_their_own_use_half_of_it_at_most():
@@ -273,7 +280,7 @@ def test_one_release_may_take_all_of_delta_for_its_own():
     assert not one.accept([rho(Fraction(1, 10**9))]).fits
     assert not one.accept([approximate(0, Fraction(1, 10**9))]).fits
     assert filter_of(1, 1e-6).accept([approximate(1, 2 * MICRO)]).total == math.inf
-    assert Tally([approximate(1, 2 * MICRO)]).epsilon(MICRO) == math.inf
+    assert Tally([[approximate(1, 2 * MICRO)]]).epsilon(MICRO) == math.inf
 
 
 def test_a_locked_ledger_keeps_what_it_set_aside():
