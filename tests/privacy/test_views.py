@@ -153,7 +153,7 @@ def test_a_charge_spent_in_a_view_is_spent_everywhere(first, curator, charge):
     outside = curator(ROWS, [asked], SecureSource())
     inside = outside.within(INNER)
     assert inside.ledger is outside.ledger
-    assert inside.unit is outside.unit
+    assert inside.unit == outside.unit
     (inside if first == "inside" else outside).ask(Counts(Whole()), asked)
     assert outside.ledger.entries == (asked,)
     for private in (inside, outside, outside.within(OUTER["box"]), inside.within(INNER)):

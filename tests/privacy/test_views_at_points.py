@@ -97,7 +97,7 @@ def test_nothing_is_read_before_a_question_is_charged(charge):
     from spinney.curators.snapped import SnappedBackend
 
     view = SnappedBackend(Untouchable(), SPACE)
-    assert view.ground.space is SPACE
+    assert view.ground.given is SPACE
     with pytest.raises(AssertionError, match="rows were read"):
         view.exact(Labels(np.zeros(5, np.int64), 1))
 
@@ -107,7 +107,7 @@ def test_a_charge_spent_at_points_is_spent_everywhere(curator, charge):
     outside = curator(ROWS, [asked], SecureSource())
     inside = outside.at(SPACE)
     assert inside.ledger is outside.ledger
-    assert inside.unit is outside.unit
+    assert inside.unit == outside.unit
     inside.ask(Counts(Labels(np.zeros(5, np.int64), 1)), asked)
     for private in (inside, outside.at(SPACE)):
         with pytest.raises(BudgetError):

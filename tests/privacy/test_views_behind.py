@@ -185,7 +185,7 @@ def test_a_charge_spent_behind_a_door_is_spent_everywhere(curator, charge):
     asked = charge("counts")
     outside = curator(ROWS, [asked], SecureSource())
     views = [make(outside) for make in VIEWS.values()]
-    assert all(view.ledger is outside.ledger and view.unit is outside.unit for view in views)
+    assert all(view.ledger is outside.ledger and view.unit == outside.unit for view in views)
     views[1].ask(Counts(Whole()), asked)
     for private in (outside, *views, views[1].near(CENTERS, [1])):
         with pytest.raises(BudgetError):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose
 from spinney.privacy.pricing import Unit
+from spinney.questions.cover import Family
 from spinney.questions.ground import Ground
 from spinney.releases.centers import Release
 from spinney.releases.objectives import counted_words, objective_of, title_of
@@ -56,6 +58,11 @@ class Problem(ABC):
     what: ClassVar[str]
     #: Columns of numbers; 0 if rows are none.
     n_features: int = 0
+
+    @property
+    def shown(self) -> Self:
+        """A copy for an algorithm, which may be anyone's: what it does to the copy changes no promise. Spaces are not copied."""
+        return deepcopy(self, {id(value): value for value in vars(self).values() if type(value) in (FiniteMetric, Family)})
 
     @property
     @abstractmethod
@@ -311,8 +318,8 @@ class Algorithm(ABC):
 
 def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:
     """Return the charges of an algorithm in the order of asking; one that has no `plan` gets them from its parts."""
-    plan = getattr(algorithm, "plan", None)
-    return tuple(charges_of(problem.budget, algorithm.parts(problem)) if plan is None else plan(problem))
+    plan, shown = getattr(algorithm, "plan", None), problem.shown
+    return tuple(charges_of(problem.budget, algorithm.parts(shown)) if plan is None else plan(shown))
 
 
 def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:

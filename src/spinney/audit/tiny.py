@@ -25,11 +25,8 @@ Rows = tuple[int, ...]
 class OpenLedger:
     """Takes every charge: for questions that are asked again and again."""
 
-    def spend(self, charge: Any, question: str) -> None:
+    def spend(self, charge: Any, question: str, record: Any) -> None:
         """Take it."""
-
-    def keep(self, record: Any) -> None:
-        """Forget it."""
 
 
 def data_sets(n_points: int, most: int) -> list[Rows]:

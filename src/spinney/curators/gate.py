@@ -1,8 +1,9 @@
 """The gate: the one place where exact numbers about private rows become private answers.
 
 A curator holds a backend, which answers exact aggregates, the ledger of the fit and the source of noise. `ask` refuses what is
-not on the list of questions, checks public arguments, charges the ledger, and only then lets the question answer. Nothing else
-leads to the rows: an algorithm that only asks is private by construction.
+not on the list of questions, makes a question of its own from the fields of the one that it was given, checks its public
+arguments, charges the ledger, and only then lets it answer. Nothing else leads to the rows: an algorithm that only asks is
+private by construction.
 
 Proofs: ``proofs/questions.md`` and the pages that `spinney.questions.catalog` names.
 """
@@ -26,6 +27,7 @@ from spinney.questions.arrays import require
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose
+from spinney.questions.copying import rebuilt
 from spinney.questions.cost import Cost, CostAnswer
 from spinney.questions.counts import CountAnswer, Counts
 from spinney.questions.cover import Cover
@@ -69,13 +71,23 @@ class Curator:
         self._rows = nonprivate_rows
         self._source = source
         self._turn = threading.RLock() if turn is None else turn
-        self.unit = unit
-        self.ledger = ledger
+        self._unit = Unit(unit.adjacency, unit.max_rows)
+        self._ledger = ledger
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected; a copy."""
+        return Unit(self._unit.adjacency, self._unit.max_rows)
+
+    @property
+    def ledger(self) -> FitLedger:
+        """What was planned, and what was spent of it."""
+        return self._ledger
 
     @property
     def ground(self) -> Ground:
-        """The public ground that rows lie on."""
-        return self._rows.ground
+        """The public ground that rows lie on; a copy."""
+        return self._rows.ground.shown
 
     @overload
     def ask(self, question: Counts, charge: Charge) -> CountAnswer: ...
@@ -113,16 +125,17 @@ class Curator:
             raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
         if type(charge) is not Charge:  # another class could say that it equals the planned one
             raise TypeError("Only a planned charge pays for a question.")
-        charge = Charge.copy_of(charge)
-        question.check(self.ground)
+        charge, ground = Charge.copy_of(charge), self._rows.ground
+        question = rebuilt(question, ground)
+        question.check(ground)
         require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
         with self._turn:
-            self.ledger.spend(charge, name)
+            self._ledger.spend(charge, name, question.kind(ground).record(charge, self._unit))
             tell(f"asking {name}: {charge.name}")
             try:
                 return self._answer(name, question, charge)
             except DataError as error:
-                spent, budget = float(self.ledger.epsilon), float(self.ledger.budget.epsilon)
+                spent, budget = float(self._ledger.epsilon), float(self._ledger.budget.epsilon)
                 error.add_note(
                     f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent:.6g} of {budget:g}."
                 )
@@ -130,27 +143,26 @@ class Curator:
 
     def _answer(self, name: str, question: Question, charge: Charge) -> Any:
         """Answer a question that is paid for."""
+        rows, ground, unit, source = self._rows, self._rows.ground, self._unit, self._source
         with sealed():
-            self.ledger.keep(question.kind(self.ground).record(charge, self.unit))
-            source = self._source
             if type(source) is not Watched:
-                return question.answer(self._rows, self.ground, charge, self.unit, source)
-            watched = source.ask(name, question, self.ground, charge, self.unit)
-            answer = question.answer(self._rows, self.ground, charge, self.unit, watched)
+                return question.answer(rows, ground, charge, unit, source)
+            watched = source.ask(name, question, ground, charge, unit)
+            answer = question.answer(rows, ground, charge, unit, watched)
             watched.end(answer)
             return answer
 
     def preview(self, kind: Kind, charge: Charge) -> Any:
         """Return the noise that a charge buys for a question of this kind; nothing is asked or spent."""
-        return kind.noise(charge, self.unit)
+        return kind.noise(charge, self.unit)  # a copy: a kind may be anyone's
 
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
         """Return one charge for one question of this name, in the place of several of the plan that are not spent yet."""
-        return self.ledger.pool(charges, question)
+        return self._ledger.pool(charges, question)
 
     def within(self, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
-        return Curator(self._rows.within(domain), self.unit, self.ledger, self._source, self._turn)
+        return Curator(self._rows.within(domain), self._unit, self._ledger, self._source, self._turn)
 
     def projected(self, directions: FloatArray, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that sees each row in the columns of a public projection.
@@ -164,7 +176,7 @@ class Curator:
         domain : Domain
             Of m columns.
         """
-        return Curator(self._rows.projected(directions, domain), self.unit, self.ledger, self._source, self._turn)
+        return Curator(self._rows.projected(directions, domain), self._unit, self._ledger, self._source, self._turn)
 
     def near(self, centers: FloatArray, kept: IntArray) -> Curator:
         """Return a curator over the same ledger and noise, and over those rows whose nearest center is one of the kept ones.
@@ -176,11 +188,11 @@ class Curator:
         kept : array of int
             Places of centers; none leave no row.
         """
-        return Curator(self._rows.near(centers, kept), self.unit, self.ledger, self._source, self._turn)
+        return Curator(self._rows.near(centers, kept), self._unit, self._ledger, self._source, self._turn)
 
     def at(self, space: FiniteMetric) -> Curator:
         """Return a curator over the same rows, ledger and noise that sees each row as the nearest of public points.
 
         Questions about points can then be asked of rows of numbers. Nothing is read before the first of them is charged.
         """
-        return Curator(self._rows.at(space), self.unit, self.ledger, self._source, self._turn)
+        return Curator(self._rows.at(space), self._unit, self._ledger, self._source, self._turn)

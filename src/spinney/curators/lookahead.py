@@ -57,7 +57,7 @@ class LookAhead(NumberBackend):
 
     def _cell_counts(self, cells: TreeCells, levels_below: int = 0) -> IntArray:
         """Return exact counts of tree cells: those that are known, and the others by one pass."""
-        if self._known is None or self._known.splits is not cells.splits:
+        if self._known is None or not cells.splits.route.equals(self._known.route):
             self._known = KnownCounts(cells.splits)
         counts = self._known.find(cells)
         missing = np.flatnonzero(counts < 0)
@@ -86,7 +86,7 @@ class KnownCounts:
     """Exact counts of the cells of a tree, as far as they are known: a few levels of all cells, and what was asked before."""
 
     def __init__(self, splits: Splits) -> None:
-        self.splits = splits
+        self.route = splits.route.copied()
         self._asked: dict[int, tuple[CodeArray, IntArray]] = {}
         self._floors: list[IntArray] = []
         self._base, self._depth, self._table = np.empty((0, splits.words), np.uint64), 0, np.empty(0, np.int64)

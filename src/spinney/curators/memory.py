@@ -33,7 +33,7 @@ from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
 from spinney.tables.files import Table
-from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
+from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 
 __all__ = ["ArrayRows", "MemoryBackend"]
 
@@ -72,8 +72,8 @@ class MemoryBackend(NumberBackend):
         super()._forget()
         self._walked: tuple[PlaneCells, NDArray[np.int32]] | None = None
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
-        self._sorted: tuple[Splits, CodeArray] | None = None
-        self._deep: tuple[Splits, CodeArray, CodeArray] | None = None
+        self._sorted: tuple[Route, CodeArray] | None = None
+        self._deep: tuple[Route, CodeArray, CodeArray] | None = None
 
     def _chunk(self, start: int) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
         """Return a chunk of rows, its mask and its start."""
@@ -163,10 +163,10 @@ class MemoryBackend(NumberBackend):
         return counts
 
     def _sorted_codes(self, splits: Splits) -> CodeArray:
-        if self._sorted is None or self._sorted[0] is not splits:
+        if self._sorted is None or not splits.route.equals(self._sorted[0]):
             codes = self._path_codes(splits, 1)[:, 0]
             codes.sort()
-            self._sorted = splits, codes
+            self._sorted = splits.route.copied(), codes
         return self._sorted[1]
 
     def _path_codes(self, splits: Splits, words: int, inside: CodeArray | None = None) -> CodeArray:
@@ -183,9 +183,10 @@ class MemoryBackend(NumberBackend):
     def _deep_counts(self, cells: TreeCells) -> IntArray:
         """Count cells below the first word, among the rows whose first word belongs to one of them."""
         needed = np.unique(cells.codes[:, 0])
-        if self._deep is None or self._deep[0] is not cells.splits or not np.isin(needed, self._deep[1]).all():
+        route = cells.splits.route
+        if self._deep is None or not route.equals(self._deep[0]) or not np.isin(needed, self._deep[1]).all():
             codes = self._path_codes(cells.splits, cells.splits.words, needed)
-            self._deep = cells.splits, needed, codes[np.lexsort(codes.T[::-1])]
+            self._deep = route.copied(), needed, codes[np.lexsort(codes.T[::-1])]
         codes = self._deep[2]
         after = cells.codes.copy()  # the largest code of each cell
         for word in range(after.shape[1]):

@@ -96,7 +96,9 @@ class NumberBackend(Backend):
 
     def within(self, domain: Domain) -> Self:
         """Return a backend over the same rows that clips them to another public domain, and remembers nothing of this one."""
-        return self._behind(self.ground.within(domain), narrowed(self._door, domain))
+        ground = self.ground.within(domain)
+        assert ground.domain is not None
+        return self._behind(ground, narrowed(self._door, ground.domain))
 
     def projected(self, directions: FloatArray, domain: Domain) -> Self:
         """Return a backend over the same rows that projects them on public directions and clips them to a public domain."""

@@ -34,11 +34,11 @@ class SnappedBackend(DemandBackend):
 
     def __init__(self, nonprivate_rows: Backend, space: FiniteMetric) -> None:
         require(type(space) is FiniteMetric, "rows are seen at the points of a FiniteMetric")
-        source = space.source
+        self.ground = Ground(None, space.n_points, space)
+        source = self._space.source
         require(type(source) is Coordinates and not source.manhattan, "rows are seen at points with coordinates")
         assert isinstance(source, Coordinates)
         finite_points(source.points, nonprivate_rows.ground.n_features, "points")
-        self.ground = Ground(None, space.n_points, space)
         self._numbers, self._rings = nonprivate_rows, Rings(source.points)
         self._tables = {}
 

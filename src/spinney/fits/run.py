@@ -78,7 +78,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
             curator = rows.gate(backend, problem.unit, spent, source)
-            result = algorithm.run(curator, problem, {charge.name: charge for charge in spent.planned}, rng)
+            result = algorithm.run(curator, problem.shown, {charge.name: charge for charge in spent.planned}, rng)
         promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
         release = problem.release(result, algorithm.name, rows.columns, promise)

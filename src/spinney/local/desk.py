@@ -69,7 +69,7 @@ class Till:
     """
 
     def __init__(self, ledger: FitLedger) -> None:
-        self.ledger = ledger
+        self._ledger = ledger
         self._asked: dict[str, list[dict[str, Any]]] = {}
 
     def paid(self, text: str, charge: Charge) -> dict[str, Any]:
@@ -89,8 +89,7 @@ class Till:
             if not (apart and dealt and alike):
                 raise BudgetError(f"The charge {charge.name!r} has paid for a question to these users before.")
         if not before:
-            self.ledger.spend(charge, "reports")
-            self.ledger.keep(record_of_reports(asked, charge))
+            self._ledger.spend(charge, "reports", record_of_reports(asked, charge))
         before.append(asked)
         return asked
 
@@ -115,7 +114,17 @@ class Desk:
         if not unit.replaces or unit.max_rows != 1:
             raise BudgetError("A user's report protects what the user says: neighbors replace one row.")
         self._users, self._source, self._till = users, source, Till(ledger)
-        self.unit, self.ledger = unit, ledger
+        self._unit, self._ledger = Unit(unit.adjacency, unit.max_rows), ledger
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected; a copy."""
+        return Unit(self._unit.adjacency, self._unit.max_rows)
+
+    @property
+    def ledger(self) -> FitLedger:
+        """What was planned, and what was spent of it."""
+        return self._ledger
 
     def ask(self, text: str, charge: Charge) -> ReportTally:
         """Ask the users of a question's group, and return what their reports add up to.
@@ -127,12 +136,13 @@ class Desk:
         charge : Charge
             Of the plan. Questions of one charge ask different users.
         """
+        charge = Charge.copy_of(charge)
         asked = self._till.paid(text, charge)
         tell(f"asking users: {charge.name}")
         with sealed():
             source: Any = self._source
             if type(source) is Watched:
-                source = source.ask("reports", Reports(text), self._users.ground, charge, self.unit)
+                source = source.ask("reports", Reports(text), self._users.ground, charge, self._unit)
             users, exact = self._users.exact(asked)
             tally = ReportTally(asked, users, self._answered(asked, users, exact, source))
             if type(source) is Watched:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +27,11 @@ class FitLedger:
         here, and copies are kept.
     """
 
+    #: Nothing else can be set on a ledger, so nothing stands in for its methods.
+    __slots__ = ("_budget", "_entries", "_open", "_planned", "_records")
+
     def __init__(self, budget: Budget, planned: tuple[Charge, ...]) -> None:
+        budget = Budget(budget.epsilon, budget.delta)
         planned = tuple(Charge.copy_of(charge) for charge in planned)
         if any(charge.amount == 0 for charge in planned):
             raise BudgetError("The plan has a charge of nothing: every question must be paid for.")
@@ -36,10 +41,15 @@ class FitLedger:
             raise BudgetError("The plan names two charges alike.")
         if total_epsilon(planned, budget.delta) > budget.epsilon:
             raise BudgetError("The plan spends more than its budget.")
-        self.budget, self._planned = budget, planned
+        self._budget, self._planned = budget, planned
         self._open = {charge.name: Charge.copy_of(charge) for charge in planned}  # those handed out may be changed
         self._entries: list[Charge] = []
         self._records: list[dict[str, Any]] = []
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent; a copy."""
+        return Budget(self._budget.epsilon, self._budget.delta)
 
     @property
     def planned(self) -> tuple[Charge, ...]:
@@ -53,17 +63,13 @@ class FitLedger:
 
     @property
     def records(self) -> tuple[dict[str, Any], ...]:
-        """What was told of the noise of each charge spent, in order."""
-        return tuple(self._records)
-
-    def keep(self, record: dict[str, Any]) -> None:
-        """Keep the public facts about the noise of the charge spent last, for the release."""
-        self._records.append(record)
+        """What was told of the noise of each charge spent, in order; copies."""
+        return tuple(deepcopy(self._records))
 
     @property
     def epsilon(self) -> Amount:
         """The epsilon spent so far, at the budget's delta."""
-        return total_epsilon(self._entries, self.budget.delta)
+        return total_epsilon(self._entries, self._budget.delta)
 
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
         """Put planned charges that are still open together: one question of their whole amount in the place of several.
@@ -89,8 +95,10 @@ class FitLedger:
         self._open[whole.name] = whole
         return Charge.copy_of(whole)
 
-    def spend(self, charge: Charge, question: str) -> None:
-        """Record a charge before its question is answered."""
+    def spend(self, charge: Charge, question: str, record: dict[str, Any] | None = None) -> None:
+        """Record a charge before its question is answered, and the public facts about its noise, for the release."""
+        charge = Charge.copy_of(charge)
         if charge.question != question or self._open.pop(charge.name, None) != charge:
             raise BudgetError(f"The question {question!r} has no open charge named {charge.name!r} in the plan.")
-        self._entries.append(Charge.copy_of(charge))
+        self._entries.append(charge)
+        self._records.append(record or {})

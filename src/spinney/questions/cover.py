@@ -94,10 +94,11 @@ class Family:
 
         given = self.members
         require(type(given) is csr_array, "a family must be a scipy csr_array")
+        places = (frozen(part, None) for part in (given.indices, given.indptr))
+        members = csr_array((frozen(given.data != 0, np.int8), *places), shape=given.shape)
         # All entries are looked at here: what is wrong with a point must not show by whether some row is there.
-        given.check_format(full_check=True)
-        places = (frozen(part, part.dtype) for part in (given.indices, given.indptr))
-        object.__setattr__(self, "members", csr_array((frozen(given.data != 0, np.int8), *places), shape=given.shape))
+        members.check_format(full_check=True)
+        object.__setattr__(self, "members", members)
 
     @property
     def n_sets(self) -> int:

@@ -5,7 +5,7 @@ Backends ask the ground about the rows' own places, so it is made of the library
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,25 @@ class Ground:
     space: FiniteMetric | None = None
 
     def __post_init__(self) -> None:
+        # What is checked is what is kept: a copy, which the maker of the ground does not hold.
+        object.__setattr__(self, "_given", self.space)
         if self.domain is not None:
-            _check_domain(self.domain)
-            copied = Domain(frozen(self.domain.lower), frozen(self.domain.upper), float(self.domain.radius))
-            object.__setattr__(self, "domain", copied)
+            object.__setattr__(self, "domain", _copied_domain(self.domain))
         if self.space is not None:
-            _check_space(self.space, self.n_points)
+            object.__setattr__(self, "space", _copied_space(self.space, self.n_points))
+
+    @property
+    def given(self) -> FiniteMetric | None:
+        """The space that `space` is a copy of: what questions may name."""
+        space: FiniteMetric | None = self.__dict__["_given"]
+        return space
+
+    @property
+    def shown(self) -> Ground:
+        """The same ground to look at: what is done to it changes nothing here."""
+        found = Ground(self.domain, self.n_points)
+        object.__setattr__(found, "space", self.given)
+        return found
 
     @property
     def n_features(self) -> int:
@@ -55,14 +68,17 @@ class Ground:
         return ground
 
 
-def _check_domain(domain: Domain) -> None:
+def _copied_domain(given: Domain) -> Domain:
     what = "a Domain must have finite bounds, each lower one below its upper one"
-    require(type(domain) is Domain, what)
+    require(type(given) is Domain, what)
+    plain = all(type(bound) is np.ndarray and bound.dtype == np.float64 for bound in (given.lower, given.upper))
+    require(plain and isinstance(given.radius, float), what)
+    domain = Domain(frozen(given.lower), frozen(given.upper), float(given.radius))
     for bound in (domain.lower, domain.upper):
-        plain = type(bound) is np.ndarray and bound.ndim == 1 and bound.dtype == np.float64 and bound.size
-        require(plain and (np.abs(bound) < LONGEST).all(), what)  # not missing either
+        require(bound.ndim == 1 and bound.size and (np.abs(bound) < LONGEST).all(), what)  # not missing either
     require(domain.lower.size == domain.upper.size and (domain.upper - domain.lower > SHORTEST).all(), what)
-    require(isinstance(domain.radius, float) and domain.radius > SHORTEST, what)
+    require(domain.radius > SHORTEST, what)
+    return domain
 
 
 def _are_places(array: Any, most: int) -> bool:
@@ -70,20 +86,26 @@ def _are_places(array: Any, most: int) -> bool:
     return bool(plain and (array >= 0).all() and (array <= most).all())
 
 
-def _check_space(space: FiniteMetric, n: int) -> None:
+def _copied_space(given: FiniteMetric, n: int) -> FiniteMetric:
     what = "a space must be a FiniteMetric as from_matrix, from_points or from_graph make it"
-    require(type(space) is FiniteMetric and space.n_points == n >= 1, what)
+    require(type(given) is FiniteMetric and type(n) is int and given.n_points == n >= 1, what)
+    source: Any = given.source
+    require(type(source) in (Matrix, Coordinates, Network), what)
+    parts = [getattr(source, one.name) for one in fields(source)]
+    require(all(type(part) in (np.ndarray, bool) for part in parts), what)
+    source = type(source)(*(frozen(part, None) if type(part) is np.ndarray else part for part in parts))
+    space = FiniteMetric(source, n, frozen(given.candidates, None), None)
+    if "diameter" in vars(given):  # public, and slow to find; whatever it is, a cost stays in its range
+        vars(space)["diameter"] = float(given.diameter)
     require(_are_places(space.candidates, n - 1) and space.candidates.size, what)
-    source: Any = space.source
     if type(source) is Network:
         require(_are_places(source.starts, len(source.ends)) and _are_places(source.ends, n - 1), what)
         starts, ends, lengths = source.starts, source.ends, source.lengths
         whole = starts.size == n + 1 and starts[0] == 0 and starts[-1] == ends.size and (np.diff(starts) >= 0).all()
-        require(whole and type(lengths) is np.ndarray and lengths.shape == ends.shape and (lengths >= 0).all(), what)
+        require(whole and lengths.shape == ends.shape and lengths.dtype == np.float64 and (lengths >= 0).all(), what)
     elif type(source) is Matrix:
-        values = source.values
-        require(type(values) is np.ndarray and values.shape == (n, n) and values.dtype.kind == "f", what)
+        require(source.values.shape == (n, n) and source.values.dtype.kind == "f", what)
     else:
-        require(type(source) is Coordinates, what)
         points = source.points
-        require(type(points) is np.ndarray and points.ndim == 2 and len(points) == n and points.dtype == np.float64, what)
+        require(points.ndim == 2 and len(points) == n and points.dtype == np.float64, what)
+    return space

@@ -55,6 +55,14 @@ class Route(NamedTuple):
         """Return the first levels."""
         return Route(self.axes[:last], self.shifts[:last], self.fractions[:last])
 
+    def copied(self) -> Route:
+        """Return a copy that cannot be written to."""
+        return Route(*map(_closed, self))
+
+    def equals(self, other: Route) -> bool:
+        """Whether both split alike."""
+        return all(np.array_equal(mine, theirs) for mine, theirs in zip(self, other, strict=True))
+
 
 @dataclass(frozen=True)
 class Splits:
@@ -65,7 +73,7 @@ class Splits:
     densities: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "route", Route(*map(_closed, self.route)))
+        object.__setattr__(self, "route", Route(*self.route).copied())
         object.__setattr__(self, "densities", _closed(self.densities))
 
     @classmethod

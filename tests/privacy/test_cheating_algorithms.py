@@ -1,0 +1,493 @@
+"""Own algorithms that cheat through public names: each is refused, or answered as if it were honest.
+
+The gate asks a question that it made itself, from the declared fields of the one that it was given. Frames, the garbage
+collector, private names and classes that the caller patched are outside the promise (docs/own-algorithms.md).
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
+from spinney.algorithms.problem import Algorithm, Result
+from spinney.curators.demand import DemandBackend
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.blocks import Blocks
+from spinney.questions.catalog import CATALOG
+from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.copying import QUESTIONS, rebuilt
+from spinney.questions.cost import Cost
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.cover import Balls, Cover, Family
+from spinney.questions.form import form
+from spinney.questions.ground import Ground
+from spinney.questions.grow import Grow
+from spinney.questions.levels import Levels
+from spinney.questions.minimize import Minimize
+from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, Whole
+from spinney.questions.persons import Persons
+from spinney.questions.sums import Sums
+from spinney.questions.totals import Totals
+from spinney.spaces.box import Box, Domain
+from spinney.spaces.described import ABSENT
+from spinney.trees.quadtree import Splits, TreeCells
+
+ROWS = np.random.default_rng(0).uniform(size=(50, 2))
+CENTERS = np.array([[0.2, 0.2], [0.8, 0.7]])
+DEMAND = np.array([0, 0, 1, 5])
+NONE = np.empty(0, dtype=np.int64)
+UNIT = Unit(Adjacency.REPLACE, 3)
+SECRETS = []
+
+
+def plane():
+    return Box(0, 1).domain(2)
+
+
+def space_of():
+    return FiniteMetric.from_points(np.arange(6.0)[:, None])
+
+
+def put(value, name, new):
+    object.__setattr__(value, name, new)
+    return value
+
+
+def steal(*given, **named):
+    SECRETS.append(given or named)
+    return given[0] if given else None
+
+
+class Own(np.ndarray):
+    def __array__(self, *given):
+        SECRETS.append(given)
+        return super().__array__(*given)
+
+
+class AllEqual(Charge):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def curator_of(question, ground=None, unit=UNIT, amount=1):
+    """Return a curator with one open charge for this question, over rows or demand, with noise that can be repeated."""
+    charge, source = Charge("one", question, Measure.PURE, Fraction(amount)), SeededSource(0)
+    ground = Ground(plane()) if ground is None else ground
+    ledger = FitLedger(Budget.of(1.0), (charge,))
+    if ground.domain is None:
+        backend = DemandBackend(DEMAND, ground, unit, source.key)
+    else:
+        backend = MemoryBackend(ROWS, ground, unit, source.key)
+    return Curator(backend, unit, ledger, source), charge
+
+
+def questions(space=None):
+    """Return one question of each kind, by its name and what it is asked about, and more for its parts."""
+    space = space_of() if space is None else space
+    sites = Ground(None, 6, space)
+    splits = Splits.of(plane())
+    planes = PlaneCells.root(np.eye(2)).split(np.ones(1, bool), np.zeros(1, np.int64), np.full(1, 0.5))
+    clusters = Clusters(CENTERS[:, :1])
+    numbers, behind = Ground(plane()), Ground(Domain(np.zeros(2), np.array([1.0, ABSENT]), math.inf))
+    return [
+        ("counts", numbers, Counts(Whole())),
+        ("counts", numbers, Counts(Rings(CENTERS, np.array([0.1, 0.3]), np.ones(2)))),
+        ("counts", numbers, Counts(TreeCells.grid(splits, 3))),
+        ("counts", numbers, Counts(planes)),
+        ("counts", numbers, Counts(ColumnBins(3))),
+        ("counts", behind, Counts(clusters)),
+        ("counts", behind, Counts(ClusterBins(clusters, np.array([4])))),
+        ("counts", sites, Counts(Labels(np.arange(6) % 2, 2))),
+        ("grow", numbers, Grow(splits, 1, 5)),
+        ("levels", numbers, Levels(splits, 0, 3, 2.0)),
+        ("sums", numbers, Sums(CENTERS, "mean", np.ones(2), CENTERS + 0.1, np.ones(2))),
+        ("sums", numbers, Sums(planes, "box", np.ones(2), CENTERS)),
+        ("cost", numbers, Cost(CENTERS, 2, CENTERS[::-1] + 0.1, 0.5)),
+        ("minimize", numbers, Minimize(CENTERS, np.ones(2))),
+        ("totals", behind, Totals(clusters, np.array([0]))),
+        ("persons", behind, Persons(clusters)),
+        ("blocks", numbers, Blocks(Sums(CENTERS, "mean", np.ones(2)), 2, 5)),
+        ("choose", sites, Choose(Swaps(space, np.array([0, 3]), NONE))),
+        ("choose", sites, Choose(Sets((np.array([0]), np.array([1, 5]))))),
+        ("cover", sites, Cover(Balls(space, np.array([1.0, 2.0]), (1, 1)))),
+        ("cover", sites, Cover(Family(csr_array(np.eye(6)), (2,)))),
+    ]
+
+
+ALL = range(len(questions()))
+#: What may be shadowed on a question and on what it is made of.
+METHODS = [
+    "answer", "kind", "check", "in_memory", "behind", "first_stages", "n_sets", "newcomers", "after", "leaves", "grows_from",
+    "words", "depth", "merged", "width", "tuples", "blocks", "distances", "distances_between", "fill", "__post_init__", "route",
+    "until", "equals", "diameter",
+]  # fmt: skip
+
+
+def parts_of(value, found=None):
+    """Return a question and all values that it is made of that anything can be set on."""
+    found = [] if found is None else found
+    if hasattr(value, "__dict__") and not isinstance(value, np.ndarray):
+        found.append(value)
+        for part in vars(value).copy().values():
+            parts_of(part, found)
+    elif type(value) is tuple:
+        for part in value:
+            parts_of(part, found)
+    return found
+
+
+def asked(place, cheat=lambda question: None):
+    """Return what a question is answered after an algorithm did something to it; each time from the same start."""
+    name, ground, question = questions()[place]
+    cheat(question)
+    curator, charge = curator_of(name, ground)
+    return form(curator.ask(question, charge)), curator.ledger.entries, curator.ledger.records
+
+
+def test_every_question_of_the_list_is_tried():
+    assert {name for name, _, _ in questions()} == set(CATALOG)
+    assert {type(question) for _, _, question in questions()} == set(QUESTIONS) == {one.question for one in CATALOG.values()}
+
+
+@pytest.mark.parametrize("place", ALL)
+def test_a_copy_asks_the_same_and_shares_nothing(place):
+    _, ground, question = questions()[place]
+    copied = rebuilt(question, ground)
+    held = {id(part) for part in (*parts_of(question), *parts_of(ground.given))}
+    if "Balls" not in repr(question) and "Swaps" not in repr(question):  # a space loses its names on the way
+        assert form(copied) == form(question)
+    for part in parts_of(copied):
+        assert id(part) not in held
+        for array in vars(part).values():
+            if isinstance(array, np.ndarray):
+                assert type(array) is np.ndarray
+                assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("place", ALL)
+def test_what_is_set_on_a_question_or_its_parts_changes_nothing(place):
+    """Methods that are replaced are not called; a field that is replaced is refused, or is what is asked."""
+    honest = asked(place)
+
+    def shadow(question):
+        for part in parts_of(question):
+            declared = set(getattr(type(part), "__dataclass_fields__", ()))
+            for name in METHODS:
+                is_method = name not in declared and not isinstance(getattr(type(part), name, None), property)
+                if is_method and type(part).__module__.startswith("spinney"):
+                    put(part, name, steal)
+
+    assert asked(place, shadow) == honest
+    assert SECRETS == []
+
+
+@pytest.mark.parametrize("place", ALL)
+def test_arrays_of_another_class_and_values_of_no_list_are_refused(place):
+    _, _, question = questions()[place]
+    for part in parts_of(question):
+        if type(part).__module__.startswith("scipy") or type(part) is FiniteMetric or "Coordinates" in type(part).__name__:
+            continue  # a space is known by what it is, not by what it holds
+        for field in getattr(type(part), "__dataclass_fields__", ()):
+            before = getattr(part, field)
+            wrong = [type("Lying", (int,), {})(1), {1: 2}, object()]
+            if isinstance(before, np.ndarray):
+                wrong.append(before.view(Own))
+            for new in wrong:
+                put(part, field, new)
+                name, ground, _ = questions()[place]
+                curator, charge = curator_of(name, ground)
+                with pytest.raises((ValueError, TypeError)):
+                    curator.ask(question, charge)
+                assert curator.ledger.entries == ()
+            put(part, field, before)
+    assert SECRETS == []
+
+
+def test_cells_made_to_overlap_after_they_were_made_are_refused():
+    question = Counts(TreeCells.grid(Splits.of(plane()), 2))
+    codes = question.partition.codes
+    (codes if codes.base is None else codes.base).setflags(write=True)
+    codes.setflags(write=True)
+    codes[:] = 0
+    put(question, "check", steal)
+    curator, charge = curator_of("counts")
+    with pytest.raises(ValueError, match="disjoint"):
+        curator.ask(question, charge)
+    assert curator.ledger.entries == ()
+
+
+def test_planes_that_lead_nowhere_are_refused():
+    cells = PlaneCells.root(np.eye(2))
+    for name, new in (("planes", np.array([7])), ("first_child", np.array([0])), ("normals", np.full((1, 2), np.nan))):
+        wrong = put(put(PlaneCells(cells.normals, cells.planes, cells.offsets, cells.first_child), name, new), "check", steal)
+        curator, charge = curator_of("counts")
+        with pytest.raises(ValueError, match="planes"):
+            curator.ask(Counts(wrong), charge)
+
+
+def test_a_family_with_places_that_are_not_there_is_refused():
+    members = csr_array(np.eye(6))
+    members.indices[0] = 99
+    members.check_format = steal
+    with pytest.raises(ValueError, match=r"indices|index"):
+        Cover(Family(members, (2,)))
+    honest = Family(csr_array(np.eye(6)), (2,))
+    honest.members.indices = members.indices
+    honest.members.check_format = steal
+    curator, charge = curator_of("cover", Ground(None, 6, space_of()))
+    with pytest.raises(ValueError, match=r"indices|index"):
+        curator.ask(Cover(honest), charge)
+    assert curator.ledger.entries == ()
+
+
+def test_the_class_of_a_question_cannot_be_another():
+    class Evil(Counts):
+        def answer(self, *given):
+            return steal(*given)
+
+    question = Counts(Whole())
+    object.__setattr__(question, "__class__", Evil)
+    curator, charge = curator_of("counts")
+    with pytest.raises(TypeError, match="questions of"):
+        curator.ask(question, charge)
+    assert SECRETS == []
+
+
+@pytest.mark.parametrize("name", ["ledger", "unit", "ground"])
+def test_ledger_unit_and_ground_cannot_be_set(name):
+    curator, _ = curator_of("counts")
+    new = {"ledger": FitLedger(Budget.of(99.0), ()), "unit": Unit(), "ground": Ground(plane())}[name]
+    for wrong in (curator, curator.within(plane()), curator.near(CENTERS, np.array([0]))):
+        with pytest.raises(AttributeError):
+            setattr(wrong, name, new)
+        with pytest.raises(AttributeError):
+            object.__setattr__(wrong, name, new)
+
+
+def test_what_is_handed_out_can_be_changed_without_effect():
+    curator, charge = curator_of("counts")
+    put(curator.unit, "max_rows", 1)
+    put(curator.unit, "adjacency", Adjacency.ADD_REMOVE)
+    put(curator.ledger.budget, "epsilon", math.inf)
+    for given in (*curator.ledger.planned, charge):
+        put(given, "amount", Fraction(100))
+    ground = curator.ground
+    for array in (ground.domain.lower, ground.domain.upper):
+        array.setflags(write=True)
+        array[:] = 7
+    put(charge, "amount", Fraction(1))
+    assert form(curator.ask(Counts(Rings(CENTERS)), charge)) == form(_honest(Counts(Rings(CENTERS))))
+    assert curator.ledger.budget == Budget.of(1.0)
+    curator.ledger.records[0].clear()
+    assert curator.ledger.records[0]["name"] == "one"
+
+
+def _honest(question):
+    curator, charge = curator_of("counts")
+    return curator.ask(question, charge)
+
+
+@pytest.mark.parametrize("name", ["spend", "pool", "epsilon", "budget", "planned", "entries"])
+def test_nothing_stands_in_for_what_a_ledger_does(name):
+    curator, charge = curator_of("counts")
+    with pytest.raises(AttributeError):
+        setattr(curator.ledger, name, steal)
+    with pytest.raises(AttributeError):
+        object.__setattr__(curator.ledger, name, steal)
+    curator.ask(Counts(Whole()), charge)
+    with pytest.raises(BudgetError):
+        curator.ask(Counts(Whole()), charge)
+    assert SECRETS == []
+
+
+def test_charges_are_what_the_plan_holds():
+    for wrong in (Fraction(100), math.inf):
+        curator, charge = curator_of("counts")
+        with pytest.raises(BudgetError):
+            curator.ask(Counts(Whole()), put(charge, "amount", wrong))
+    curator, charge = curator_of("counts")
+    lying = AllEqual("one", "counts", Measure.PURE, Fraction(100))
+    with pytest.raises(TypeError, match="planned charge"):
+        curator.ask(Counts(Whole()), lying)
+    with pytest.raises(ParameterError):
+        curator.ledger.spend(lying, "counts", {})
+    with pytest.raises(ParameterError):
+        curator.pool([lying], "counts")
+    assert curator.ledger.entries == ()
+
+
+class OwnKind(Counting):
+    """Notes what it is shown."""
+
+    def noise(self, charge, unit):
+        put(unit, "max_rows", 1)
+        put(charge, "amount", Fraction(1000))
+        return 0
+
+
+def test_a_kind_of_ones_own_changes_nothing():
+    curator, charge = curator_of("counts")
+    assert curator.preview(OwnKind(), Charge("one", "counts", Measure.PURE, Fraction(1))) == 0
+    assert form(curator.ask(Counts(Whole()), charge)) == form(_honest(Counts(Whole())))
+
+
+def test_what_happens_to_a_view_later_changes_nothing():
+    def views(curator):
+        domain = Domain(np.zeros(2), np.full(2, 0.5), math.inf)
+        directions, centers, kept = np.eye(2), CENTERS.copy(), np.array([0])
+        made = [curator.within(domain), curator.projected(directions, domain), curator.near(centers, kept)]
+        return made, [domain.lower, domain.upper, directions, centers, kept], domain
+
+    def answers(change):
+        found = []
+        for place in range(3):
+            curator, charge = curator_of("counts")
+            made, arrays, domain = views(curator)
+            if change:
+                put(domain, "clip", steal)
+                put(domain, "upper", np.full(2, 77.0))
+                for array in arrays:
+                    array[:] = 1
+            found.append(form(made[place].ask(Counts(TreeCells.grid(Splits.of(plane()), 4)), charge)))
+        return found
+
+    assert answers(change=True) == answers(change=False)
+    assert SECRETS == []
+
+
+def test_points_of_a_view_are_copied_with_their_methods():
+    def answer(change):
+        space = FiniteMetric.from_points(CENTERS)
+        curator, charge = curator_of("choose")
+        view = curator.at(space)
+        if change:
+            _tamper(space)
+        return form(view.ask(Choose(Swaps(space, np.array([0]), NONE)), charge))
+
+    assert answer(change=True) == answer(change=False)
+    assert SECRETS == []
+
+
+def _tamper(space):
+    for name in ("blocks", "distances", "distances_between", "diameter", "_measure", "_indices"):
+        put(space, name, steal)
+    put(space.source, "fill", steal)
+    points = space.source.points
+    points.setflags(write=True)
+    points[:] = np.nan
+
+
+@pytest.mark.parametrize("place", [place for place in ALL if questions()[place][0] in ("choose", "cover")])
+def test_a_space_does_not_tell_where_rows_are(place):
+    def answer(change):
+        space = space_of()
+        name, ground, question = questions(space)[place]
+        curator, charge = curator_of(name, ground)
+        if change:
+            _tamper(space)
+            put(curator.ground.space.source, "fill", steal)
+        return form(curator.ask(question, charge))
+
+    assert answer(change=True) == answer(change=False)
+    assert SECRETS == []
+
+
+def test_arrays_of_an_answer_that_are_written_to_change_no_later_answer():
+    splits = Splits.of(plane())
+
+    def later(change):
+        parts = [Charge("tree", "grow", Measure.PURE, Fraction(1, 2)), Charge("one", "counts", Measure.PURE, Fraction(1, 2))]
+        source = SeededSource(0)
+        backend = MemoryBackend(ROWS, Ground(plane()), UNIT, source.key)
+        curator = Curator(backend, UNIT, FitLedger(Budget.of(1.0), tuple(parts)), source)
+        tree = curator.ask(Grow(splits, 2, 1), parts[0])
+        if change:
+            for array in tree.cells.splits.route:
+                array.setflags(write=True)
+                array[:] = 0
+        return form(curator.ask(Counts(TreeCells.grid(splits, 3)), parts[1]))
+
+    assert later(change=True) == later(change=False)
+
+
+class Changing(Algorithm):
+    """Changes the problem while it plans and while it runs."""
+
+    name, backends, solves = "changing", ("memory",), "points"
+
+    def __init__(self, while_planning):
+        self.while_planning = while_planning
+
+    def parts(self, problem):
+        if self.while_planning:
+            self.change(problem)
+        return (Counting().part("one", Fraction(1)),)
+
+    def change(self, problem):
+        put(problem.budget, "epsilon", Fraction(100))
+        put(problem, "budget", Budget.of(100.0, 0.5))
+        put(problem.unit, "max_rows", 1)
+        put(problem.unit, "adjacency", Adjacency.ADD_REMOVE)
+        put(problem, "unit", Unit())
+        put(problem, "release", steal)
+        put(problem.domain, "upper", np.full(2, 9.0))
+
+    def run(self, curator, problem, charges, rng):
+        self.change(problem)
+        answer = curator.ask(Counts(Whole()), charges["one"])
+        return Result(np.zeros((1, 2)), answer.private_counts, answer.noise, CENTERS[:0], np.empty(0))
+
+
+@pytest.mark.parametrize("while_planning", [True, False])
+def test_what_an_algorithm_does_to_its_problem_changes_no_promise(while_planning):
+    model = PrivateKMeans(
+        1, epsilon=1.0, bounds=(0, 1), algorithm=Changing(while_planning), adjacency="replace", max_rows_per_group=3
+    )
+    if while_planning:  # the plan is that of another budget
+        with pytest.raises(BudgetError, match="more than its budget"):
+            model.fit(ROWS, groups=np.arange(50) % 20)
+        return
+    release = model.fit(ROWS, groups=np.arange(50) % 20).release_
+    assert (release.promised_epsilon, release.epsilon, release.adjacency, release.max_rows_per_group) == (1.0, 1.0, "replace", 3)
+    assert release.domain["upper"] == [1.0, 1.0]
+    honest = Counting().noise(Charge("one", "counts", Measure.PURE, Fraction(1)), UNIT)
+    assert release.mechanisms[0]["answers"][0]["scale"] == str(Fraction(honest.scale))
+    assert SECRETS == []
+
+
+class Spying(Changing):
+    """Listens to the space while it asks."""
+
+    solves = "sites"
+
+    def change(self, problem):
+        for name in ("blocks", "distances", "distances_between"):
+            put(problem.space, name, steal)
+        put(problem.space.source, "fill", steal)
+
+    def parts(self, problem):
+        return (CATALOG["choose"].kind().part("one", Fraction(1, 2)), Counting().part("sizes", Fraction(1, 2)))
+
+    def run(self, curator, problem, charges, rng):
+        self.change(problem)
+        self.change(type("Seen", (), {"space": curator.ground.space}))
+        curator.ask(Choose(Swaps(problem.space, np.array([0]), NONE)), charges["one"])
+        sizes = curator.ask(Counts(Labels(np.zeros(6, dtype=np.int64), 1)), charges["sizes"])
+        return Result(np.array([0]), sizes.private_counts, sizes.noise, NONE, np.empty(0))
+
+
+def test_a_space_that_listens_while_an_algorithm_asks_hears_nothing():
+    PrivateKMedoids(1, epsilon=1.0, space=space_of(), algorithm=Spying(False)).fit(DEMAND)
+    assert SECRETS == []
