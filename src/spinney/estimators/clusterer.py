@@ -60,7 +60,7 @@ class PrivateClusterer(
         n_clusters: int | str = 8,
         *,
         max_clusters: int | None = None,
-        bounds: tuple[ArrayLike, ArrayLike] | dict[str, Any] | Box | Ball | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | list[tuple[float, float]] | dict[str, Any] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
         algorithm: str | Algorithm = "auto",
