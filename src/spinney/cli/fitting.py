@@ -146,6 +146,7 @@ def fit_table(
     elif names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
     rows: Rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+    facts.check_columns(rows.columns)
     schema = facts.schema_of(rows.n_features)
     rows = rows if schema is None else rows.encoded(schema)
     if facts.is_local:

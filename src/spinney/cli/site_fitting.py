@@ -18,6 +18,7 @@ from spinney.fits.parameters import check_clusters, check_number, check_promise,
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.sites import SiteRelease
+from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
 from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
@@ -122,6 +123,8 @@ def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]
     """Return what is asked for; what needs no file is checked first."""
     check_clusters("n_clusters", OWNER, parameters["n_clusters"])
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
+    if files.points is not None:
+        refuse_degrees(files.axes, "--points", "or give the lengths of roads with --graph.")
     with progress(1) as step:
         step(f"reading {(files.graph or files.points or Path()).name}")
         space, existing = files.read()

@@ -154,6 +154,7 @@ class PrivateClusterer(
         has_groups = X.has_groups if on_disk else groups is not None
         facts = self._facts(has_groups)  # all before anything is asked of X
         rows = self._rows(X, groups, facts)
+        facts.check_columns(rows.columns)
         schema = facts.schema_of(rows.n_features)
         if schema is not None:
             rows = rows.encoded(schema)

@@ -106,7 +106,7 @@ class Box:
         if not ((widths > NARROWEST) & (widths < WIDEST)).all():
             raise ParameterError.wrong(
                 "bounds", "Box", f"lower < upper in every column, {NARROWEST} to {WIDEST} apart", (self.lower, self.upper),
-                "a tuple has all lower bounds, then all upper ones; a list has a pair per column; widen or leave out constant columns.",
+                "in a tuple all lower bounds come first, in a list each column has a pair; leave constant columns out.",
             )  # fmt: skip
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
