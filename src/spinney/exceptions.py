@@ -20,7 +20,7 @@ belongs, so a message repeats what was passed only if it is a plain number or a 
 
 from __future__ import annotations
 
-from spinney.naming import is_path, named
+from spinney.naming import is_path, named, without_values
 
 __all__ = [
     "BudgetError",
@@ -74,6 +74,9 @@ class CuratorError(SpinneyError):
 
 class DataError(SpinneyError, ValueError):
     """A file of rows or bounds, or a ledger, cannot be read or written."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(without_values(text))
 
 
 class ReleaseError(SpinneyError, ValueError):
