@@ -86,6 +86,7 @@ def _write(
 ) -> None:
     """Ask, and write what may be published."""
     from spinney.cli.fitting import declared
+    from spinney.cli.notes import noted
     from spinney.cli.progress import progress
     from spinney.curators.files import FileRows
     from spinney.curators.memory import ArrayRows
@@ -105,7 +106,7 @@ def _write(
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-        with progress(len(facts.fit.plan().charges)):
+        with noted(facts.fit), progress(len(facts.fit.plan().charges)):
             description = run(facts.fit, rows.encoded(facts.described), opened)
         with charge_stays(opened):
             description.to_json(part)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
+from spinney.cli.notes import noted
 from spinney.cli.progress import progress
 from spinney.cli.wording import in_options
 from spinney.curators.files import FileRows
@@ -154,7 +155,7 @@ def fit_table(
 
         rows = users_of(rows)
     fit = facts.fit(rows.n_features)
-    with progress(len(fit.plan().charges)):
+    with noted(fit), progress(len(fit.plan().charges)):
         release: Release = run(fit, rows, ledger)
     return release
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cli.fitting import OWNER, check_cap
+from spinney.cli.notes import noted
 from spinney.cli.progress import progress
 from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
@@ -152,5 +153,5 @@ def choose_sites(
     with progress(1) as step:
         step(f"reading {demand.name}")
         read = read_demand(demand, demand_column, space.names or (), groups)
-    with progress(len(fit.plan().charges)):
+    with noted(fit), progress(len(fit.plan().charges)):
         return run(fit, DemandRows(read.nonprivate_rows, read.nonprivate_groups), ledger), space
