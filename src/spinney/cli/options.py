@@ -16,7 +16,7 @@ __all__ = ["CURVE", "FILE", "FORCE", "MAP_OPTIONS", "MAX_K", "OUT", "CountType",
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _File(click.Path):  # type: ignore[type-arg]
+class _NamedFile(click.Path):
     """A path; ``-`` is none, for whoever types it means no file of that name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -26,7 +26,7 @@ class _File(click.Path):  # type: ignore[type-arg]
 
 
 #: What is read, or written beside what --out says; and what may be standard output, too.
-FILE, OUT = _File(path_type=Path), click.Path(path_type=Path)
+FILE, OUT = _NamedFile(path_type=Path), click.Path(path_type=Path)
 
 #: Whether a release may take the place of a file.
 FORCE = click.option("--force", is_flag=True, help="Replace --out if it is there already.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
+from typing import NoReturn
 
 from spinney.naming import named
 
-__all__ = ["check_keywords", "missing_attribute"]
+__all__ = ["Absent", "check_keywords", "check_parameters"]
 
 ATTRIBUTES = {
     "labels_": "which cluster a private row belongs to is as private as the row, so it is stored nowhere. Hint: predict(points) "
@@ -27,10 +29,23 @@ KEYWORDS = {
 }
 
 
-def missing_attribute(kind: type, name: str) -> str:
-    """Return what to say of an attribute that an estimator does not have."""
-    text = f"{kind.__name__!r} object has no attribute {name!r}"
-    return f"{text}: {ATTRIBUTES[name]}" if name in ATTRIBUTES else text
+class Absent:
+    """Stands for an attribute that is not there, and says why."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(
+            f"{owner.__name__!r} object has no attribute {self._name!r}: {ATTRIBUTES[self._name]}", name=self._name, obj=instance
+        )
+
+
+def check_parameters(kind: type, given: list[str]) -> None:
+    """Raise for parameters that the maker of an estimator does not take; one that takes all knows what to do with them."""
+    taken = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
+    if not any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+        check_keywords(kind.__name__, set(given) - set(taken))
 
 
 def check_keywords(function: str, unknown: Iterable[str]) -> None:

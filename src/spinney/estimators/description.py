@@ -110,7 +110,7 @@ def plan_description(
     if n_guess is not None:
         check_number("n_guess", "plan_description", n_guess)
     fit = model.facts(grouped).fit
-    warn_if_loose(fit.problem.budget, 3)
+    warn_if_loose(fit.problem.budget.loose, 3)
     return fit.plan(n_guess)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from spinney.algorithms.plan import Plan
-from spinney.estimators.absent import check_keywords, missing_attribute
+from spinney.estimators.absent import Absent, check_parameters
 from spinney.estimators.display import Discreet
 from spinney.estimators.late_bases import inherit
 from spinney.exceptions import FewRowsWarning
@@ -22,18 +21,12 @@ __all__ = ["PrivateEstimator"]
 class PrivateEstimator(Discreet):
     """Plans a fit, and holds nothing but its release."""
 
+    labels_, inertia_, n_iter_ = Absent(), Absent(), Absent()
+
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
-        """Give the reason for parameters that others have; `__init__` takes and stores its own."""
-        taken = inspect.signature(cls.__init__).parameters
-        if not any(one.kind is one.VAR_KEYWORD for one in taken.values()):  # who takes all knows what to do with them
-            check_keywords(cls.__name__, parameters.keys() - taken)
+        """Give the reason for parameters that others have. What `__init__` of a class takes is its signature."""
+        check_parameters(cls, list(parameters))
         return super().__new__(cls)
-
-    if not TYPE_CHECKING:  # a checker is to find names that are not there
-
-        def __getattr__(self, name: str) -> Any:
-            """Give the reason for attributes that others have."""
-            raise AttributeError(missing_attribute(type(self), name), name=name, obj=self)
 
     @abstractmethod
     def _store(self, release: Any) -> None:
@@ -56,7 +49,7 @@ class PrivateEstimator(Discreet):
         """Return the plan of a fit, with the errors that a guess of the number of rows lets expect."""
         if n_guess is not None:
             check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
-        warn_if_loose(fit.problem.budget, 4)
+        warn_if_loose(fit.problem.budget.loose, 4)
         return fit.plan(n_guess)
 
     def _keep(self, release: Any) -> Self:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark import keyword_only
 from pyspark.ml import Estimator, Model
@@ -51,11 +52,12 @@ def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
     if isinstance(value, list) and value[::2] == ["lower", "upper"]:  # as they were saved
         value = tuple(value[1::2])
     space = as_space(value, "a Spark estimator")
-    if isinstance(space, NamedBox):
-        return {name: [low, high] for name, low, high in zip(space.columns, space.lower, space.upper, strict=True)}
     if isinstance(space, Ball):
         raise TypeError
-    return ["lower", list(space.lower), "upper", list(space.upper)]
+    lower, upper = np.atleast_1d(space.lower).tolist(), np.atleast_1d(space.upper).tolist()
+    if isinstance(space, NamedBox):
+        return {name: [low, high] for name, low, high in zip(space.columns, lower, upper, strict=True)}
+    return ["lower", lower, "upper", upper]
 
 
 def _scale(value: Any) -> str | float | dict[str, float]:

@@ -6,9 +6,6 @@ import itertools
 import warnings
 
 from spinney.exceptions import LoosePromiseWarning, UncountedFitsWarning
-from spinney.fits.fit import Fit
-from spinney.ledgers.ledger import Ledger
-from spinney.privacy.budget import Budget
 
 __all__ = ["UNCOUNTED", "caution", "warn_if_loose"]
 
@@ -24,16 +21,14 @@ UNCOUNTED_TEXT = (
 _fits = itertools.count(1)
 
 
-def caution(fit: Fit, ledger: Ledger | None) -> None:
-    """Warn the caller of what called `run`: each time of a loose promise, once in a process of fits without a ledger."""
-    budget = fit.problem.budget
-    warn_if_loose(budget, 5)
-    is_private = not budget.is_infinite and fit.noise_seed is None
-    if ledger is None and is_private and next(_fits) == UNCOUNTED:
+def caution(loose: str | None, is_uncounted: bool) -> None:
+    """Warn the caller of what called `run`: each time of a loose promise, once in a process of private fits without a ledger."""
+    warn_if_loose(loose, 5)
+    if is_uncounted and next(_fits) == UNCOUNTED:
         warnings.warn(UNCOUNTED_TEXT, UncountedFitsWarning, stacklevel=4)
 
 
-def warn_if_loose(budget: Budget, stacklevel: int) -> None:
-    """Warn if a budget is hardly a promise."""
-    if budget.loose is not None:
-        warnings.warn(budget.loose, LoosePromiseWarning, stacklevel=stacklevel)
+def warn_if_loose(loose: str | None, stacklevel: int) -> None:
+    """Warn of what `Budget.loose` says."""
+    if loose is not None:
+        warnings.warn(loose, LoosePromiseWarning, stacklevel=stacklevel)

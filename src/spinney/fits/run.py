@@ -51,7 +51,8 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     ledger : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
-    caution(fit, ledger)
+    budget = fit.problem.budget
+    caution(budget.loose, is_uncounted=ledger is None and fit.noise_seed is None and not budget.is_infinite)
     with watched(lambda: len(planned(fit.algorithm, fit.problem))):
         return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
 
