@@ -43,11 +43,11 @@ def pictures() -> list[dict[str, Any]]:
     return found
 
 
-def run(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """Run the code cells in one namespace and an empty folder; return the outputs of each."""
+def run(notebook: dict[str, Any], folder: Path) -> list[list[dict[str, Any]]]:
+    """Run the code cells in one namespace and a folder; return the outputs of each."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     outputs = []
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    with chdir(folder):
         for number, cell in enumerate(code_cells(notebook), start=1):
             source = "".join(cell["source"])
             body = ast.parse(source).body
@@ -70,7 +70,9 @@ def main() -> None:
     """Store the outputs."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    for number, (cell, outputs) in enumerate(zip(code_cells(notebook), run(notebook), strict=True), start=1):
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(notebook, Path(folder))
+    for number, (cell, outputs) in enumerate(zip(code_cells(notebook), found, strict=True), start=1):
         cell["outputs"], cell["execution_count"] = outputs, number
     NOTEBOOK.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

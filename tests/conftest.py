@@ -84,6 +84,17 @@ def real_today():
         yield real
 
 
+@pytest.fixture(scope="session", autouse=True)
+def uncounted():
+    """Let no fit be warned of that no ledger counts: in which test that were is chance. Return which one it is."""
+    from spinney.fits import cautions
+
+    real = cautions.UNCOUNTED
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cautions, "UNCOUNTED", None)
+        yield real
+
+
 @pytest.fixture
 def alarm_of():
     """Return a function: the chance of a false alarm that one of so many forms of a test has."""

@@ -11,7 +11,9 @@
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
     ├── FewRowsWarning                         the released sizes together look like no rows at all
+    ├── LoosePromiseWarning                    epsilon or delta is so large that it is hardly a promise
     ├── SeededNoiseWarning                     the noise is reproducible, so the result is not private
+    ├── UncountedFitsWarning                   several private fits of a process were charged to no ledger
     └── UnitsWarning                           public widths of columns differ much, and no units were given
 
 No message ever contains a value, a count or an index taken from the rows. A table may be passed by mistake where a parameter
@@ -20,17 +22,19 @@ belongs, so a message repeats what was passed only if it is a plain number or a 
 
 from __future__ import annotations
 
-from spinney.naming import is_path, named
+from spinney.naming import is_path, named, without_values
 
 __all__ = [
     "BudgetError",
     "CuratorError",
     "DataError",
     "FewRowsWarning",
+    "LoosePromiseWarning",
     "ParameterError",
     "ReleaseError",
     "SeededNoiseWarning",
     "SpinneyError",
+    "UncountedFitsWarning",
     "UnitsWarning",
     "check_path",
 ]
@@ -75,6 +79,9 @@ class CuratorError(SpinneyError):
 class DataError(SpinneyError, ValueError):
     """A file of rows or bounds, or a ledger, cannot be read or written."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(without_values(text))
+
 
 class ReleaseError(SpinneyError, ValueError):
     """A release file cannot be read."""
@@ -84,8 +91,16 @@ class FewRowsWarning(UserWarning):
     """The released noisy sizes together look like no rows at all. It follows from these sizes alone."""
 
 
+class LoosePromiseWarning(UserWarning):
+    """Epsilon or delta is so large that it is hardly a promise. It follows from what was typed."""
+
+
 class SeededNoiseWarning(UserWarning):
     """The privacy noise is reproducible, so the result is not private."""
+
+
+class UncountedFitsWarning(UserWarning):
+    """Several private fits of a process were charged to no ledger. It follows from the number of calls, whatever their rows."""
 
 
 class UnitsWarning(UserWarning):

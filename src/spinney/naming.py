@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from os import PathLike
 
-__all__ = ["is_path", "named"]
+__all__ = ["is_path", "named", "without_values"]
 
 #: A longer text, or one of several lines, is no name.
 LONGEST_NAME = 40
@@ -12,6 +13,8 @@ LONGEST_NAME = 40
 LONGEST_PATH, LONGEST_PART = 4096, 256
 #: A whole number of more bits is not printed: it is no count and no seed that someone typed.
 MOST_BITS = 64
+#: A folder of a partitioned table in a path, such as ``year=2024``: its name holds a cell.
+_PARTITION = re.compile(r"(^|[\s/])([^\s/=]+)=[^/\n]*(?=/)")
 
 
 def named(value: object) -> str:
@@ -41,3 +44,8 @@ def is_path(value: object) -> bool:
     if not isinstance(value, str):
         return isinstance(value, PathLike)
     return value.isprintable() and len(value) <= LONGEST_PATH and all(len(part) < LONGEST_PART for part in value.split("/"))
+
+
+def without_values(text: str) -> str:
+    """Return a message about files without the cells that names of folders hold: ``root/year=2024/part.parquet`` has one."""
+    return _PARTITION.sub(r"\1\2=...", text)

@@ -108,6 +108,15 @@ def test_examples_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     run_page(read(page), page)
 
 
+def test_security_names_no_address_that_the_metadata_does_not_have():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    people = [*project.get("authors", []), *project.get("maintainers", [])]
+    has_address = any("email" in person for person in people) or bool(project.get("urls"))
+    told = (ROOT / "SECURITY.md").read_text(encoding="utf-8").split("## How to report")[1].split("##")[0]
+    assert has_address or not re.search(r"\bmail\b|@|https?:", told)
+    assert has_address == ("metadata has none" not in told)
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_fences_are_closed_and_lines_are_short(page):
     lines = read(page).splitlines()

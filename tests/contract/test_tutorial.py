@@ -21,13 +21,24 @@ def told(outputs):
 
 
 @pytest.fixture(scope="module")
-def found():
-    return run(STORED)
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tutorial")
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    return run(STORED, folder)
 
 
 def test_stored_outputs_are_what_comes_out(found):
     assert [told(outputs) for outputs in found] == [told(cell["outputs"]) for cell in code_cells(STORED)]
     assert sum("image/png" in output.get("data", {}) for outputs in found for output in outputs) == 1
+
+
+def test_a_run_leaves_nothing_that_another_run_meets(found, folder):
+    """A ledger in the folder of the notebook would add up its runs, and refuse one of them."""
+    assert found
+    assert not list(folder.iterdir())
 
 
 def test_the_notebook_is_small_loads_nothing_and_its_links_lead_somewhere():

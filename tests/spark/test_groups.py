@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from spark.conftest import plain, rows_of
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import Ledger, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.curators.frame_groups import Capper, Marker
 from spinney.exceptions import DataError
 from spinney.tables.files import scan
@@ -153,6 +153,17 @@ def test_groups_are_one_column_by_its_name(spark):
         model.fit(frame.select("who"), groups="who")
     with pytest.raises(ParameterError, match="max_rows_per_group"):
         PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame, groups="who")
+
+
+def test_a_column_of_groups_may_be_clustered_as_in_memory(spark, tmp_path):
+    """Spark names columns apart, which failed after the charge."""
+    table = pd.DataFrame({"age": np.arange(60) % 7, "x": np.linspace(0, 7, 60)})
+    model = PrivateKMeans(2, epsilon=1.0, bounds={"age": (0, 8), "x": (0, 8)}, max_rows_per_group=3, random_state=0, noise_seed=1)
+    there = model.fit(spark.createDataFrame(table), groups="age").release_
+    assert plain(there) == plain(model.fit(table, groups="age").release_)
+    model.set_params(noise_seed=None).fit(
+        spark.createDataFrame(table), groups="age", ledger=Ledger(tmp_path / "ledger", 1, max_rows_per_group=3)
+    )
 
 
 def test_an_unknown_storage_level_is_refused_before_anything_is_drawn(spark):

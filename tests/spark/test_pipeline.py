@@ -15,17 +15,18 @@ def test_a_pipeline_fits_saves_loads_and_predicts(frame_of, tmp_path):
 
     from spinney.estimators.spark import SparkPrivateKMeans
 
+    settings = SETTINGS | {"bounds": [(-1, 1), (-1, 2)]}  # saved in JSON, which has no tuples
     rows = rows_of(3, 500)
     rows[0, 1] = np.nan
     frame = frame_of(rows, 2, ["x", "y", "skipped"])
-    pipeline = Pipeline(stages=[SparkPrivateKMeans(**SETTINGS, inputCols=["x", "y"], predictionCol="cluster")])
+    pipeline = Pipeline(stages=[SparkPrivateKMeans(**settings, inputCols=["x", "y"], predictionCol="cluster")])
     pipeline.write().overwrite().save(str(tmp_path / "pipeline"))
     fitted = Pipeline.load(str(tmp_path / "pipeline")).fit(frame)
     fitted.write().overwrite().save(str(tmp_path / "model"))
     again = PipelineModel.load(str(tmp_path / "model"))
     (stage,) = again.stages
 
-    here = PrivateKMeans(**SETTINGS).fit(pd.DataFrame(rows[:, :2], columns=["x", "y"]))
+    here = PrivateKMeans(**settings).fit(pd.DataFrame(rows[:, :2], columns=["x", "y"]))
     assert plain(stage.release) == plain(here.release_)
     assert np.array_equal(stage.clusterCenters(), here.cluster_centers_)
     predicted = again.transform(frame)
@@ -53,6 +54,8 @@ def test_missing_parameters_are_refused(frame_of):
         SparkPrivateKMeans(bounds=(-1, 1)).fit(frame_of(rows_of(2, 20), 1))
     with pytest.raises(ParameterError, match="bounds"):
         SparkPrivateKMeans(bounds=3)
+    with pytest.raises(ParameterError, match="may mean either"):
+        SparkPrivateKMeans(bounds=[[0, 1], [2, 3]])
 
 
 def test_bounds_by_name_choose_the_columns_and_are_saved(frame_of, tmp_path):

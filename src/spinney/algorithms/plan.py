@@ -186,6 +186,8 @@ class Plan:
         ]
         if problem.budget.delta > 0 and all(charge.measure is Measure.PURE and not charge.delta for charge in self.charges):
             lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
+        if problem.budget.loose is not None:
+            lines.append(" ".join(problem.budget.loose.split()))
         if self.n_guess is not None:
             lines += self._expected(self.n_guess)
         guarantee = getattr(self.algorithm, "guarantee", None)  # someone's own algorithm may have none

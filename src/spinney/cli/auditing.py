@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import REFUSED, one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import FILE
+from spinney.cli.files import is_standard_output, tell_written, written_whole
+from spinney.cli.options import FILE, OUT
 
 __all__ = ["audit"]
 
@@ -35,7 +35,7 @@ ESTIMATORS = ("kmeans", "kmedian", "kmedoids", "coverage")
 @click.option("--examples", type=click.IntRange(1), default=40, show_default=True, help="Cases of the search.")
 @click.option("--confidence", type=float, default=0.999, show_default=True, help="Of measured bounds.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the made-up rows.")
-@click.option("--out", type=FILE, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
+@click.option("--out", type=OUT, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
 @click.option("--into", type=FILE, default=None, help="Audit the promise of this release, and write in it what was found.")
 def audit(out: Path | None, into: Path | None, **options: Any) -> None:
     """Try to break a promise, with made-up rows: no table is read or needed.
@@ -55,7 +55,7 @@ def audit(out: Path | None, into: Path | None, **options: Any) -> None:
         release = None if into is None else read_release(into)
         findings = audited(**(options | ({} if release is None else asked_of(release))))
         page = audit_page(findings)
-        if out is None:
+        if out is None or is_standard_output(out):
             click.echo(page)
         else:
             with written_whole(out) as part:
@@ -68,6 +68,6 @@ def audit(out: Path | None, into: Path | None, **options: Any) -> None:
         if release is not None and into is not None:
             with written_whole(into) as part:
                 release.with_audit(findings).to_json(part)
-            click.echo(f"Wrote what was found into {into}.")
+            tell_written(f"Wrote what was found into {into}.", out)
         if findings.broken:
             sys.exit(REFUSED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
 from spinney.estimators.kmeans import PrivateKMeans
-from spinney.exceptions import DataError
+from spinney.exceptions import DataError, UncountedFitsWarning
 from spinney.report.picture import counts_line, draw
 
 __all__ = ["run_demo"]
@@ -47,7 +48,11 @@ def run_demo(out: Path) -> None:
         for algorithm in ("tree", "lloyd")
     }
     costs = {}
-    with progress(1 + sum(len(model.plan(pixels.shape[1]).charges) for model in models.values())) as step:
+    with (
+        warnings.catch_warnings(),
+        progress(1 + sum(len(model.plan(pixels.shape[1]).charges) for model in models.values())) as step,
+    ):
+        warnings.simplefilter("ignore", UncountedFitsWarning)  # the photograph is public
         step("clustering without privacy")
         plain = KMeans(CLUSTERS, n_init=5, random_state=0).fit(pixels.astype(np.float64)).inertia_
         for setting, model in models.items():

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, written_whole
-from spinney.cli.options import FILE, FORCE
+from spinney.cli.files import check_out, tell_written, written_whole
+from spinney.cli.options import FILE, FORCE, OUT
 from spinney.exceptions import ParameterError, ReleaseError
 
 __all__ = ["describe"]
@@ -26,7 +26,7 @@ __all__ = ["describe"]
 @click.option("--adjacency", default=None, help="add-remove, or replace; as the release has it by default.")
 @click.option("--groups", default=None, help="Column that names the person of each row.")
 @click.option("--max-rows-per-group", type=int, default=None, help="Rows of a person that count; as in the release by default.")
-@click.option("--out", type=FILE, default=None, help="Where to write the description (JSON).")
+@click.option("--out", type=OUT, default=None, help="Where to write the description (JSON); - for standard output.")
 @FORCE
 @click.option("--ledger", type=FILE, default=None, help="Charge it to this ledger; refuse it if too little is left.")
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
@@ -86,6 +86,7 @@ def _write(
 ) -> None:
     """Ask, and write what may be published."""
     from spinney.cli.fitting import declared
+    from spinney.cli.notes import noted
     from spinney.cli.progress import progress
     from spinney.curators.files import FileRows
     from spinney.curators.memory import ArrayRows
@@ -105,13 +106,13 @@ def _write(
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-        with progress(len(facts.fit.plan().charges)):
+        with noted(facts.fit), progress(len(facts.fit.plan().charges)):
             description = run(facts.fit, rows.encoded(facts.described), opened)
         with charge_stays(opened):
             description.to_json(part)
-    click.echo(f"Wrote {out}: {description.statement}.")
+    tell_written(f"Wrote {out}: {description.statement}.", out)
     if opened is not None:
-        click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
+        tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", out)
     if opened is None and charged is not None:
         told = f"The release that is described was charged to {charged}, and this description to no ledger: both epsilons add up."
         click.echo(f"{told} Hint: --ledger names it.", err=True)

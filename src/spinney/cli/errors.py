@@ -17,6 +17,7 @@ import click
 
 from spinney.cli.wording import in_options
 from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError
+from spinney.naming import without_values
 
 __all__ = ["BUDGET", "DATA", "INTERRUPTED", "REFUSED", "TERMINATED", "UNEXPECTED", "USAGE", "WORK", "one_line_errors"]
 
@@ -73,7 +74,7 @@ def one_line_errors() -> Iterator[None]:
         raise  # whoever read the output has had enough; click ends quietly
     except OSError as error:
         why = os.strerror(error.errno) if isinstance(error.errno, int) else "A file could not be read or written"
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{without_values(str(error.filename))}: " if error.filename else ""
         _stop(error, DATA, f"{where}{why}. Hint: check the path, its permissions and the space that is left.")
     except BudgetError as error:
         _stop(error, BUDGET)

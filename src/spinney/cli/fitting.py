@@ -9,6 +9,7 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
+from spinney.cli.notes import noted
 from spinney.cli.progress import progress
 from spinney.cli.wording import in_options
 from spinney.curators.files import FileRows
@@ -146,6 +147,7 @@ def fit_table(
     elif names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
     rows: Rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+    facts.check_columns(rows.columns)
     schema = facts.schema_of(rows.n_features)
     rows = rows if schema is None else rows.encoded(schema)
     if facts.is_local:
@@ -153,7 +155,7 @@ def fit_table(
 
         rows = users_of(rows)
     fit = facts.fit(rows.n_features)
-    with progress(len(fit.plan().charges)):
+    with noted(fit), progress(len(fit.plan().charges)):
         release: Release = run(fit, rows, ledger)
     return release
 

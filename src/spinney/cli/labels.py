@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["check_kind", "is_standard_output", "write_labels"]
+__all__ = ["check_kind", "write_labels"]
 
 #: What the name of a file of labels ends in.
 KINDS = (".csv", ".parquet", ".npy")
 #: The one column of a table of labels.
 COLUMN = "label"
-
-
-def is_standard_output(out: Path | None) -> bool:
-    """Whether labels go to standard output."""
-    return out is None or str(out) == "-"
 
 
 def check_kind(out: Path) -> None:

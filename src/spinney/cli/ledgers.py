@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from spinney.cli.errors import one_line_errors
+from spinney.cli.options import FILE
 
 __all__ = ["ledger"]
-
-FILE = click.Path(path_type=Path)
 
 
 @click.group()

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import FILE
+from spinney.cli.files import tell_written, written_whole
+from spinney.cli.options import FILE, OUT
 from spinney.exceptions import DataError, ParameterError
 
 __all__ = ["local"]
@@ -96,7 +96,7 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
 
 @local.command()
 @click.argument("session", type=FILE)
-@click.option("--out", type=FILE, required=True, help="Where to write the question, for devices.")
+@click.option("--out", type=OUT, required=True, help="Where to write the question, for devices.")
 @click.option("--policy", type=FILE, default=None, help="Also write the narrowest policy that allows this session's questions.")
 @click.option("--k", "n_clusters", type=int, default=None, help="Number of clusters, of a new session.")
 @click.option("--epsilon", type=float, default=None, help="What each user may lose in all.")
@@ -121,7 +121,7 @@ def question(session: Path, out: Path, policy: Path | None, **options: Any) -> N
         _write(out, asked + "\n")
         if policy is not None:
             _write(policy, json.dumps(policy_of(found), indent=1) + "\n")
-        click.echo(f"Wrote {out}: question {len(found.tallies) + 1} of {session}.")
+        tell_written(f"Wrote {out}: question {len(found.tallies) + 1} of {session}.", out)
 
 
 def _row(line: str) -> Any:
@@ -144,7 +144,7 @@ def _state(line: str, path: Path) -> dict[str, Any]:
 @click.argument("rows", type=FILE)
 @click.option("--policy", type=FILE, required=True, help="What the devices allow, JSON.")
 @click.option("--states", type=FILE, required=True, help="What the devices keep, a line each; written before the messages are.")
-@click.option("--out", type=FILE, required=True, help="Where to write the messages, one line a device.")
+@click.option("--out", type=OUT, required=True, help="Where to write the messages, one line a device.")
 def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:
     """Answer QUESTION for devices whose private ROWS are lines of JSON: a list of numbers, or null. A device has one line."""
     with one_line_errors():
@@ -159,14 +159,14 @@ def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -
         messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
         _write(states, "".join(json.dumps(state) + "\n" for state in kept))
         _write(out, "".join(message + "\n" for message in messages))
-        click.echo(f"Wrote {out}.")
+        tell_written(f"Wrote {out}.", out)
 
 
 @local.command()
 @click.argument("session", type=FILE)
 @click.argument("reports", type=FILE, nargs=-1, required=True)
 @click.option("--roster", type=FILE, default=None, help="Tokens that may answer, a line each.")
-@click.option("--out", type=FILE, default=None, help="Where to write the release, after the last question.")
+@click.option("--out", type=OUT, default=None, help="Where to write the release, after the last question.")
 def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out: Path | None) -> None:
     """Add up REPORTS to the open question of SESSION, and write the release when it was the last.
 
@@ -188,7 +188,6 @@ def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out
             with written_whole(out) as part:
                 found.release.to_json(part)
         _write(session, found.to_json())
-        click.echo(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."))
-        click.echo(
-            f"Wrote {out}: {found.release.statement}." if is_over else "Ask the next question with 'spinney local question'."
-        )
+        tell_written(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."), out)
+        next_step = "Ask the next question with 'spinney local question'."
+        tell_written(f"Wrote {out}: {found.release.statement}." if is_over else next_step, out)

@@ -12,10 +12,10 @@ from spinney.cli.auditing import audit
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
 from spinney.cli.examples import example
-from spinney.cli.files import check_out, written_whole
+from spinney.cli.files import check_out, is_standard_output, tell_written, written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
-from spinney.cli.options import CURVE, FILE, FORCE, MAP_OPTIONS, MAX_K, CountType, add_options, promise_options
+from spinney.cli.options import CURVE, FILE, FORCE, MAP_OPTIONS, MAX_K, OUT, CountType, add_options, promise_options
 from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
@@ -121,7 +121,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
     default=None,
     help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
 )
-@click.option("--out", type=FILE, required=True, help="Where to write the release (JSON).")
+@click.option("--out", type=OUT, required=True, help="Where to write the release (JSON); - for standard output.")
 @FORCE
 @click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left.")
 def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
@@ -141,9 +141,9 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
             release = fit_table(ledger=opened, **options)
             with charge_stays(opened):
                 release.to_json(part)
-        click.echo(f"Wrote {out}: {release.statement}.")
+        tell_written(f"Wrote {out}: {release.statement}.", out)
         if opened is not None:
-            click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
+            tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", out)
         if release.looks_empty:
             click.echo(release.faint, err=True)
 
@@ -151,12 +151,12 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 @main.command()
 @click.argument("release", type=FILE)
 @click.argument("table", type=FILE)
-@click.option("--out", type=FILE, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
+@click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
 def predict(release: Path, table: Path, out: Path | None) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     with without_scipy():
         from spinney.cli.fitting import label_table
-        from spinney.cli.labels import check_kind, is_standard_output, write_labels
+        from spinney.cli.labels import check_kind, write_labels
 
     with one_line_errors():
         if out is None or is_standard_output(out):

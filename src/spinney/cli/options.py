@@ -8,13 +8,25 @@ from typing import Any, TypeVar
 
 import click
 
+from spinney.cli.files import STANDARD_OUTPUT
 from spinney.naming import named
 
-__all__ = ["CURVE", "FILE", "FORCE", "MAP_OPTIONS", "MAX_K", "CountType", "add_options", "promise_options"]
+__all__ = ["CURVE", "FILE", "FORCE", "MAP_OPTIONS", "MAX_K", "OUT", "CountType", "add_options", "promise_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FILE = click.Path(path_type=Path)
+
+class _NamedFile(click.Path):
+    """A path; ``-`` is none, for whoever types it means no file of that name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == STANDARD_OUTPUT:
+            self.fail("'-' stands for standard output, which --out takes alone. Name a file.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+#: What is read, or written beside what --out says; and what may be standard output, too.
+FILE, OUT = _NamedFile(path_type=Path), click.Path(path_type=Path)
 
 #: Whether a release may take the place of a file.
 FORCE = click.option("--force", is_flag=True, help="Replace --out if it is there already.")

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import CURVE, FILE, MAX_K
+from spinney.cli.files import is_standard_output, tell_written, written_whole
+from spinney.cli.options import CURVE, FILE, MAX_K, OUT
 from spinney.exceptions import ParameterError
 
 __all__ = ["report"]
@@ -17,7 +17,12 @@ __all__ = ["report"]
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--out", type=FILE, required=True, help="Where to write it: .html, .md, or .pdf (needs Chromium, Chrome or Edge).")
+@click.option(
+    "--out",
+    type=OUT,
+    required=True,
+    help="Where to write it: .html, .md, or .pdf (by Chromium, Chrome or Edge); - as Markdown here.",
+)
 @click.option("--ledger", type=FILE, default=None, help="Also say what is left in this ledger, and whether it paid for this.")
 @click.option("--title", default=None, help="The heading, instead of what was released.")
 @click.option("--of", type=FILE, default=None, help="Of a description: the release that it describes, to show its centers.")
@@ -34,10 +39,10 @@ def report(
         from spinney.ledgers.ledger import Ledger
         from spinney.releases.centers import Release
         from spinney.releases.reading import read_release
-        from spinney.report.publication import KINDS, write_report
+        from spinney.report.publication import KINDS, markdown_page, write_report
         from spinney.verification.checking import verify
 
-        if out.suffix.lower() not in KINDS:
+        if out.suffix.lower() not in KINDS and not is_standard_output(out):
             raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {', '.join(KINDS)}.")
         loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
         found = verify(release, ledger=ledger)
@@ -52,7 +57,11 @@ def report(
                 raise ParameterError("Only a release of centers has a cost curve.\nHint: leave --curve out.")
             estimated = asked_curve(loaded, max_k)
         with written_whole(out) as part:
-            write_report(loaded, part, title=title, ledger=opened, curve=estimated, verification=found, described=told)
-        click.echo(f"Wrote {out}: {loaded.statement}.")
+            shown: Any = {"title": title, "ledger": opened, "curve": estimated, "verification": found, "described": told}
+            if is_standard_output(out):
+                part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
+            else:
+                write_report(loaded, part, **shown)
+        tell_written(f"Wrote {out}: {loaded.statement}.", out)
         if loaded.is_private and not found.holds:
             click.echo(f"{found.verdict} The report says so.", err=True)

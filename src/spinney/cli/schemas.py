@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import FILE
+from spinney.cli.files import is_standard_output, written_whole
+from spinney.cli.options import FILE, OUT
 from spinney.exceptions import ParameterError
 
 __all__ = ["schema"]
@@ -18,7 +18,7 @@ KINDS = (".json", ".toml")
 
 @click.command()
 @click.argument("table", type=FILE)
-@click.option("--out", type=FILE, default=None, help="Where to write it: .json or .toml; else TOML here.")
+@click.option("--out", type=OUT, default=None, help="Where to write it: .json or .toml; else TOML here.")
 def schema(table: Path, out: Path | None) -> None:
     """Write a public schema to fill in, made of the names of a table's columns alone: no row is read.
 
@@ -27,7 +27,7 @@ def schema(table: Path, out: Path | None) -> None:
     with one_line_errors():
         from spinney.tables.schema_files import schema_template, table_columns
 
-        if out is None:
+        if out is None or is_standard_output(out):
             click.echo(schema_template(table_columns(table), ".toml"), nl=False)
             return
         if out.suffix.lower() not in KINDS:

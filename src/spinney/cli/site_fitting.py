@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cli.fitting import OWNER, check_cap
+from spinney.cli.notes import noted
 from spinney.cli.progress import progress
 from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
@@ -18,6 +19,7 @@ from spinney.fits.parameters import check_clusters, check_number, check_promise,
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.sites import SiteRelease
+from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
 from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
@@ -122,6 +124,8 @@ def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]
     """Return what is asked for; what needs no file is checked first."""
     check_clusters("n_clusters", OWNER, parameters["n_clusters"])
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
+    if files.points is not None:
+        refuse_degrees(files.axes, "--points", "or give the lengths of roads with --graph.")
     with progress(1) as step:
         step(f"reading {(files.graph or files.points or Path()).name}")
         space, existing = files.read()
@@ -149,5 +153,5 @@ def choose_sites(
     with progress(1) as step:
         step(f"reading {demand.name}")
         read = read_demand(demand, demand_column, space.names or (), groups)
-    with progress(len(fit.plan().charges)):
+    with noted(fit), progress(len(fit.plan().charges)):
         return run(fit, DemandRows(read.nonprivate_rows, read.nonprivate_groups), ledger), space

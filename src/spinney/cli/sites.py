@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, written_whole
-from spinney.cli.options import FILE, FORCE, add_options, promise_options
+from spinney.cli.files import check_out, tell_written, written_whole
+from spinney.cli.options import FILE, FORCE, OUT, add_options, promise_options
 from spinney.cli.startup import without_scipy
 from spinney.exceptions import ParameterError
 
@@ -42,9 +42,9 @@ __all__ = ["sites"]
     click.option("--plan", "only_plan", is_flag=True, help="Show every question and its charge, read no demand, and stop."),
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
     click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
-    click.option("--csv", "csv_file", type=FILE, default=None, help="Also write the sites as a table (CSV)."),
+    click.option("--csv", "csv_file", type=OUT, default=None, help="Also write the sites as a table (CSV)."),
     click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."),
-    click.option("--out", type=FILE, default=None, help="Where to write the release (JSON)."),
+    click.option("--out", type=OUT, default=None, help="Where to write the release (JSON); - for standard output."),
     FORCE,
 )
 def sites(
@@ -99,8 +99,8 @@ def sites(
 
                 draw_map(release, parts[picture], space, files.degrees)
             stack.close()
-        click.echo(f"Wrote {', '.join(map(str, parts))}: {release.statement}.")
+        tell_written(f"Wrote {', '.join(map(str, parts))}: {release.statement}.", *parts)
         if opened is not None:
-            click.echo(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.")
+            tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", *parts)
         if release.looks_empty:
             click.echo(release.faint, err=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from spinney.cli.errors import REFUSED, one_line_errors
-from spinney.cli.files import written_whole
-from spinney.cli.options import FILE
+from spinney.cli.files import is_standard_output, written_whole
+from spinney.cli.options import FILE, OUT
 from spinney.exceptions import ParameterError
 
 __all__ = ["label", "sign", "verify"]
@@ -54,13 +54,14 @@ def sign(release: Path, key: Path) -> None:
 @click.command()
 @click.argument("release", type=FILE)
 @click.option("--registry", is_flag=True, help="The fields of a deployment registry instead of the label, as JSON.")
-@click.option("--out", type=FILE, default=None, help="Where to write it: .md or .json; else as Markdown here.")
+@click.option("--out", type=OUT, default=None, help="Where to write it: .md or .json; else as Markdown here.")
 def label(release: Path, registry: bool, out: Path | None) -> None:
     """Print a privacy label: what was promised, to whom, by which means, in a page that needs no mathematics."""
     with one_line_errors():
         from spinney.releases.reading import read_release
         from spinney.report.label import label_page, privacy_label, registry_entry
 
+        out = None if is_standard_output(out) else out
         kinds = (".json",) if registry else (".md", ".json")
         if out is not None and out.suffix not in kinds:
             raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {' or '.join(kinds)}.")

@@ -175,6 +175,7 @@ def pack_groups(
     packer = Capper(most, dtype, len(numbers)) if packer is None else packer
     kind = "float" if dtype == "<f4" else "double"
     schema = ", ".join(["name binary", "first long", "second long", *(f"c{i} {kind}" for i in range(len(numbers)))])
-    marked = frame.select(name, *numbers).mapInArrow(Marker(key, dtype, replaces), schema)
+    unlike = [column.alias(f"n{i}") for i, column in enumerate(numbers)]  # the names of groups may be numbers, and clustered too
+    marked = frame.select(name.alias("name"), *unlike).mapInArrow(Marker(key, dtype, replaces), schema)
     together = marked.repartition("name").sortWithinPartitions(*HEAD)
     return together.mapInArrow(packer, "block binary").rdd

@@ -18,6 +18,7 @@ from spinney.curators.files import FileRows
 from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
+from spinney.estimators.absent import check_keywords
 from spinney.estimators.estimator import PrivateEstimator
 from spinney.estimators.late_bases import LateBases, inherit
 from spinney.estimators.schema import checked_by_scikit_learn
@@ -60,7 +61,7 @@ class PrivateClusterer(
         n_clusters: int | str = 8,
         *,
         max_clusters: int | None = None,
-        bounds: tuple[ArrayLike, ArrayLike] | dict[str, Any] | Box | Ball | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | list[tuple[float, float]] | dict[str, Any] | Box | Ball | None = None,
         epsilon: float | None = None,
         delta: float = 0.0,
         algorithm: str | Algorithm = "auto",
@@ -110,7 +111,7 @@ class PrivateClusterer(
         """
         return self._planned(self._facts(self.max_rows_per_group is not None).planned(n_features), n_guess)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any) -> Self:
         """Cluster private rows.
 
         Privacy
@@ -138,6 +139,7 @@ class PrivateClusterer(
         -------
         self
         """
+        check_keywords(f"{type(self).__name__}.fit", unknown)
         fit, rows = self.prepare(X, groups)
         return self._keep(self._run(fit, rows, ledger))
 
@@ -154,6 +156,7 @@ class PrivateClusterer(
         has_groups = X.has_groups if on_disk else groups is not None
         facts = self._facts(has_groups)  # all before anything is asked of X
         rows = self._rows(X, groups, facts)
+        facts.check_columns(rows.columns)
         schema = facts.schema_of(rows.n_features)
         if schema is not None:
             rows = rows.encoded(schema)
@@ -308,21 +311,25 @@ class PrivateClusterer(
             "feature_names_in_.\nHint: leave them out."
         )
 
-    def fit_predict(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int32]:
+    def fit_predict(
+        self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any
+    ) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
         Parameters are those of `fit`.
         """
         self._refuse_elsewhere(X)  # before anything is spent
-        return self.fit(X, groups=groups, ledger=ledger).predict(X)
+        return self.fit(X, groups=groups, ledger=ledger, **unknown).predict(X)
 
-    def fit_transform(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.float64]:
+    def fit_transform(
+        self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any
+    ) -> NDArray[np.float64]:
         """NOT PRIVATE: fit, and return the distances of the private rows to their holder. Nothing of them is stored.
 
         Parameters are those of `fit`.
         """
         self._refuse_elsewhere(X)  # before anything is spent
-        return self.fit(X, groups=groups, ledger=ledger).transform(X)
+        return self.fit(X, groups=groups, ledger=ledger, **unknown).transform(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """NOT PRIVATE: return minus the cost of the points given, computed exactly. Nothing is stored.

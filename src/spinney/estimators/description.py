@@ -15,6 +15,7 @@ from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
+from spinney.fits.cautions import warn_if_loose
 from spinney.fits.description import BINS, DescriptionFacts, check_description
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_number
@@ -108,7 +109,9 @@ def plan_description(
     grouped = max_rows_per_group is not None or getattr(read, "max_rows_per_group", None) is not None
     if n_guess is not None:
         check_number("n_guess", "plan_description", n_guess)
-    return model.facts(grouped).fit.plan(n_guess)
+    fit = model.facts(grouped).fit
+    warn_if_loose(fit.problem.budget.loose, 3)
+    return fit.plan(n_guess)
 
 
 def describe(

@@ -31,7 +31,9 @@ class _Typed:
 
 
 def _are_bounds(value: Any) -> bool:
-    """Whether a pair can be bounds: then a release would state it, too."""
+    """Whether a pair can be bounds: then a release would state it, too. A list of pairs may as well be a table of two columns."""
+    if isinstance(value, list):
+        return False
     try:
         if schema_of(value, None, "") is not None:
             return len(value) <= MOST_COLUMNS

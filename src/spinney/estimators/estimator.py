@@ -7,9 +7,11 @@ from abc import abstractmethod
 from typing import Any, Self
 
 from spinney.algorithms.plan import Plan
+from spinney.estimators.absent import Absent, check_parameters
 from spinney.estimators.display import Discreet
 from spinney.estimators.late_bases import inherit
 from spinney.exceptions import FewRowsWarning
+from spinney.fits.cautions import warn_if_loose
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_number
 
@@ -18,6 +20,13 @@ __all__ = ["PrivateEstimator"]
 
 class PrivateEstimator(Discreet):
     """Plans a fit, and holds nothing but its release."""
+
+    labels_, inertia_, n_iter_ = Absent(), Absent(), Absent()
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        """Give the reason for parameters that others have. What `__init__` of a class takes is its signature."""
+        check_parameters(cls, list(parameters))
+        return super().__new__(cls)
 
     @abstractmethod
     def _store(self, release: Any) -> None:
@@ -40,6 +49,7 @@ class PrivateEstimator(Discreet):
         """Return the plan of a fit, with the errors that a guess of the number of rows lets expect."""
         if n_guess is not None:
             check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
+        warn_if_loose(fit.problem.budget.loose, 4)
         return fit.plan(n_guess)
 
     def _keep(self, release: Any) -> Self:

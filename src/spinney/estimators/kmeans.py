@@ -28,8 +28,9 @@ class PrivateKMeans(PrivateClusterer):
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0
         In [0, 1); 0 promises pure differential privacy. Gaussian noise is used only where that helps.
-    bounds : (lower, upper), dict, Box or Ball
-        Required, from public knowledge: first all lower, then all upper bounds; one number serves all columns. Or by name, as in
+    bounds : (lower, upper), list of pairs, dict, Box or Ball
+        Required, from public knowledge. A tuple has all lower, then all upper bounds; one number serves all columns. A list has a
+        pair per column, as in ``[(0, 110), (0, 200_000)]``. Two lists may mean either, and are refused. Or by name, as in
         ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out. By
         name also categories, as in ``{"region": ["north", "south"]}``, dates, truth values, and more facts (``docs/schema.md``).
     algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "stable", "tree"} or Algorithm, default "auto"

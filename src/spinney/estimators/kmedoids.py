@@ -12,6 +12,7 @@ from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
+from spinney.estimators.absent import check_keywords
 from spinney.estimators.estimator import PrivateEstimator
 from spinney.estimators.late_bases import LateBases
 from spinney.exceptions import ParameterError
@@ -138,7 +139,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
         """
         return self._planned(self._fit(self.max_rows_per_group is not None), n_guess)
 
-    def fit(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> Self:
+    def fit(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any) -> Self:
         """Choose sites for private demand.
 
         Privacy
@@ -164,6 +165,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
         -------
         self
         """
+        check_keywords(f"{type(self).__name__}.fit", unknown)
         fit, rows = self.prepare(demand, groups)
         return self._keep(self._run(fit, rows, ledger))
 
@@ -229,9 +231,11 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
         assert self.space is not None
         return assign_sites(self.release_, self.space, place_column(points, self._names))
 
-    def fit_predict(self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None) -> NDArray[np.int64]:
+    def fit_predict(
+        self, demand: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any
+    ) -> NDArray[np.int64]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
         Parameters are those of `fit`.
         """
-        return self.fit(demand, groups=groups, ledger=ledger).predict(demand)
+        return self.fit(demand, groups=groups, ledger=ledger, **unknown).predict(demand)

@@ -15,6 +15,7 @@ from spinney.fits.parameters import check_clusters, check_number
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.ball import OneCluster
+from spinney.spaces.degrees import refuse_degrees
 
 __all__ = ["BallModel", "one_cluster"]
 
@@ -47,6 +48,7 @@ class BallModel:
             random_state=self.random_state, noise_seed=self.noise_seed, scale=1,
         )  # fmt: skip
         fit, rows = table.prepare(X, groups)
+        refuse_degrees(rows.columns, OWNER, "and give their bounds.")
         asked = fit.problem
         assert isinstance(asked, PointProblem)
         if asked.schema is not None:

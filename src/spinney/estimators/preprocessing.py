@@ -19,7 +19,7 @@ class PublicScaler(PublicTransformer):
 
     Parameters
     ----------
-    bounds : (lower, upper), dict or Box
+    bounds : (lower, upper), list of pairs, dict or Box
         Public, as for `PrivateKMeans`; columns of numbers alone.
     scale : "bounds", float or dict, default "bounds"
         As for `PrivateKMeans`.

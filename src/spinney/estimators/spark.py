@@ -27,7 +27,7 @@ from spinney.exceptions import ParameterError
 from spinney.fits.parameters import AUTO
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
-from spinney.spaces.box import as_space
+from spinney.spaces.box import Ball, NamedBox, as_space
 
 __all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
 
@@ -48,15 +48,16 @@ def _param(name: str, text: str, convert: Any) -> Any:
 
 
 def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
-    """Return bounds as lists, which can be saved; by name if they are given by name."""
-    if isinstance(value, dict):
-        as_space(value, "the estimator")  # raises unless each name has two numbers
-        return {name: [float(low), float(high)] for name, (low, high) in value.items()}
-    try:
-        lower, upper = value if isinstance(value, list | tuple) else (value.lower, value.upper)
-    except (AttributeError, TypeError, ValueError):
-        raise TypeError("bounds must be (lower, upper), pairs by column or a Box") from None
-    return [np.asarray(lower, dtype=np.float64).tolist(), np.asarray(upper, dtype=np.float64).tolist()]
+    """Return bounds of numbers as they can be saved, in JSON: by name, or as lower and upper ones under these words."""
+    if isinstance(value, list) and value[::2] == ["lower", "upper"]:  # as they were saved
+        value = tuple(value[1::2])
+    space = as_space(value, "a Spark estimator")
+    if isinstance(space, Ball):
+        raise TypeError
+    lower, upper = np.atleast_1d(space.lower).tolist(), np.atleast_1d(space.upper).tolist()
+    if isinstance(space, NamedBox):
+        return {name: [low, high] for name, low, high in zip(space.columns, lower, upper, strict=True)}
+    return ["lower", lower, "upper", upper]
 
 
 def _scale(value: Any) -> str | float | dict[str, float]:
@@ -139,7 +140,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         given = {name: value for name, value in given.items() if name not in ("inputCols", "predictionCol")}
         bounds = given.get("bounds")
         if isinstance(bounds, list):
-            given["bounds"] = tuple(bounds)
+            given["bounds"] = tuple(bounds[1::2])
         elif bounds is not None and not self.isDefined(self.inputCols):
             names = list(bounds)
         if groups in names:
@@ -162,8 +163,8 @@ class SparkPrivateKMeans(_SparkClusterer):
     ----------
     n_clusters, max_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
         As for `PrivateKMeans`; an algorithm goes by its name.
-    bounds : (lower, upper), pairs by column or Box
-        Of numbers: categories, truth values and dates are for tables elsewhere.
+    bounds : (lower, upper), list of pairs, dict or Box
+        As for `PrivateKMeans`, of numbers: categories, truth values and dates are for tables elsewhere.
     scale : None, "bounds", float or dict, default None
         As for `PrivateKMeans`.
     inputCols : list of str, optional

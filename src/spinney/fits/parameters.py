@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
+from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.naming import places_of
 from spinney.spaces.schema import Schema
@@ -216,6 +217,12 @@ class PointFacts:
             return self.schema
         return nameless_schema(self.space.domain(n_features), self.typed["scale"], self.owner)
 
+    def check_columns(self, names: Sequence[str] | None) -> None:
+        """Raise if columns without units are degrees by their public names."""
+        measured = names if self.schema is None else [one.name for one in self.schema.columns if not one.stated]
+        if self.typed["scale"] is None:
+            refuse_degrees(measured, self.owner)
+
     @property
     def is_counted(self) -> bool:
         """Whether the number of clusters is to be found."""
@@ -271,7 +278,9 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
     is_local = typed["model"] == "local"
     budget, unit = check_promise(typed, owner, has_groups, "users" if is_local else "points")
     check(owner, typed, POINTS | (LOCAL if is_local else {}))
-    return PointFacts(typed, objective, owner, _space(typed["bounds"], typed["scale"], owner), budget, unit, has_groups)
+    facts = PointFacts(typed, objective, owner, _space(typed["bounds"], typed["scale"], owner), budget, unit, has_groups)
+    facts.check_columns(facts.columns)
+    return facts
 
 
 def _space(bounds: Any, scale: Any, owner: str) -> Box | Ball | Schema:

@@ -11,6 +11,7 @@ import numpy as np
 from spinney.algorithms.problem import planned
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
+from spinney.fits.cautions import caution
 from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
 from spinney.fits.record import promise_fields, repeat_fields
@@ -50,6 +51,8 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     ledger : Ledger, optional
         Charged for the whole plan before anything is asked.
     """
+    budget = fit.problem.budget
+    caution(budget.loose, is_uncounted=ledger is None and fit.noise_seed is None and not budget.is_infinite)
     with watched(lambda: len(planned(fit.algorithm, fit.problem))):
         return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
 

@@ -90,7 +90,9 @@ class Session:
             raise ParameterError.wrong("parameters", OWNER, expected, given, hint)
         if isinstance(given.get("bounds"), Ball):
             hint = "bounds=Box(-1, 1): devices move values to bounds column by column."
-            raise ParameterError.wrong("bounds", OWNER, "a pair, a Box, or a dict by column", given["bounds"], hint)
+            raise ParameterError.wrong(
+                "bounds", OWNER, "a tuple (lower, upper), a list of pairs, a Box, or a dict by column", given["bounds"], hint
+            )
         check(OWNER, {"objective": self.objective}, {"objective": one_of(POWERS, "objective='kmeans'.")})
         if type(self.random_state) is not int:  # users are dealt by it anew at every question: it must be the same one
             raise ParameterError.wrong("random_state", OWNER, "an int", self.random_state, "random_state=1.")
@@ -190,6 +192,8 @@ class Session:
             if not whole or set(typed) != set(NAMES):
                 raise ValueError
             typed["algorithm"] = algorithm_of(typed["algorithm"], own, "users")
+            if type(typed["bounds"]) is list:  # JSON has no tuples
+                typed["bounds"] = tuple(typed["bounds"])
             session = cls(typed, **record)
             if plain_parameters(session.fit.algorithm) != own:
                 raise ValueError

@@ -12,6 +12,9 @@ from spinney.exceptions import ParameterError
 
 __all__ = ["Amount", "Budget", "exact", "read_amount", "round_up"]
 
+#: Above these hardly anything is promised: one row may make an outcome e^10, about 22,000, times as likely, and a fit may show
+#: one row of a thousand.
+MOST_EPSILON, MOST_DELTA = Fraction(10), Fraction(1, 1000)
 #: A privacy amount: an exact rational, or ``math.inf`` when noise is switched off.
 Amount = Fraction | float
 
@@ -67,6 +70,22 @@ class Budget:
             if not isinstance(value, Real):
                 raise ParameterError.wrong(name, "Budget.of", "a number of at least 0", value, "Budget.of(1.0, 1e-6).")
         return cls(exact(epsilon), Fraction(exact(delta)))
+
+    @property
+    def loose(self) -> str | None:
+        """What to say if this is hardly a promise; None if it is one, or if noise is switched off, which says so itself."""
+        told = []
+        if self.epsilon > MOST_EPSILON and not self.is_infinite:
+            told.append(
+                f"An epsilon above {MOST_EPSILON} is hardly a promise: one row may make an outcome over 22,000 times as likely.\n"
+                "Hint: epsilon=1.0 is a common choice for one release."
+            )
+        if self.delta > MOST_DELTA and not self.is_infinite:
+            told.append(
+                f"A delta above {float(MOST_DELTA)} is hardly a promise: with that chance, a row may be shown as it is.\n"
+                "Hint: well below one over the number of rows, such as delta=1e-6."
+            )
+        return "\n".join(told) or None
 
     @property
     def is_infinite(self) -> bool:

@@ -19,6 +19,8 @@ FloatArray = NDArray[np.float64]
 
 #: Widths of a column between which squared distances neither vanish nor overflow.
 NARROWEST, WIDEST = 1e-100, 1e100
+#: How the same bounds are typed in two ways.
+SPELLINGS = "bounds=[(1, 50), (10, 100)], a pair per column, or bounds=([1, 10], [50, 100]), all lower and then all upper bounds"
 
 
 def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
@@ -104,7 +106,7 @@ class Box:
         if not ((widths > NARROWEST) & (widths < WIDEST)).all():
             raise ParameterError.wrong(
                 "bounds", "Box", f"lower < upper in every column, {NARROWEST} to {WIDEST} apart", (self.lower, self.upper),
-                "first all lower bounds, then all upper ones, not a pair per column; widen constant columns or leave them out.",
+                "in a tuple all lower bounds come first, in a list each column has a pair; leave constant columns out.",
             )  # fmt: skip
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -136,8 +138,7 @@ class NamedBox(Box):
             if not isinstance(name, str):
                 raise ParameterError.wrong("bounds", owner, "named by columns, at least one", type(name).__name__, hint)
         for name, pair in bounds.items():
-            is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(_is_finite, pair))
-            if not is_pair or not NARROWEST < float(pair[1]) - float(pair[0]) < WIDEST:
+            if not _is_pair(pair) or not NARROWEST < float(pair[1]) - float(pair[0]) < WIDEST:
                 what = f"two finite numbers for column {name!r}, the lower first, {NARROWEST} to {WIDEST} apart"
                 raise ParameterError.wrong("bounds", owner, what, type(pair).__name__, hint)
         lower, upper = zip(*bounds.values(), strict=True)
@@ -157,6 +158,10 @@ def _is_finite(value: object) -> bool:
         return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     except OverflowError:  # a whole number too large for a float
         return False
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_finite, value))
 
 
 @dataclass(frozen=True)
@@ -195,18 +200,31 @@ class Ball:
 
 
 def as_space(bounds: ArrayLike | Mapping[str, Any] | Box | Ball | None, owner: str) -> Box | Ball:
-    """Read a user's `bounds`: a Box, a Ball, a pair (lower, upper), or pairs by the names of columns."""
+    """Read a user's `bounds`: a Box, a Ball, a tuple (lower, upper), a list of pairs, one per column, or pairs by name.
+
+    Two numbers are the bounds of all columns in a list or an array, too. Two lists, and an array of two dimensions, may mean a
+    pair per column as well as lower and upper bounds, and are refused.
+    """
     if isinstance(bounds, Box | Ball):
         return bounds
     if isinstance(bounds, Mapping):
         return NamedBox.of(bounds, owner)
-    if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 2:
-        return Box(bounds[0], bounds[1])
+    typed = bounds.tolist() if isinstance(bounds, np.ndarray) and bounds.ndim == 1 else bounds
+    if (isinstance(typed, tuple) and len(typed) == 2) or _is_pair(typed):
+        return Box(*typed)  # type: ignore[misc]
+    if isinstance(bounds, list):
+        is_doubtful = len(bounds) == 2 and not all(isinstance(one, tuple) for one in bounds)
+        if bounds and not is_doubtful and all(map(_is_pair, bounds)):
+            return Box(*zip(*bounds, strict=True))
+    else:
+        is_doubtful = isinstance(bounds, np.ndarray) and bounds.ndim == 2
+    expected = "a tuple (lower, upper), a list of pairs, a dict by column, a Box or a Ball"
+    if is_doubtful:
+        expected = "a tuple (lower, upper), or a list with a tuple for each column; two lists, or an array, may mean either"
     raise ParameterError.wrong(
-        "bounds", owner, "a pair (lower, upper), pairs by column, a Box or a Ball", bounds,
-        "bounds=(0, 255) if all columns share a range, bounds={'age': (0, 110), 'region': ['north', 'south']} by the names of "
-        "columns, or bounds=([0, 18, 10], [1, 99, 60]): all lower, then all upper bounds. "
-        "Take them from public knowledge, never from the rows.",
+        "bounds", owner, expected, bounds,
+        f"bounds=(0, 255) if all columns share a range; {SPELLINGS}; or by the names of columns, "
+        "bounds={'age': (0, 110), 'region': ['north', 'south']}. Take them from public knowledge, never from the rows.",
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ ATTRIBUTES = ("length", "weight")
 LARGEST_WHOLE = 2.0**53
 
 _FORMS = "edges, as triples of two ends and a length, a table of such, a networkx graph or a scipy sparse matrix"
+_BOTH_WAYS = "a network whose edges count in both directions"
 _TRIPLES = "for example [('Mill', 'Bridge', 1.5), ('Bridge', 'Church', 2.0)]."
 _MATRIX = "scipy.sparse.coo_array(matrix) if 0 means no edge; FiniteMetric.from_matrix if these are all distances."
 
@@ -61,9 +62,14 @@ def read_edge_list(graph: Any) -> EdgeList:
             raise wrong_graph("square, with at least one point", "a matrix of another shape", hint)
         triples = coo_array(graph)
         tails, heads = (np.asarray(axis, dtype=np.int64) for axis in triples.coords)
+        _check_ways(tails, heads)
         return EdgeList(int(triples.shape[0]), tails, heads, _lengths(triples.data))
     nodes: Any = []
     if _is_networkx(graph):
+        if graph.is_directed():
+            raise wrong_graph(
+                _BOTH_WAYS, "a directed graph", "graph.to_undirected(), if each edge is as long in both directions."
+            )
         nodes, columns = list(graph.nodes), _networkx_columns(graph)
     elif hasattr(graph, "columns") or hasattr(graph, "column_names"):
         columns = _frame_columns(graph)
@@ -76,6 +82,15 @@ def read_edge_list(graph: Any) -> EdgeList:
 def _is_networkx(graph: Any) -> bool:
     """Return whether this is a graph of networkx, which is never imported here."""
     return all(hasattr(graph, name) for name in ("is_directed", "nodes", "edges")) and callable(graph.edges)
+
+
+def _check_ways(tails: IntArray, heads: IntArray) -> None:
+    """Raise if a matrix has some edges in both directions and others in one: it is of a directed graph."""
+    ways = np.unique(np.stack([tails, heads], axis=1)[tails != heads], axis=0)
+    edges, counts = np.unique(np.sort(ways, axis=1), axis=0, return_counts=True)
+    if 0 < np.count_nonzero(counts == 2) < len(edges):
+        hint = "matrix.maximum(matrix.T) takes each edge in both directions, if it is as long in both."
+        raise wrong_graph(_BOTH_WAYS, "edges in one direction and in both", hint)
 
 
 def _networkx_columns(graph: Any) -> list[Any]:

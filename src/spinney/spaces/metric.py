@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spinney.spaces.box import FloatArray
+from spinney.spaces.degrees import column_names, refuse_degrees
 from spinney.spaces.distances import (
     BLOCK_ENTRIES,
     ROUNDING,
@@ -102,6 +103,7 @@ class FiniteMetric:
         Parameters
         ----------
         points : array of shape (n, d)
+            In units of length. A frame whose columns are called longitude and latitude is refused.
         metric : {"euclidean", "manhattan"}
         candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
@@ -110,6 +112,7 @@ class FiniteMetric:
         """
         if not isinstance(metric, str) or metric not in ("euclidean", "manhattan"):
             raise wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
+        refuse_degrees(column_names(points), "FiniteMetric.from_points", "or compute a matrix of distances and use from_matrix.")
         table = np.array(numbers("points", points, "from_points"), dtype=np.float64, order="C")
         table.flags.writeable = False
         return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
@@ -125,7 +128,8 @@ class FiniteMetric:
             ``to`` and ``length``, or else its first three; a networkx graph, whose edges have a ``length`` or a ``weight``, or
             all count 1; a scipy sparse matrix with a length at (u, v). A dense array is read as triples, never as a matrix.
             An edge counts in both directions and may be given in one, or more than once, with one length. Length 0 is
-            allowed; in a sparse matrix it must be stored. Edges from a point to itself do not matter.
+            allowed; in a sparse matrix it must be stored. Edges from a point to itself do not matter. A directed graph is
+            refused, and so is a sparse matrix with some edges in both directions and some in one.
 
             Ends that are the numbers 0 to n - 1 are indices. Others are names: points are then numbered by first appearance.
         candidates : array of int, or of names, optional

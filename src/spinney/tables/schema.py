@@ -6,7 +6,7 @@ refused. A name is read as in a CSV file: bytes that are no UTF-8 are replaced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -84,7 +84,11 @@ def shielded(read: Callable[[], Found], error: DataError) -> Found:
 
 
 def table_files(paths: Paths) -> list[Path]:
-    """Return the files of a table: files as they are given, and those in folders by name; all are of one kind."""
+    """Return the files of a table: files as they are given, and those in folders by name; all are of one kind.
+
+    Folders in a folder are partitions of a table if they are called as such, as in ``year=2024``. What their names say is no
+    column.
+    """
     given = [paths] if isinstance(paths, str | Path) else paths
     if not isinstance(given, list | tuple) or not all(is_path(path) for path in given):
         raise ParameterError.wrong("paths", "a table", "a path or a list of paths", paths, FORMATS)
@@ -95,7 +99,7 @@ def table_files(paths: Paths) -> list[Path]:
             raise unreadable(Path("a path"), "in the list is not a file.")
         inside = [path]
         if path.is_dir():
-            inside = sorted(f for f in path.iterdir() if f.suffix.lower() in KINDS and f.is_file() and f.name[0] not in "._")
+            inside = list(_inside(path))
             if not inside:
                 raise unreadable(path, "is a folder without tables.")
         for file in inside:
@@ -109,6 +113,17 @@ def table_files(paths: Paths) -> list[Path]:
     if len({file.suffix.lower() for file in files}) > 1:
         raise DataError("The files of a table must be of one kind.\nHint: give .csv, .parquet or .npy files, not a mixture.")
     return files
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """Yield the tables in a folder and in its partitions, by name."""
+    for path in sorted(folder.iterdir()):
+        if path.name[0] in "._":
+            continue
+        if path.is_dir() and "=" in path.name[1:]:
+            yield from _inside(path)
+        elif path.suffix.lower() in KINDS and path.is_file():
+            yield path
 
 
 def check_choice(columns: Any, groups: Any) -> None:
@@ -128,7 +143,10 @@ def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, 
     chosen = [name for name in known if name != groups] if columns is None else list(columns)
     missing = [name for name in (*chosen, groups) if name is not None and name not in known]
     if missing:
-        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: {_where_names_are(path, known)}")
+        where = _where_names_are(path, known)
+        if any(part.startswith(f"{missing[0]}=") for part in path.parts):
+            where = "it is in the names of folders, which are not read: write the column into the files."
+        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: {where}")
     if not chosen:
         raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
     repeated = [name for name in chosen if chosen.count(name) > 1]

@@ -195,7 +195,8 @@ def test_long_reports_of_many_clusters_are_allowed():
 
 
 @pytest.mark.parametrize(
-    "bounds", [(-1, 1), Box(-1, [1, 2]), (np.array([-1, 0.5]), np.array([1, 2])), {"age": (0, 110), "stay": (0, 60)}]
+    "bounds",
+    [(-1, 1), [(-1, 1), (0.5, 2)], Box(-1, [1, 2]), (np.array([-1, 0.5]), np.array([1, 2])), {"age": (0, 110), "stay": (0, 60)}],
 )
 @pytest.mark.parametrize("algorithm", ["auto", "refined", Refined(rounds=1, coarse=200)])
 def test_a_session_is_kept_whatever_its_bounds_and_protocol(bounds, algorithm):

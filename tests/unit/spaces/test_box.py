@@ -3,6 +3,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spinney import Ball, Box, ParameterError
 from spinney.spaces.box import as_space, domain_from_dict, domain_to_dict
@@ -68,7 +70,11 @@ def test_a_lawful_ball_has_a_width_in_every_column(radius):
     assert (domain.upper - domain.lower < 1e100).all()
 
 
-@pytest.mark.parametrize("bounds", [None, 3, (1,), (1, 2, 3), "ab", {0: 1, 1: 2}, {1, 2}, np.zeros((3, 2))])
+@pytest.mark.parametrize(
+    "bounds",
+    [None, 3, (1,), (1, 2, 3), "ab", {0: 1, 1: 2}, {1, 2}, np.array(3), [], [1], [(0, 1), 2], [(0, 1), (0, 1, 2)], [(0, "a")],
+     [None, 1], ((0, 1), (0, 1), (0, 1))],
+)  # fmt: skip
 def test_bounds_of_another_shape_say_what_to_type(bounds):
     with pytest.raises(ParameterError, match=FORMULA.format("bounds", "PrivateKMeans")):
         as_space(bounds, "PrivateKMeans")
@@ -81,6 +87,23 @@ def test_bounds_may_be_given_in_many_ways(bounds):
     domain = as_space(bounds, "x").domain(3)
     np.testing.assert_array_equal(domain.lower, [0, 0, 0])
     np.testing.assert_array_equal(domain.upper, [1, 1, 1])
+
+
+@given(st.lists(st.tuples(st.integers(-9, 0), st.integers(1, 9)), min_size=1, max_size=4))
+def test_a_tuple_is_lower_and_upper_a_list_is_a_pair_per_column_and_two_lists_are_refused(pairs):
+    lower, upper = map(list, zip(*pairs, strict=True))
+    spellings = [(lower, upper), (np.array(lower), np.array(upper)), pairs, dict(zip("abcd", pairs, strict=False))]
+    if len(pairs) != 2:
+        spellings.append([list(pair) for pair in pairs])  # not two lists, so these are pairs
+    for bounds in spellings:
+        domain = as_space(bounds, "x").domain(len(pairs))
+        assert (domain.lower.tolist(), domain.upper.tolist()) == (lower, upper)
+    doubtful = [[lower, upper], [np.array(lower), np.array(upper)], np.array([lower, upper]), np.array(pairs)]
+    for bounds in doubtful + [list(map(list, pairs))] * (len(pairs) == 2):
+        with pytest.raises(ParameterError) as caught:
+            as_space(bounds, "x")
+        assert "bounds=[(1, 50), (10, 100)], a pair per column" in str(caught.value)
+        assert "bounds=([1, 10], [50, 100]), all lower" in str(caught.value)
 
 
 def test_bounds_per_column_and_shared_bounds_mix():

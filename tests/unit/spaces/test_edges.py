@@ -18,11 +18,11 @@ TRIPLES = [(0, 1, 2.0), (1, 2, 1.0), (3, 1, 0.5), (2, 3, 4.0)]
 class NetworkX:
     """What we use of a networkx graph."""
 
-    def __init__(self, nodes, edges):
-        self._nodes, self._edges = nodes, edges
+    def __init__(self, nodes, edges, directed=False):
+        self._nodes, self._edges, self._directed = nodes, edges, directed
 
     def is_directed(self):
-        return False
+        return self._directed
 
     @property
     def nodes(self):
@@ -90,6 +90,34 @@ def test_names_are_in_the_order_of_first_appearance(seed, n, shift, form):
     assert texts.names == tuple(f"p{label}" for label in seen)
     turned = [place[label] for label in seen]
     np.testing.assert_array_equal(texts.distances(np.arange(n)), space.distances(turned)[:, turned])
+
+
+def test_a_directed_graph_is_refused_with_what_to_type():
+    with pytest.raises(
+        ParameterError, match=r"(?s)both directions. Got 'a directed graph' instead.\nHint: graph.to_undirected\(\)"
+    ):
+        FiniteMetric.from_graph(NetworkX("ab", [("a", "b", {"length": 1.0})], directed=True))
+
+
+@settings(deadline=None)
+@given(
+    turned=st.lists(st.booleans(), min_size=1, max_size=8),
+    both=st.lists(st.booleans(), min_size=8, max_size=8),
+    loop=st.booleans(),
+)
+def test_a_sparse_matrix_has_every_edge_in_both_directions_or_each_in_one(turned, both, loop):
+    """In one direction that may be any; some in both and some in one are a directed graph."""
+    n = len(turned) + 1
+    ways = [(i + 1, i) if turn else (i, i + 1) for i, turn in enumerate(turned)]
+    ways += [way[::-1] for way, twice in zip(ways, both, strict=False) if twice]
+    tails, heads = zip(*ways, *[(0, 0)] * loop, strict=True)
+    matrix = sp.coo_array((np.ones(len(tails)), (tails, heads)), shape=(n, n))
+    if len(set(both[: len(turned)])) == 1:
+        assert FiniteMetric.from_graph(matrix).distances([0])[0].tolist() == list(range(n))
+    else:
+        with pytest.raises(ParameterError, match=r"in one direction and in both' instead.\nHint: matrix.maximum\(matrix.T\)"):
+            FiniteMetric.from_graph(matrix)
+        assert FiniteMetric.from_graph(matrix.tocsr().maximum(matrix.tocsr().T)).n_points == n
 
 
 def test_labels_of_all_kinds_become_texts():

@@ -108,7 +108,7 @@ def test_networks_agree_with_scipy(seed, n, extra, whole):
 
 def test_an_edge_counts_both_ways_and_may_be_given_twice():
     once = sp.coo_array(([1.0, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
-    twice = sp.coo_array(([1.0, 2.0, 1.0, 2.0], ([0, 1, 1, 1], [1, 2, 0, 2])), shape=(3, 3))
+    twice = sp.coo_array(([1.0, 2.0, 1.0, 2.0], ([0, 1, 1, 2], [1, 2, 0, 1])), shape=(3, 3))
     for graph in (once, once.T, twice, once.tocsr(), sp.csr_matrix(once)):
         np.testing.assert_array_equal(FiniteMetric.from_graph(graph).distances([0]), [[0, 1, 3]])
 

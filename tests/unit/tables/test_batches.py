@@ -2,6 +2,7 @@
 
 import os
 import traceback
+from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -97,6 +98,51 @@ def test_several_files_and_folders_are_one_table(tmp_path, batch, kind):
     assert collect(found)[:, 1].tolist() == [1.5, 1.0, 0.5, 0.0]  # by name; hidden files do not count
     assert_same([folder / f"b.{kind}", folder], groups="who")
     assert_same(str(folder / f"b.{kind}"), ["x"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
+def test_a_partitioned_table_is_read_from_its_root(tmp_path, batch, kind):
+    root, files = tmp_path / "rows", []
+    for i, folder in enumerate(
+        ["ward=Ash Lane/year=2024", "ward=Ash Lane/year=2025", "ward=b/year=2024", "notes", "_old=1", "."]
+    ):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        path = root / folder / f"part.{kind}"
+        frame = pl.DataFrame({"x": [i + 0.5, i], "y": [i, None]})
+        np.save(path, frame.to_numpy()) if kind == "npy" else getattr(frame, f"write_{kind}")(path)
+        files += [] if folder in ("notes", "_old=1") else [path]
+    (root / "ward=b" / "_SUCCESS").touch()
+    assert np.array_equal(collect(assert_same(root)), collect(scan([files[-1], *files[:-1]])), equal_nan=True)  # by name
+    if kind == "npy":
+        return
+    assert_same(root, ["y"])
+    with pytest.raises(DataError, match=r"(?s)has no column 'year'\.\nHint: it is in the names of folders, which are not read"):
+        scan(root / "ward=b", ["x", "year"])
+
+
+@pytest.mark.parametrize("read", [scan, read_table])
+def test_an_error_about_a_partitioned_table_tells_no_cell(tmp_path, read):
+    (tmp_path / "person=Ann Poe").mkdir()
+    path = tmp_path / "person=Ann Poe" / "part.parquet"
+    frame = pl.DataFrame({"x": [1.0, 2.0], "t": ["a", "b"], "when": [date(2024, 1, 1)] * 2})
+    frame.write_parquet(path)
+    wrong = [
+        lambda: read(tmp_path),
+        lambda: read(tmp_path, ["z"]),
+        lambda: read(tmp_path, ["x"], "when"),
+        lambda: read(tmp_path, ["t"]),
+    ]
+    for call in wrong:
+        with pytest.raises(DataError) as caught:
+            call()
+        assert "person=.../part.parquet" in str(caught.value)
+        assert "Ann" not in str(caught.value)
+    found = scan(tmp_path, ["x"])
+    frame.write_csv(path)
+    for call in (lambda: read(tmp_path), lambda: list(found.read())):
+        with pytest.raises(DataError) as caught:
+            call()
+        assert "Ann" not in str(caught.value)
 
 
 def test_files_may_have_other_types_and_orders_of_columns(tmp_path, batch):

@@ -1,0 +1,60 @@
+"""What other estimators have and private ones do not: each gets its reason, as scikit-learn and Python expect."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney.estimators.absent import ATTRIBUTES, KEYWORDS
+
+ROWS = np.linspace(0, 1, 200)[:, None]
+FITTED = {
+    "PrivateKMeans": (PrivateKMeans(1, epsilon=1.0, bounds=(0, 1), algorithm="lloyd"), ROWS),
+    "PrivateKMedian": (PrivateKMedian(1, epsilon=1.0, bounds=(0, 1), algorithm="lloyd"), ROWS),
+    "PrivateKMedoids": (PrivateKMedoids(1, epsilon=1.0, space=FiniteMetric.from_points([[0.0], [1.0]])), [0, 1] * 90),
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("attribute", ATTRIBUTES)
+def test_an_attribute_that_is_not_stored_says_why(name, attribute):
+    model, rows = FITTED[name]
+    for one in (model, copy.deepcopy(model).fit(rows), pickle.loads(pickle.dumps(copy.copy(model).fit(rows)))):
+        assert not hasattr(one, attribute)
+        with pytest.raises(AttributeError, match=rf"(?s)'{name}' object has no attribute '{attribute}': .* Hint: "):
+            getattr(one, attribute)
+    with pytest.raises(AttributeError, match=rf"^'{name}' object has no attribute 'label_'$"):
+        _ = model.label_
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_a_parameter_of_others_says_why_there_is_none(name, keyword):
+    model, rows = FITTED[name]
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument '{keyword}': .* Hint: "):
+        type(model)(2, epsilon=1.0, **{keyword: 3})
+    methods = [method for method in ("fit", "fit_predict", "fit_transform") if hasattr(model, method)]
+    for method in methods:
+        with pytest.raises(TypeError, match=rf"{name}\.fit\(\) got an unexpected keyword argument '{keyword}': .* Hint: "):
+            getattr(model, method)(rows, **{keyword: [1.0]})
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_any_other_keyword_is_refused_as_python_does(name):
+    model, rows = FITTED[name]
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'n_cluster'$"):
+        type(model)(n_cluster=3)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'weights'$"):
+        model.fit(rows, weights=None)
+    assert not hasattr(model, "release_")
+
+
+def test_a_subclass_may_have_such_a_parameter():
+    class Own(PrivateKMeans):
+        def __init__(self, n_clusters=8, *, n_init=1, epsilon=None, bounds=None):
+            super().__init__(n_clusters, epsilon=epsilon, bounds=bounds)
+            self.n_init = n_init
+
+    assert Own(2, n_init=5).n_init == 5
