@@ -9,8 +9,9 @@ from numbers import Real
 from typing import Any
 
 from spinney.exceptions import ParameterError
+from spinney.verification.amounts import fraction_of
 
-__all__ = ["Amount", "Budget", "exact", "read_amount", "round_up"]
+__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "round_up"]
 
 #: A privacy amount: an exact rational, or ``math.inf`` when noise is switched off.
 Amount = Fraction | float
@@ -40,6 +41,18 @@ def read_amount(name: str, owner: str, value: Any) -> Amount:
         amount: Amount = value
         return amount
     raise ParameterError.wrong(name, owner, "an exact Fraction of at least 0", value, "for example Fraction(1, 10).")
+
+
+def read_exact(text: Any) -> Fraction:
+    """Return the exact number in a text of a file, which is digits, or digits over digits, and not long.
+
+    Whatever else Python reads as a number is refused: to write out "1e1000000000" would take for ever.
+    """
+    found = fraction_of(text)
+    if found is None:
+        hint = "for example '1/10', as files have it."
+        raise ParameterError.wrong("amount", "a file", "a whole number or an exact fraction, as a text", None, hint)
+    return found
 
 
 def round_up(number: Amount) -> float:
