@@ -11,7 +11,7 @@ from typing import Any
 from spinney.exceptions import ParameterError
 from spinney.verification.amounts import fraction_of
 
-__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "round_up"]
+__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "root_up", "round_up"]
 
 #: A privacy amount: an exact rational, or ``math.inf`` when noise is switched off.
 Amount = Fraction | float
@@ -59,6 +59,14 @@ def round_up(number: Amount) -> float:
     """Return the least float that is not below an exact number."""
     rounded = float(number)
     return rounded if rounded == math.inf or Fraction(rounded) >= number else math.nextafter(rounded, math.inf)
+
+
+def root_up(number: Fraction | int) -> float:
+    """Return a float near the root of an exact number whose square is not below it."""
+    root = math.sqrt(round_up(Fraction(number)))
+    while Fraction(root) ** 2 < number:
+        root = math.nextafter(root, math.inf)
+    return root
 
 
 @dataclass(frozen=True)
