@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from os import PathLike
 
-__all__ = ["is_path", "named", "without_values"]
+__all__ = ["is_path", "named", "type_of", "without_values"]
 
 #: A longer text, or one of several lines, is no name.
 LONGEST_NAME = 40
@@ -36,7 +36,12 @@ def named(value: object) -> str:
         return repr(value)
     if kind is str and len(value) <= LONGEST_NAME and value.isprintable():  # type: ignore[arg-type, attr-defined]
         return repr(value)
-    return f"a value of type {type.__dict__['__name__'].__get__(kind)}"  # a class of classes may say anything in its place
+    return type_of(value)
+
+
+def type_of(value: object) -> str:
+    """Return how a message speaks of something that may be a cell of a table: by its type alone."""
+    return f"a value of type {type.__dict__['__name__'].__get__(type(value))}"  # a class of classes may say anything in its place
 
 
 def is_path(value: object) -> bool:

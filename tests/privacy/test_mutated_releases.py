@@ -17,7 +17,8 @@ ODD = st.one_of(
     st.booleans(),
     st.integers(-(2**70), 2**70),
     st.floats(),
-    st.sampled_from(["", "inf", "nan", "-1", "1e400", "canary", "\ud800", "add-remove", "spinney-release/1", "9" * 400]),
+    st.sampled_from(["", "inf", "nan", "-1", "1e400", "1e1000000000", "canary", "\ud800"]),
+    st.sampled_from(["add-remove", "spinney-release/1", "9" * 400]),
     st.lists(st.integers(0, 3), max_size=3),
     st.dictionaries(st.sampled_from(["lower", "name", "amount"]), st.integers(), max_size=2),
 )

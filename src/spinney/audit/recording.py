@@ -24,7 +24,7 @@ from spinney.questions.form import form
 __all__ = ["Transcript", "looking", "observe", "record"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transcript:
     """All that happened in one fit.
 

@@ -1,9 +1,10 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all, and holding those that are read, changed and written back."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,13 +13,15 @@ import click
 
 from spinney.exceptions import DataError, ParameterError
 
-__all__ = ["STANDARD_OUTPUT", "check_out", "is_standard_output", "tell_written", "written_whole"]
+__all__ = ["STANDARD_OUTPUT", "check_out", "held", "is_standard_output", "made_once", "tell_written", "written_whole"]
 
 #: What is typed for standard output in place of a file.
 STANDARD_OUTPUT = "-"
 
 #: How files end that are none of JSON.
 OTHERS = (".csv", ".html", ".md", ".npy", ".parquet", ".pdf", ".png", ".toml", ".txt", ".xlsx")
+#: Of systems that have them: a name that is a link is refused, and no child process gets the file.
+_GUARDED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def is_standard_output(out: Path | None) -> bool:
@@ -45,12 +48,47 @@ def check_out(out: Path, force: bool) -> None:
         )
 
 
+def _unwritable(path: Path) -> DataError:
+    return DataError(f"{path} cannot be written.\nHint: name a file in a folder that exists and may be written to.")
+
+
+@contextmanager
+def _beside(path: Path, mode: int) -> Iterator[Path]:
+    """Yield a new, empty file beside `path`, under a name that nobody can guess; nothing is left of it in the end."""
+    part = path.with_name(f".{os.urandom(16).hex()}{path.suffix}")
+    try:
+        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _GUARDED, mode))
+    except OSError:
+        raise _unwritable(path) from None
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _safe(file: Path) -> None:
+    """Return when what a file holds is on the disk."""
+    descriptor = os.open(file, os.O_RDWR | _GUARDED)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _safe_name(path: Path) -> None:
+    """Return when the name of a file is on the disk."""
+    from spinney.ledgers.journal import sync_folder
+
+    if hasattr(os, "O_DIRECTORY"):  # other systems do not open folders
+        sync_folder(path.parent)
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside `path`, which takes its place in the end; after an error nothing is left of it.
+    """Yield a temporary file beside `path`, which takes its place and its mode in the end; after an error nothing is left of it.
 
-    Whether the file can be written is found out at the start. A pipe or a device is written directly; what goes to standard
-    output is whole too.
+    When this returns, the file is safe on disk. Whether it can be written is found out at the start. A link is followed, and a
+    pipe or a device is written directly; what goes to standard output is whole too.
     """
     if is_standard_output(path):
         with TemporaryDirectory() as folder:
@@ -61,15 +99,60 @@ def written_whole(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file() and not path.is_dir():
         yield path
         return
-    part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        if path.is_dir():
-            raise IsADirectoryError
-        part.touch()
-    except OSError:
-        raise DataError(f"{path} cannot be written.\nHint: name a file in a folder that exists and may be written to.") from None
-    try:
+    if path.is_dir():
+        raise _unwritable(path)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    with _beside(path, 0o666 if mode is None else (mode & 0o777) | 0o600) as part:
         yield part
+        _safe(part)
+        if mode is not None:
+            part.chmod(mode)
         os.replace(part, path)
+        _safe_name(path)
+
+
+def made_once(path: Path, text: str, mode: int = 0o666) -> bool:
+    """Make a file that is not there yet, whole and safe on disk; return whether it was made: whoever is first makes it."""
+    path = path.resolve()
+    with _beside(path, mode) as part:
+        part.write_text(text, encoding="utf-8")
+        _safe(part)
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            raise _unwritable(path) from None
+    _safe_name(path)
+    return True
+
+
+@contextmanager
+def held(path: Path, first: Callable[[], str]) -> Iterator[None]:
+    """Hold a file for this process alone, from before it is read until what it became is safe on disk (`written_whole`).
+
+    Parameters
+    ----------
+    path : Path
+    first : callable
+        Returns what a file that is not there is made with.
+    """
+    from spinney.ledgers.journal import close_locked, has_locks, open_locked
+
+    path = path.resolve()
+    if not has_locks():
+        raise DataError(
+            f"This system has no file locks (fcntl), so {path} cannot be held.\nHint: Linux, macOS and WSL have them."
+        )
+    if not path.exists():
+        made_once(path, first())
+    if not path.is_file():
+        raise DataError(f"{path} is no file.\nHint: name a file: it is read, changed and written back.")
+    try:
+        descriptor = open_locked(path, write=True)
+    except OSError:
+        raise _unwritable(path) from None
+    try:
+        yield
     finally:
-        part.unlink(missing_ok=True)
+        close_locked(descriptor)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import tell_written, written_whole
+from spinney.cli.files import held, made_once, tell_written, written_whole
 from spinney.cli.options import FILE, OUT
 from spinney.exceptions import DataError, ParameterError
 
@@ -57,11 +57,12 @@ def _lines(path: Path) -> Iterator[str]:
 
 def _write(path: Path, text: str) -> None:
     """Write a file, whole and on the disk, or not at all."""
-    with written_whole(path) as part, part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        if path.is_file() or not path.exists():
-            os.fsync(file.fileno())
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def _taken(path: Path) -> ParameterError:
+    return ParameterError(f"{path} is a session already.\nHint: leave the options out, or name a new file.")
 
 
 def _session(path: Path, options: dict[str, Any]) -> Any:
@@ -73,7 +74,7 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
     by_column = None if "bounds_file" not in given else read_bounds(given["bounds_file"])
     if path.exists():
         if given:
-            raise ParameterError(f"{path} is a session already.\nHint: leave the options out, or name a new file.")
+            raise _taken(path)
         return Session.from_json(_read(path))
     if by_column is not None:
         if "bounds" in given or given.setdefault("n_features", len(by_column)) != len(by_column):
@@ -116,8 +117,8 @@ def question(session: Path, out: Path, policy: Path | None, **options: Any) -> N
         asked = found.question
         if asked is None:
             raise ParameterError("This session has ended: nothing is asked.\nHint: 'spinney local aggregate' wrote its release.")
-        if not session.exists():
-            _write(session, found.to_json())
+        if not session.exists() and not made_once(session, found.to_json()):
+            raise _taken(session)  # by another process, meanwhile
         _write(out, asked + "\n")
         if policy is not None:
             _write(policy, json.dumps(policy_of(found), indent=1) + "\n")
@@ -143,7 +144,12 @@ def _state(line: str, path: Path) -> dict[str, Any]:
 @click.argument("question", type=FILE)
 @click.argument("rows", type=FILE)
 @click.option("--policy", type=FILE, required=True, help="What the devices allow, JSON.")
-@click.option("--states", type=FILE, required=True, help="What the devices keep, a line each; written before the messages are.")
+@click.option(
+    "--states",
+    type=FILE,
+    required=True,
+    help="What the devices keep, a line each; locked, and written before the messages.",
+)
 @click.option("--out", type=OUT, required=True, help="Where to write the messages, one line a device.")
 def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:
     """Answer QUESTION for devices whose private ROWS are lines of JSON: a list of numbers, or null. A device has one line."""
@@ -151,13 +157,14 @@ def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -
         from spinney.local.device import respond as answer
 
         asked, allowed = _read(question).strip(), _row(_read(policy))
-        kept = [_state(line, states) for line in _lines(states)] if states.exists() else None
         private = [_row(line) for line in _lines(rows)]
-        kept = [{} for _ in private] if kept is None else kept
-        if len(kept) != len(private):
-            raise DataError("There are not as many states as rows.\nHint: keep rows and states in the same order, a line each.")
-        messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
-        _write(states, "".join(json.dumps(state) + "\n" for state in kept))
+        with held(states, lambda: "{}\n" * len(private)):  # what another process spends meanwhile would be spent twice
+            kept = [_state(line, states) for line in _lines(states)]
+            if len(kept) != len(private):
+                hint = "keep rows and states in the same order, a line each."
+                raise DataError(f"There are not as many states as rows.\nHint: {hint}")
+            messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
+            _write(states, "".join(json.dumps(state) + "\n" for state in kept))
         _write(out, "".join(message + "\n" for message in messages))
         tell_written(f"Wrote {out}.", out)
 
@@ -176,18 +183,21 @@ def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out
         from spinney.local.session import Session
 
         tokens = None if roster is None else frozenset(_lines(roster))
-        found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
-        is_over, tally = found.question is None, found.tallies[-1]
-        left = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in tally.left_out.items() if count)
-        if not tally.total_users:
-            told = f" Left out: {left}." if left else ""
-            raise DataError(f"No report counts: {session} stays at its question.{told}\nHint: give the messages that answer it.")
-        if is_over and out is None:
-            raise ParameterError("This was the last question.\nHint: --out release.json, to write the release.")
-        if is_over and out is not None:
-            with written_whole(out) as part:
-                found.release.to_json(part)
-        _write(session, found.to_json())
+        with held(session, lambda: _read(session)):  # what another process adds up meanwhile would be lost
+            found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
+            is_over, tally = found.question is None, found.tallies[-1]
+            left = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in tally.left_out.items() if count)
+            if not tally.total_users:
+                told = f" Left out: {left}." if left else ""
+                raise DataError(
+                    f"No report counts: {session} stays at its question.{told}\nHint: give the messages that answer it."
+                )
+            if is_over and out is None:
+                raise ParameterError("This was the last question.\nHint: --out release.json, to write the release.")
+            if is_over and out is not None:
+                with written_whole(out) as part:
+                    found.release.to_json(part)
+            _write(session, found.to_json())
         tell_written(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."), out)
         next_step = "Ask the next question with 'spinney local question'."
         tell_written(f"Wrote {out}: {found.release.statement}." if is_over else next_step, out)

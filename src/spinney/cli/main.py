@@ -20,7 +20,7 @@ from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
 from spinney.cli.startup import without_collection, without_scipy
-from spinney.cli.verifying import label, sign, verify
+from spinney.cli.verifying import keys, label, sign, verify
 from spinney.exceptions import ParameterError, ReleaseError
 
 __all__ = ["main"]
@@ -204,6 +204,7 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
 
 
 main.add_command(describe)
+main.add_command(keys)
 main.add_command(label)
 main.add_command(sign)
 main.add_command(audit)

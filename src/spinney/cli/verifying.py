@@ -13,14 +13,15 @@ from spinney.cli.files import is_standard_output, written_whole
 from spinney.cli.options import FILE, OUT
 from spinney.exceptions import ParameterError
 
-__all__ = ["label", "sign", "verify"]
+__all__ = ["keys", "label", "sign", "verify"]
 
 
 @click.command()
 @click.argument("release", type=FILE)
 @click.option("--ledger", type=FILE, default=None, help="Also require that it stands, unchanged, in this ledger.")
 @click.option("--key", type=FILE, default=None, help="Also require that it was signed with the secret bytes in this file.")
-def verify(release: Path, ledger: Path | None, key: Path | None) -> None:
+@click.option("--public-key", type=FILE, default=None, help="Or by the private key of this public one: anyone may check that.")
+def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Path | None) -> None:
     """Add up a release's charges and check its noise, with code apart from the one that made it.
 
     Says line by line what holds. Exit code 1 if something does not, 3 if the file is no release.
@@ -28,26 +29,42 @@ def verify(release: Path, ledger: Path | None, key: Path | None) -> None:
     with one_line_errors():
         from spinney.verification.checking import verify as check
 
-        found = check(release, ledger=ledger, key=key)
+        found = check(release, ledger=ledger, key=key, public_key=public_key)
         click.echo(str(found))
     if not found.holds:
         sys.exit(REFUSED)
 
 
 @click.command()
+@click.argument("private", type=FILE)
+@click.option("--public", type=FILE, default=None, help="Where to write the public key; PRIVATE with .pub at its end by default.")
+def keys(private: Path, public: Path | None) -> None:
+    """Make a PRIVATE key to sign releases with, which only you may read, and the public key that lets anyone check them."""
+    with one_line_errors():
+        from spinney.verification.keys import make_keys
+
+        told = private.with_name(f"{private.name}.pub") if public is None else public
+        make_keys(private, told)
+        click.echo(f"Wrote {private}, which stays secret, and {told}, to be published.")
+
+
+@click.command()
 @click.argument("release", type=FILE)
-@click.option("--key", type=FILE, required=True, help="A file of at least 16 secret bytes.")
-def sign(release: Path, key: Path) -> None:
-    """Write a signature under a secret key into a release file, so that any later change is noticed."""
+@click.option("--key", type=FILE, default=None, help="A file of at least 16 secret bytes, shared with whoever checks.")
+@click.option("--private-key", type=FILE, default=None, help="Or a private key of 'spinney keys': its public key checks.")
+def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
+    """Write a signature into a release file, so that any later change is noticed."""
     with one_line_errors():
         from spinney.releases.reading import read_release
-        from spinney.verification.canonical import read_key
+        from spinney.verification.keys import read_key
 
-        secret, loaded = read_key(key), read_release(release)
+        if (key is None) == (private_key is None):
+            raise ParameterError("A release is signed with one key.\nHint: --key FILE or --private-key FILE.")
+        secret, loaded = None if key is None else read_key(key), read_release(release)
         if loaded.format != type(loaded).format:
             raise ParameterError(f"{release} is of a format that has no signature.\nHint: sign releases of this version.")
         with written_whole(release) as part:
-            loaded.signed(secret).to_json(part)
+            loaded.signed(secret, private_key=private_key).to_json(part)
         click.echo(f"Signed {release}.")
 
 

@@ -46,7 +46,7 @@ def only_disjoint(tuples: Tuples) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Entries:
     """Different rows: a mark, the block of the first copy, the number of copies, and the values, clipped to the domain."""
 
@@ -135,7 +135,7 @@ def entries_of(
     return Entries.joined(parts)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Gathering:
     """Gathers rows of blocks batch by batch, and holds no more of them than may count.
 

@@ -169,7 +169,7 @@ class DemandBackend(Backend):
         return np.array(costs, dtype=np.int64), int((high - low).max())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DemandRows(Rows):
     """The point of each row, by its index, and whom each row belongs to."""
 

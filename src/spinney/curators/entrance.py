@@ -40,6 +40,7 @@ class Entered(NamedTuple):
     size: int
     slab: FloatArray
     alive: NDArray[np.bool_]
+    __repr__ = object.__repr__  # no row is printed
 
 
 class Near(NamedTuple):
@@ -47,6 +48,7 @@ class Near(NamedTuple):
 
     scaled: ScaledCenters
     labels: NDArray[np.int32]
+    __repr__ = object.__repr__
 
 
 @compiled

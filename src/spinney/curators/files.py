@@ -44,7 +44,7 @@ EXACT = 2**10
 MOST_WORKERS = 4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FileRows(Rows):
     """Rows that stay on disk."""
 

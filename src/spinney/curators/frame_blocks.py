@@ -29,7 +29,7 @@ FAN_IN = 8
 NO_MASK = np.empty(0, np.uint8)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BlockTask:
     """What an executor does with a partition's blocks of packed rows: one message with those that may count."""
 
@@ -48,7 +48,7 @@ class BlockTask:
         yield index, gathering.entries().to_bytes()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Placer(Capper):
     """As `Capper`; the rows of a group that count go together to the block of its name, and come out as one message."""
 
@@ -73,7 +73,7 @@ class Placer(Capper):
         yield from table.filter(pyarrow.array(kept)).combine_chunks().to_batches()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Joiner:
     """What an executor does with several messages: one message with all of their rows, or at last the centers."""
 

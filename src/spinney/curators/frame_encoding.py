@@ -30,7 +30,7 @@ def check_types(frame: Any, columns: Sequence[Any], schema: Schema) -> None:
     read_source(empty, schema.names, schema=schema)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoder:
     """What an executor does with a partition's Arrow batches: cells become encoded rows, behind the group if there is one."""
 

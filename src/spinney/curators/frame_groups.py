@@ -56,7 +56,7 @@ def _cells(column: Any) -> list[Any]:
     return [None if cell is None else cell.decode("utf-8", "replace") for cell in column.cast("large_binary").to_pylist()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Marker:
     """What an executor does first: it drops rows that do not count whatever the draws, and marks the others."""
 
@@ -80,7 +80,7 @@ class Marker:
             yield pa.RecordBatch.from_arrays(columns, [*HEAD, *(f"c{i}" for i in range(rows.shape[1]))])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Capper:
     """What an executor does with marked rows sorted by name and mark: it keeps the least draws of each group, in blocks."""
 

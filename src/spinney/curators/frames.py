@@ -69,7 +69,7 @@ def read_columns(columns: Iterable[Any], dtype: str = "<f8") -> NDArray[Any]:
     return rows.T
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Packer:
     """What an executor does with a partition's Arrow batches: blocks of rows, column by column and as bytes."""
 
@@ -159,7 +159,7 @@ def _packed(frame: Any, numbers: list[Any], dtype: str) -> Any:
     return _computed(lambda: packed.rdd, "Spark could not compute the table. Nothing was charged.")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparkRows(Rows):
     """Rows of a Spark DataFrame. The driver and the executors are one trusted side."""
 

@@ -122,7 +122,7 @@ def name_groups(groups: Any, key: bytes) -> Names:
     return Names(texts, codes, np.fromiter((text != MISSING for text in texts), np.bool_, len(texts)), key)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Names:
     """Whom each row belongs to."""
 

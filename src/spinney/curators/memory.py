@@ -196,7 +196,7 @@ class MemoryBackend(NumberBackend):
         return counts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ArrayRows(Rows):
     """Rows of numbers in an array, whom each row belongs to, and the names of their columns."""
 

@@ -72,7 +72,7 @@ def muted_loggers() -> Iterator[None]:
             logger.removeFilter(is_elsewhere)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Task:
     """The public arguments of a question, broadcast to the executors. The kernel goes by its name, so that caches are found.
 
@@ -172,7 +172,7 @@ def settle(module: str, kernel: str) -> None:
         gc.freeze()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mapper:
     """What an executor does with a partition's blocks of rows: one message with its sums."""
 
@@ -189,7 +189,7 @@ class Mapper:
         yield index, message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Merger:
     """What an executor does with several messages: one message with their sum."""
 

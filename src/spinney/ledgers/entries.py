@@ -12,8 +12,9 @@ from typing import Any
 from spinney.exceptions import ParameterError
 from spinney.ledgers.filter import Tally
 from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget, round_up
+from spinney.privacy.budget import Amount, Budget, round_up
 from spinney.privacy.charges import Charge
+from spinney.verification.ledger_lines import check_digest, check_entry
 
 __all__ = [
     "Entry",
@@ -26,6 +27,9 @@ __all__ = [
     "table_lines",
     "unit_text",
 ]
+
+#: Both parts of an amount together have no more: texts of 2,000 letters, which files hold, are some 6,640.
+MOST_BITS = 6600
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class Entry:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Entry:
-        """Read what `to_dict` wrote."""
+        """Read what `to_dict` wrote, or raise a ValueError."""
+        check_entry(record)
         return cls(**{**record, "charges": tuple(_charge(*charge.items()) for charge in record["charges"])})
 
     @property
@@ -99,10 +104,11 @@ def is_cap(value: Any) -> bool:
 
 def keep_once(digests: dict[str, str], record: dict[str, Any], known: Container[str]) -> None:
     """Add a digest that is in a file; raise a ValueError unless it is the only one of an entry before it."""
-    entry, digest = record["entry"], record["digest"]
-    if entry not in known or entry in digests or not isinstance(digest, str) or len(record) != 2:
+    check_digest(record)
+    entry = record["entry"]
+    if entry not in known or entry in digests:
         raise ValueError("a digest of no entry")
-    digests[entry] = digest
+    digests[entry] = record["digest"]
 
 
 def promise_of(charges: tuple[Charge, ...], delta: Fraction) -> Budget:
@@ -119,13 +125,20 @@ def read_charges(charges: Iterable[Charge]) -> tuple[Charge, ...]:
     return tuple(map(Charge.copy_of, found))
 
 
+def _bits(amount: Amount) -> int:
+    above, below = amount.as_integer_ratio()
+    return above.bit_length() + below.bit_length()
+
+
 def check_charges(charges: tuple[Charge, ...]) -> None:
-    """Raise unless charges are finite."""
+    """Raise unless charges are finite and can be written."""
     wrong = ""
     if not charges or not all(type(charge) is Charge for charge in charges):
         wrong = "some charges, as a plan has them"
     elif not all(isinstance(charge.amount, Fraction) for charge in charges):
         wrong = "finite and exact: a release without noise has no place in a ledger"
+    elif any(_bits(charge.amount) > MOST_BITS or _bits(charge.delta) > MOST_BITS for charge in charges):
+        wrong = "fractions of fewer digits, which files can hold"
     if wrong:
         raise ParameterError(f"The 'charges' parameter of Ledger must be {wrong}.\nHint: estimator.plan(n_features=2).charges.")
 

@@ -11,14 +11,13 @@ from spinney.exceptions import ParameterError
 from spinney.ledgers.entries import is_adjacency, is_cap
 from spinney.ledgers.filter import Filter, Way, fixed_ways
 from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
+from spinney.privacy.budget import Budget, read_exact
+from spinney.verification.ledger_lines import check_header
 
 __all__ = ["FIRST", "header_of", "opened_filter", "with_ways", "wrong"]
 
 #: What is written. Code that knows format 1 alone counts the pure charges of a release one by one, and must not add to this one.
 FORMAT = "spinney-ledger/2"
-#: What is read.
-FORMATS = ("spinney-ledger/1", FORMAT)
 #: How the first line of every ledger begins.
 FIRST = '{"format": "spinney-ledger/'
 #: The least delta above 0 of a ledger, and the largest.
@@ -64,16 +63,12 @@ def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any)
 
 def with_ways(header: dict[str, Any]) -> dict[str, Any]:
     """Return the whole first line of a new ledger."""
-    ways = fixed_ways(Budget(Fraction(header["epsilon"]), Fraction(header["delta"])))
+    ways = fixed_ways(Budget(read_exact(header["epsilon"]), read_exact(header["delta"])))
     return {**header, "ways": [[repr(float(way.order)), str(way.delta)] for way in ways]}
 
 
 def opened_filter(header: dict[str, Any]) -> Filter:
     """Return the empty filter of a ledger with this first line, or raise a ValueError."""
-    if header["format"] not in FORMATS:
-        raise ValueError("another format")
-    ceiling = Budget(Fraction(header["epsilon"]), Fraction(header["delta"]))
-    ways = tuple(Way(Fraction(float(order)), Fraction(delta)) for order, delta in header["ways"])
-    if 2 * sum((way.delta for way in ways), start=Fraction(0)) > ceiling.delta:
-        raise ValueError("the ways use too much of delta")
-    return Filter.empty(ceiling, ways)
+    check_header(header)
+    ways = tuple(Way(Fraction(float(order)), read_exact(delta)) for order, delta in header["ways"])
+    return Filter.empty(Budget(read_exact(header["epsilon"]), read_exact(header["delta"])), ways)

@@ -24,12 +24,49 @@ try:
 except ImportError:  # not a Unix system
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Journal", "OpenJournal"]
+__all__ = ["Journal", "OpenJournal", "close_locked", "has_locks", "open_locked", "sync_folder"]
 
 #: A file that was made and never written may read as so many zeros.
 BLOCK = 4096
 #: Letters of the check at the end of a line.
 CHECK = 32
+
+
+def has_locks() -> bool:
+    """Whether this system has file locks."""
+    return fcntl is not None
+
+
+def open_locked(path: Path, *, write: bool, create: bool = False) -> int:
+    """Open a file and wait for its lock: for one writer alone, or for readers. The file is the one that has this name then."""
+    flags = (os.O_RDWR if write else os.O_RDONLY) | (os.O_CREAT if create else 0) | os.O_CLOEXEC
+    while True:
+        descriptor = os.open(path, flags, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # another file took its place meanwhile
+
+
+def close_locked(descriptor: int) -> None:
+    """Give the lock of a file back."""
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the names of files in a folder are safe on disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _check(before: str, text: str) -> str:
@@ -71,7 +108,7 @@ class Journal:
     @contextmanager
     def open(self, *, write: bool, create: bool = False) -> Iterator[OpenJournal]:
         """Open and lock the file: for one writer alone, or for readers."""
-        if fcntl is None:
+        if not has_locks():
             raise DataError(
                 "This system has no file locks (fcntl), so it cannot keep a ledger. Nothing was written or charged.\n"
                 "Hint: keep the ledger on Linux, macOS or in WSL. Fits without a ledger work here; add up their epsilons by hand."
@@ -79,29 +116,13 @@ class Journal:
         descriptor = -1
         try:
             try:
-                descriptor = self._locked(write, create)
+                descriptor = open_locked(self.path, write=write, create=create)
             except OSError as error:
                 raise self._unusable(error, "opened") from error
             yield OpenJournal(self, descriptor, write)
         finally:
             if descriptor >= 0:
-                with suppress(OSError):  # all that matters is on disk by now
-                    fcntl.flock(descriptor, fcntl.LOCK_UN)
-                with suppress(OSError):
-                    os.close(descriptor)
-
-    def _locked(self, write: bool, create: bool) -> int:
-        flags = (os.O_RDWR if write else os.O_RDONLY) | (os.O_CREAT if create else 0) | os.O_CLOEXEC
-        while True:
-            descriptor = os.open(self.path, flags, 0o666)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
-                if os.path.samestat(os.fstat(descriptor), os.stat(self.path)):
-                    return descriptor
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)  # another file took its place meanwhile
+                close_locked(descriptor)  # all that matters is on disk by now
 
     def _unusable(self, error: OSError, what: str) -> DataError:
         hint = "the path names a file in a folder that exists and may be written to."
@@ -209,9 +230,5 @@ class OpenJournal:
         os.fsync(self._file)
         if self._journal.folder_is_safe:
             return
-        folder = os.open(self._journal.path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._journal.path.parent)
         self._journal.folder_is_safe = True

@@ -8,7 +8,6 @@ Proof: ``proofs/local.md``.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,7 +23,7 @@ from spinney.mechanisms.additive import SATURATION
 from spinney.mechanisms.drawing import Draw, Watched, drawn
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.budget import round_up
+from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
@@ -43,7 +42,7 @@ class Reports:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UserTotals:
     """What is answered, for who watches."""
 
@@ -153,7 +152,7 @@ class Desk:
     def _answered(asked: dict[str, Any], users: IntArray, exact: IntArray, source: NoiseSource) -> IntArray:
         """Return the sums of all reports."""
         if asked["kind"] == "sums":
-            scale = math.sqrt(max(int(users[0]), 1) * asked["noise"]["variance"])
+            scale = root_up(max(int(users[0]), 1) * asked["noise"]["variance"])
             draw = Draw("gaussian", scale, "squared l2", 4 * asked["resolution"] ** 2, "sums")
             values = np.clip(exact.ravel(), -SATURATION, SATURATION)
         else:

@@ -2,7 +2,8 @@
 // question and byte for byte: docs/local.md has the format, and both are tested against the same vectors.
 //
 // The server is not trusted: every argument of a question is checked against the policy before the row is read, what was spent is
-// summed, and a question that was answered before gets its stored report again. Keep the state before a message is sent.
+// summed, and a question that was answered before gets its stored report again. The state must be safe before a message is sent, is
+// never put back to an older one, and is used by one tab or worker at a time: docs/local.md says how.
 "use strict";
 
 const spinney = (() => {

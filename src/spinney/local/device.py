@@ -372,9 +372,9 @@ def respond(
     Privacy
     -------
     Neighbors: any two rows of this device. Statement: all messages together, to whatever a server asks, are (epsilon,
-    delta)-differentially private at the ceiling of the policy, as long as the state is kept: keep it before the message is sent.
-    Threads wait for each other; two processes must not answer from copies of one state. If it is lost, the ceiling starts anew
-    and losses add up. Proof: ``proofs/local.md``. Outside the promise: running time.
+    delta)-differentially private at the ceiling of the policy, as long as the state is kept: safe on disk before the message is
+    sent, never put back to an older one, used by one process at a time (threads wait for each other; ``docs/local.md``). If it is
+    lost, the ceiling starts anew and losses add up. Proof: ``proofs/local.md``. Outside the promise: running time.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def users_of(rows: Rows) -> LocalRows:
     return LocalRows(rows.nonprivate_array, rows.columns)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalRows(Rows):
     """Rows of a table in memory, each of which plays a user.
 

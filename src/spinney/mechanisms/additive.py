@@ -15,7 +15,7 @@ from spinney.mechanisms.balls import ball_quantile, ball_std
 from spinney.mechanisms.cubes import cube_quantile, cube_std
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
-from spinney.privacy.budget import round_up
+from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
 
 __all__ = ["SHAPED", "Noise", "Sensitivity", "calibrate", "privatize"]
@@ -102,11 +102,7 @@ def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
         return Noise("ball", round_up(sensitivity.length / amount), sensitivity.columns)
     if price.measure is Measure.PURE:
         return Noise("laplace", round_up(sensitivity.l1 / amount))
-    variance = sensitivity.l2_squared / (2 * amount)
-    scale = math.sqrt(round_up(variance))
-    while Fraction(scale) ** 2 < variance:
-        scale = math.nextafter(scale, math.inf)
-    return Noise("gaussian", scale)
+    return Noise("gaussian", root_up(sensitivity.l2_squared / (2 * amount)))
 
 
 def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensitivity | None = None, part: str = "") -> IntArray:

@@ -80,7 +80,7 @@ class Asked:
     unit: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drawn:
     """Noise was drawn: for auditors only, for it holds the exact values.
 
@@ -101,7 +101,7 @@ class Drawn:
     answer: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ended:
     """A question ends with this answer."""
 
@@ -109,7 +109,7 @@ class Ended:
     answer: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Keyed:
     """A secret was drawn that decides which rows of a person count, if one has more than the cap."""
 
@@ -125,7 +125,7 @@ ExactAt = Callable[[Any], IntArray]
 Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Watched:
     """A source whose draws an observer sees. What it is part of is not private, and a release says so.
 

@@ -9,8 +9,9 @@ from numbers import Real
 from typing import Any
 
 from spinney.exceptions import ParameterError
+from spinney.verification.amounts import fraction_of
 
-__all__ = ["Amount", "Budget", "exact", "read_amount", "round_up"]
+__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "root_up", "round_up"]
 
 #: Above these hardly anything is promised: one row may make an outcome e^10, about 22,000, times as likely, and a fit may show
 #: one row of a thousand.
@@ -45,10 +46,30 @@ def read_amount(name: str, owner: str, value: Any) -> Amount:
     raise ParameterError.wrong(name, owner, "an exact Fraction of at least 0", value, "for example Fraction(1, 10).")
 
 
+def read_exact(text: Any) -> Fraction:
+    """Return the exact number in a text of a file, which is digits, or digits over digits, and not long.
+
+    Whatever else Python reads as a number is refused: to write out "1e1000000000" would take for ever.
+    """
+    found = fraction_of(text)
+    if found is None:
+        hint = "for example '1/10', as files have it."
+        raise ParameterError.wrong("amount", "a file", "a whole number or an exact fraction, as a text", None, hint)
+    return found
+
+
 def round_up(number: Amount) -> float:
     """Return the least float that is not below an exact number."""
     rounded = float(number)
     return rounded if rounded == math.inf or Fraction(rounded) >= number else math.nextafter(rounded, math.inf)
+
+
+def root_up(number: Fraction | int) -> float:
+    """Return a float near the root of an exact number whose square is not below it."""
+    root = math.sqrt(round_up(Fraction(number)))
+    while Fraction(root) ** 2 < number:
+        root = math.nextafter(root, math.inf)
+    return root
 
 
 @dataclass(frozen=True)

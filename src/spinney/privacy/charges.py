@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from spinney.exceptions import ParameterError
-from spinney.privacy.budget import Amount, read_amount
+from spinney.privacy.budget import Amount, read_amount, read_exact
 
 __all__ = ["Charge", "Measure"]
 
@@ -79,6 +79,6 @@ class Charge:
     @classmethod
     def from_dict(cls, record: dict[str, str]) -> Charge:
         """Read what `to_dict` wrote."""
-        amount: Amount = math.inf if record["amount"] == "inf" else Fraction(record["amount"])
-        delta = Fraction(record.get("delta", 0))
+        amount: Amount = math.inf if record["amount"] == "inf" else read_exact(record["amount"])
+        delta = read_exact(record.get("delta", "0"))
         return cls(record["name"], record["question"], Measure(record["measure"]), amount, delta)

@@ -14,7 +14,8 @@ from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 from spinney.releases.presented import Presented
-from spinney.verification.canonical import digest_of, signature_of
+from spinney.verification.canonical import digest_of
+from spinney.verification.keys import shared_signature, signature_by
 
 __all__ = ["LATER", "Promise", "read_json"]
 
@@ -102,7 +103,7 @@ class Promise(Presented):
     audit : str
         What audits of this promise found, in one line (`with_audit`), or ``none``.
     signature : str or None
-        A keyed digest of all other fields (`signed`).
+        Of all other fields, under a key (`signed`).
     format : str
     """
 
@@ -168,12 +169,23 @@ class Promise(Presented):
         """SHA-256 of the release, its signature left out: what a ledger keeps of it, and a key signs."""
         return digest_of(json.loads(self.to_json()))
 
-    def signed(self, key: bytes) -> Self:
-        """Return the release with a signature by a secret key, at least 16 bytes; `spinney.verify` checks it.
+    def signed(self, key: bytes | None = None, *, private_key: str | Path | None = None) -> Self:
+        """Return the release with a signature, which `spinney.verify` checks.
 
-        Whoever holds the key can sign, so that this tells the holders of one key apart from all others, and no more.
+        Parameters
+        ----------
+        key : bytes, optional
+            A shared secret of at least 16 bytes. Whoever holds it can check and could have signed.
+        private_key : str or Path, optional
+            In its place: the file of a private key (`spinney.verification.make_keys`). Whoever has the public key can check, and
+            nobody else can sign. Needs the extra ``sign``.
         """
-        return replace(self, signature=signature_of(json.loads(self.to_json()), key))
+        if (key is None) == (private_key is None):
+            hint = "signed(secrets.token_bytes(32)), or signed(private_key='release.key')."
+            raise ParameterError(f"A release is signed with one key.\nHint: {hint}")
+        record = json.loads(self.to_json())
+        signature = shared_signature(record, key) if key is not None else signature_by(record, str(private_key))
+        return replace(self, signature=signature)
 
     def with_audit(self, findings: Any) -> Self:
         """Return the release with what audits of its promise found, in one line; a signature, of the one before, goes.

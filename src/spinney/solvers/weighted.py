@@ -34,7 +34,7 @@ WORTH_THREADS = 2**17
 LEAST_STEPS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """Centers and their cost on the points they were found on."""
 

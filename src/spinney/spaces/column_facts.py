@@ -18,6 +18,8 @@ from spinney.spaces.plain_values import EPOCH, canonical_name, day_of, days_sinc
 
 __all__ = ["HINT", "as_typed", "column_of", "record_of", "with_unit"]
 
+#: How a message speaks of a value.
+Tell = Callable[[object], str]
 #: A list of more categories is rather a column of a table.
 MOST_CATEGORIES = 1_000
 HINT = (
@@ -43,7 +45,7 @@ def _wrong(owner: str, name: Any, expected: str, told: str) -> ParameterError:
     return ParameterError(f"{said}\nHint: {HINT}")
 
 
-def with_unit(column: Column, unit: Any, owner: str) -> Column:
+def with_unit(column: Column, unit: Any, owner: str, tell: Tell = named) -> Column:
     """Return the column with this unit, which must be positive and leave a width that distances can hold."""
     widths = (
         [(column.upper - column.lower) / float(unit), column.upper / float(unit) - column.lower / float(unit)]
@@ -51,10 +53,11 @@ def with_unit(column: Column, unit: Any, owner: str) -> Column:
         else []
     )
     if not widths or not all(NARROWEST < width < WIDEST for width in widths):  # the second one may vanish by rounding
-        raise ParameterError.wrong(
-            "scale", owner, f"a positive unit for column {named(column.name)}", unit,
-            "scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000; or scale='bounds'.",
-        )  # fmt: skip
+        what = f"The 'scale' parameter of {owner} must be a positive unit for column {named(column.name)}"
+        raise ParameterError(
+            f"{what}. Got {tell(unit)} instead.\n"
+            "Hint: scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000; or scale='bounds'."
+        )
     return replace(column, unit=float(unit), stated=True)
 
 
@@ -105,26 +108,26 @@ def _short(given: Any) -> dict[str, Any] | None:
     return None
 
 
-def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, owner: str) -> tuple[float, float]:
+def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, owner: str, tell: Tell) -> tuple[float, float]:
     """Return a lower and an upper bound."""
     given = _listed(pair)
     ends = [read(value) for value in given]
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None and NARROWEST < ends[1] - ends[0] < WIDEST:
         return ends[0], ends[1]
     if len(ends) != 2:
-        told = "something that is no pair" if given else named(pair)
+        told = "something that is no pair" if given else tell(pair)
     elif ends[0] is None or ends[1] is None:
-        told = named(given[0] if ends[0] is None else given[1])
+        told = tell(given[0] if ends[0] is None else given[1])
     else:
         told = "the upper one first" if ends[0] > ends[1] else "two that are equal, or too near or far"
     raise _wrong(owner, name, f"{what}, the lower first, {NARROWEST} to {WIDEST} apart", told)
 
 
-def _categories(name: str, given: Any, owner: str) -> tuple[str, ...]:
+def _categories(name: str, given: Any, owner: str, tell: Tell) -> tuple[str, ...]:
     """Return the names of categories, each once."""
     listed = _listed(given)
     if len(listed) < 2 or not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in listed):
-        raise _wrong(owner, name, f"a list of 2 to {MOST_CATEGORIES} texts", named(given))
+        raise _wrong(owner, name, f"a list of 2 to {MOST_CATEGORIES} texts", tell(given))
     names = tuple(canonical_name(str(one)) for one in listed)
     if not all(names) or not all(one.isprintable() for one in names):
         raise _wrong(owner, name, "categories of printable letters, none of them empty", "others")
@@ -133,7 +136,7 @@ def _categories(name: str, given: Any, owner: str) -> tuple[str, ...]:
     return names
 
 
-def _fill(column: Column, given: Any, owner: str) -> float | str | None:
+def _fill(column: Column, given: Any, owner: str, tell: Tell) -> float | str | None:
     """Return what a missing cell is read as, which must be a lawful cell."""
     if given is None:
         return None
@@ -147,12 +150,12 @@ def _fill(column: Column, given: Any, owner: str) -> float | str | None:
         found = number if number is not None and column.lower <= number <= column.upper else None
     if found is None:
         raise _wrong(
-            owner, column.name, "a 'fill' that is itself a cell within the bounds, or one of the categories", named(given)
+            owner, column.name, "a 'fill' that is itself a cell within the bounds, or one of the categories", tell(given)
         )
     return found
 
 
-def column_of(name: str, given: Any, owner: str) -> Column:
+def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
     """Read the public facts of one column, or raise an error that says what to type.
 
     Parameters
@@ -162,13 +165,15 @@ def column_of(name: str, given: Any, owner: str) -> Column:
         Bounds, dates or categories, or a dict with one of them and more facts.
     owner : str
         Whose parameter it is, for the message.
+    tell : callable
+        How a message speaks of what is wrong: `type_of` where it may be a cell of a table.
     """
     facts = _short(given)
     if facts is None:
         expected = (
             "two finite numbers, the lower first, a list of texts (of digits in a dict: {'categories': ['1', '2']}) or a dict"
         )
-        raise _wrong(owner, name, expected, named(given))
+        raise _wrong(owner, name, expected, tell(given))
     word = next((word for word in WORDS if word in facts), None)
     if word is None:
         words = "one of 'bounds', 'dates', 'categories' and 'boolean', with 'unit' (or 'weight'), 'fill' and 'source' beside it,"
@@ -176,27 +181,27 @@ def column_of(name: str, given: Any, owner: str) -> Column:
     unknown = next((other for other in facts if other != word and other not in WORDS[word]), None)
     if unknown is not None:
         beside = ", ".join(map(repr, sorted(WORDS[word])))
-        raise _wrong(owner, name, f"{word!r}, with {beside} at most beside it,", named(unknown))
+        raise _wrong(owner, name, f"{word!r}, with {beside} at most beside it,", tell(unknown))
     for size in {"unit", "weight"} & {fact for fact, value in facts.items() if value is not None}:
         if not is_positive(facts[size]):
-            raise _wrong(owner, name, f"a positive {size!r}", named(facts[size]))
+            raise _wrong(owner, name, f"a positive {size!r}", tell(facts[size]))
     source, epoch = facts.get("source") or "", day_of(facts.get("epoch") or EPOCH)
     if not (isinstance(source, str) and source.isprintable()):
-        raise _wrong(owner, name, "a 'source' of one line", "another text" if isinstance(source, str) else named(source))
+        raise _wrong(owner, name, "a 'source' of one line", "another text" if isinstance(source, str) else tell(source))
     if epoch is None:
-        raise _wrong(owner, name, "an 'epoch' such as '1970-01-01'", named(facts["epoch"]))
+        raise _wrong(owner, name, "an 'epoch' such as '1970-01-01'", tell(facts["epoch"]))
     column = Column(name, KINDS[word], source=source, weight=float(facts.get("weight") or 1.0))
     if word == "bounds":
-        lower, upper = _ends(name, facts[word], number_of, "two finite numbers", owner)
+        lower, upper = _ends(name, facts[word], number_of, "two finite numbers", owner, tell)
         column = replace(column, lower=lower, upper=upper)
     elif word == "dates":
-        lower, upper = _ends(name, facts[word], days_since(epoch), "two dates", owner)
+        lower, upper = _ends(name, facts[word], days_since(epoch), "two dates", owner, tell)
         column = replace(column, lower=lower, upper=upper, epoch=epoch)
     elif word == "categories":
-        column = replace(column, categories=_categories(name, facts[word], owner))
+        column = replace(column, categories=_categories(name, facts[word], owner, tell))
     elif facts[word] is not True:
-        raise _wrong(owner, name, "'boolean': True", named(facts[word]))
+        raise _wrong(owner, name, "'boolean': True", tell(facts[word]))
     if facts.get("unit") is not None:
-        column = with_unit(column, facts["unit"], owner)
+        column = with_unit(column, facts["unit"], owner, tell)
     stated = column.stated or facts.get("weight") is not None
-    return replace(column, stated=stated, fill=_fill(column, facts.get("fill"), owner))
+    return replace(column, stated=stated, fill=_fill(column, facts.get("fill"), owner, tell))

@@ -25,7 +25,7 @@ __all__ = ["Columns", "read_columns"]
 _FORMATS = "give a .csv (with a header line) or .parquet file."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Columns:
     """Some columns of a file: names of points, numbers, and whom each row belongs to."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, check_path
+from spinney.naming import named
 from spinney.privacy.seal import sealed
 from spinney.spaces.columns import Column
 from spinney.spaces.schema import Schema
@@ -45,7 +46,7 @@ __all__ = ["LARGE_SHARE", "Table", "open_table", "read_bounds", "read_table", "s
 LARGE_SHARE = 1 / 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Rows of numbers, the names of their columns, and whom each row belongs to. All but the names is private."""
 
@@ -149,5 +150,5 @@ def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
     bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.\n{hint}"))
     for name, (low, high) in bounds.items():
         if not low < high:
-            raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{hint}")
+            raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.\n{hint}")
     return bounds

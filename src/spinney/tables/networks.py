@@ -31,7 +31,7 @@ ROUNDING = 1e-9
 NOWHERE = -1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Edges:
     """A public network: what its points are called, and the edges as a sparse matrix of lengths, each in one direction."""
 
@@ -39,7 +39,7 @@ class Edges:
     graph: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Points:
     """Public points: what they are called and where they are."""
 
@@ -47,7 +47,7 @@ class Points:
     coordinates: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Demand:
     """Private: the point of each row by its index, -1 if it names none, and whom it belongs to."""
 

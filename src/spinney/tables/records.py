@@ -28,7 +28,7 @@ BLOCK = 2**22
 LONGEST_CELL = 2**31 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Header:
     """Names of the columns, which are public, the bytes they take up, and whether it is one line cut at its commas alone."""
 

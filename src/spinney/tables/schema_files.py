@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spinney.exceptions import DataError, ParameterError, check_path
-from spinney.naming import named
+from spinney.naming import named, type_of
 from spinney.spaces.column_facts import column_of
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
@@ -93,10 +93,10 @@ def _check_column(path: Path, name: str, given: Any, hint: str) -> None:
         )
     numbers = isinstance(pair, list) and len(pair) == 2 and all(type(end) in (int, float) for end in pair)
     if numbers and not pair[0] < pair[1]:  # type: ignore[index]
-        raise DataError(f"{path}: the lower bound of {name!r} is not below its upper bound.\n{hint}")
+        raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.\n{hint}")
     wrong = ""
     try:
-        column_of(name, given, "a schema")
+        column_of(name, given, "a schema", type_of)  # what is there is not repeated: the file may be a table
     except ParameterError as error:
         wrong = str(error).partition("\n")[0].partition(" must be ")[2]
     if wrong:

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """Rows of numbers, a table that has the names of their columns if they have names, and whom each row belongs to."""
 

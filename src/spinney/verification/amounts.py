@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["ADDITIVE", "DIGITS", "converted", "decimal_of", "fraction_of", "normal_share", "of_gaussian_noise", "told"]
@@ -33,8 +34,11 @@ LONGEST = 2000
 
 def fraction_of(text: Any) -> Fraction | None:
     """Return the number that a text holds as a whole number or an exact fraction, or None if it does not."""
-    if not (isinstance(text, str) and len(text) <= LONGEST):
-        return None
+    return _fraction(text) if type(text) is str and len(text) <= LONGEST else None
+
+
+@lru_cache(2**14)
+def _fraction(text: str) -> Fraction | None:
     above, stroke, below = text.partition("/")
     if not (above.isascii() and above.isdigit() and (below.isascii() and below.isdigit() if stroke else True)):
         return None

@@ -7,19 +7,15 @@ at all; the signature left out.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spinney.exceptions import ParameterError, ReleaseError, check_path
+from spinney.exceptions import ReleaseError, check_path
 
-__all__ = ["canonical", "digest_of", "read_key", "read_record", "signature_of"]
-
-#: A shorter key could be guessed.
-SHORTEST_KEY = 16
-_WRONG_KEY = "a file of at least 16 secret bytes"
+__all__ = ["canonical", "digest_of", "read_record"]
 
 
 def canonical(record: dict[str, Any]) -> bytes:
@@ -33,22 +29,6 @@ def digest_of(record: dict[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(canonical(record)).hexdigest()}"
 
 
-def signature_of(record: dict[str, Any], key: bytes) -> str:
-    """Return the signature of a release under a secret key."""
-    if not isinstance(key, bytes) or len(key) < SHORTEST_KEY:
-        raise ParameterError.wrong("key", "a signature", "at least 16 secret bytes", None, "secrets.token_bytes(32) makes some.")
-    return f"hmac-sha256:{hmac.new(key, canonical(record), hashlib.sha256).hexdigest()}"
-
-
-def read_key(path: str | Path) -> bytes:
-    """Return the secret bytes in a file; what they are is never told."""
-    check_path(path, "verify", "key")
-    content = Path(path).read_bytes()
-    if len(content) < SHORTEST_KEY:
-        raise ParameterError(f"The key in {path} must be {_WRONG_KEY}.\nHint: 'head -c 32 /dev/urandom > release.key' makes one.")
-    return content
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -60,13 +40,30 @@ def _no_number(name: str) -> Any:
     raise ValueError("not a number of JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("a number that is not finite")
+    return number
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    _finite(text)
+    return number
+
+
+#: How numbers are read: what overflows a float is none.
+_NUMBERS: dict[str, Any] = {"parse_float": _finite, "parse_int": _whole}
+
+
 def read_record(path: str | Path) -> dict[str, Any]:
     """Return the record in a file of JSON; raise a ReleaseError, which does not quote it, if it holds anything else."""
     check_path(path, "verify")
     content = Path(path).read_bytes()
     record: Any = None
     with suppress(ValueError, RecursionError):  # whose text and context hold the file's content, which may be a table
-        record = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        record = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number, **_NUMBERS)
     if not isinstance(record, dict):
         raise ReleaseError(f"{path} is no release: it is not JSON of one record.\nHint: name a file that a fit wrote.")
     return record

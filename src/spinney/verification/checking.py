@@ -13,7 +13,9 @@ from typing import Any
 from spinney.exceptions import ReleaseError
 from spinney.verification.amounts import ADDITIVE, converted, fraction_of, of_gaussian_noise, told
 from spinney.verification.asked import margins_are_told, misasked
-from spinney.verification.canonical import digest_of, read_key, read_record, signature_of
+from spinney.verification.canonical import digest_of, read_record
+from spinney.verification.contents import KINDS, check_contents, kind_of
+from spinney.verification.keys import is_signed_by, is_signed_with, read_key
 from spinney.verification.ledger_lines import read_ledger
 from spinney.verification.noise import Refused, Setting, check_noise
 from spinney.verification.report import Check, Verification
@@ -23,14 +25,13 @@ __all__ = ["verify"]
 
 #: By how much of it what is stated as spent may lie above the sum of the charges.
 SLACK = Fraction(1, 1000)
-_KINDS = {"release": "centers", "sites": "medoids", "cover": "chosen", "description": "rows"}
 
 
 def _version_of(record: dict[str, Any], path: str | Path) -> int:
     """Return the version of a release's format, after a check of its shape."""
     name, _, version = str(record.get("format")).rpartition("/")
     known = [str(one) for one in SCHEMAS]
-    if name.removeprefix("spinney-") not in _KINDS or not name.startswith("spinney-") or version not in known:
+    if name.removeprefix("spinney-") not in KINDS or not name.startswith("spinney-") or version not in known:
         raise ReleaseError(
             f"{path} is not a release of a known format.\nHint: name a file that 'spinney fit' or 'spinney sites' wrote."
         )
@@ -93,11 +94,6 @@ def _charges(record: dict[str, Any]) -> Check:
     return Check("charges", True, f"{how}, of {promised:.9g} promised")
 
 
-def _kind_of(record: dict[str, Any]) -> str:
-    """Return what a release is of."""
-    return str(record["format"].partition("-")[2].partition("/")[0])
-
-
 def _described(record: dict[str, Any], measured: int) -> list[tuple[str, str]]:
     """Return the names and questions of the charges of a description: each field of numbers has one that paid for it."""
     persons = [("persons", "persons")] if record["persons"] is not None else []
@@ -114,7 +110,7 @@ def _noise(record: dict[str, Any]) -> list[Check]:
         return [Check("model", False, f"it is not the one of its charges: {words}")]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
         return [Check("mechanisms", False, "they are not those of the charges")]
-    is_description = _kind_of(record) == "description"
+    is_description = kind_of(record) == "description"
     columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
     measured = sum(one["kind"] in ("number", "date") for one in described) if is_description else 0
     if is_description and [(one["name"], one["question"]) for one in charges] != _described(record, measured):
@@ -129,7 +125,7 @@ def _noise(record: dict[str, Any]) -> list[Check]:
             found.append(Check(charge["name"], False, f"{charge['question']}: {error}"))
     if not all(one.holds for one in found):
         return found
-    return [*found, *_asked(record, "local" if is_local else _kind_of(record), columns)]
+    return [*found, *_asked(record, "local" if is_local else kind_of(record), columns)]
 
 
 def _asked(record: dict[str, Any], kind: str, columns: int) -> list[Check]:
@@ -139,31 +135,6 @@ def _asked(record: dict[str, Any], kind: str, columns: int) -> list[Check]:
         return [Check("questions", False, wrong)]
     told = kind == "local" or margins_are_told(record, kind)
     return [] if told else [Check("margins", False, "they are not those of the noise")]
-
-
-def _contents(record: dict[str, Any]) -> Check:
-    """Check that as much was released as was asked for."""
-    name = _kind_of(record)
-    found, k = len(record[_KINDS[name]]), record["k"]
-    steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
-    same = found == k and all(count == k for count in steps)
-    if same and not _is_shaped(record, name):
-        return Check("k", False, "its lists are not as long as they must be")
-    return Check("k", same, f"{k}, {record['k_source']}" if same else "there are not as many as were asked for")
-
-
-def _is_shaped(record: dict[str, Any], name: str) -> bool:
-    """Whether lists of numbers are as long as the numbers of clusters and of columns, on which sensitivities rest."""
-    k = record["k"]
-    if name == "cover":
-        return True
-    if name != "release":
-        lists = [record["medoids"] + record["existing_sites"], record["sizes"]] if name == "sites" else []
-        return all(len(one) == len(lists[0]) for one in lists)
-    d, names = len(record["domain"]["lower"]), record["feature_names"]
-    boxes = [record["domain"], record["tightened"] or record["domain"]]
-    wide = [*(box[end] for box in boxes for end in ("lower", "upper")), *record["centers"], *(record.get("center_margins") or [])]
-    return len(record["sizes"]) == k and all(len(one) == d for one in [*wide, *([names] if names is not None else [])])
 
 
 def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:
@@ -213,17 +184,21 @@ def _in_ledger(record: dict[str, Any], path: str | Path) -> Check:
     return Check("ledger", True, f"entry {entry} paid for it, and it is unchanged since")
 
 
-def _under_key(record: dict[str, Any], path: str | Path) -> Check:
-    """Check the signature."""
-    signature, expected = record.get("signature"), signature_of(record, read_key(path))
-    if signature is None:
+def _signed(record: dict[str, Any], is_so: bool, key: str) -> Check:
+    """Return the check of a signature."""
+    if record.get("signature") is None:
         return Check("signature", False, "it is not signed")
-    same = hmac.compare_digest(signature, expected)
-    words = "signed with this key, and unchanged since" if same else "it was changed, or signed with another key"
-    return Check("signature", same, words)
+    other = "it was changed, or signed with another key"
+    return Check("signature", is_so, f"signed with {key}, and unchanged since" if is_so else other)
 
 
-def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None) -> Verification:
+def verify(
+    path: str | Path,
+    *,
+    ledger: str | Path | None = None,
+    key: str | Path | None = None,
+    public_key: str | Path | None = None,
+) -> Verification:
     """Check a release with code apart from the one that made it, and say in words what holds.
 
     An edited charge, price, sensitivity or scale is refused by arithmetic. That nothing else was edited is known only if the
@@ -240,7 +215,10 @@ def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Pat
     ledger : str or Path, optional
         The ledger that was charged.
     key : str or Path, optional
-        A file with the secret bytes that it was signed with.
+        A file with the secret bytes that it was signed with, which whoever signs and whoever checks share.
+    public_key : str or Path, optional
+        A file with the public key of whoever signed it (Ed25519, PEM): anyone may check, and the holder of the private key alone
+        can sign. Needs the extra ``sign``.
 
     Returns
     -------
@@ -273,9 +251,12 @@ def verify(path: str | Path, *, ledger: str | Path | None = None, key: str | Pat
         else:
             findings.extend(_noise(record))
     if version > 1:
-        findings.append(_contents(record))
+        findings.extend(check_contents(record))
     vouched = [_in_ledger(record, ledger)] if ledger is not None else []
-    vouched += [_under_key(record, key)] if key is not None else []
+    if key is not None:
+        vouched.append(_signed(record, is_signed_with(record, read_key(key)), "this secret key"))
+    if public_key is not None:
+        vouched.append(_signed(record, is_signed_by(record, public_key), "the private key of this public one"))
     authenticated = bool(vouched) and all(finding.holds for finding in vouched)
     title = f"{path}: {record['format']}, made by spinney {record['version']}"
     looked = "" if ledger is None else Path(ledger).name

@@ -1,16 +1,21 @@
 """Schema files on the command line: templates from names alone, fits, plans and labels in the user's own units."""
 
 import json
+import re
 import tomllib
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, Release
 from spinney.cli import fitting
 from spinney.cli.main import main
+from spinney.exceptions import DataError
+from spinney.tables.files import read_bounds
 from spinney.tables.schema_files import read_schema, schema_template
 
 SCHEMA = """
@@ -150,14 +155,14 @@ def test_a_plan_of_a_schema_counts_categories_as_columns(folder):
 WRONG = {
     "twice": ('{"region": ["a", "a"]}', "each once"),
     "swapped": ('{"age": {"bounds": [110, 0]}}', "the lower bound of 'age' is not below"),
-    "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit' for column 'age'. Got -1 instead"),
+    "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit' for column 'age'. Got a value of type int instead"),
     "key": (
         '{"age": {"bounds": [0, 110], "sorce": "tables"}}',
-        "'bounds', with 'fill', 'source', 'unit' at most beside it, for column 'age'. Got 'sorce'",
+        "'bounds', with 'fill', 'source', 'unit' at most beside it, for column 'age'. Got a value of type str",
     ),
     "kind": ('{"age": {"unit": 10}}', "one of 'bounds', 'dates', 'categories' and 'boolean'"),
     "one end": ('{"age": 110}', "two finite numbers, the lower first"),
-    "no end": ('{"age": {"bounds": [0, "old"]}}', "for column 'age'. Got 'old' instead"),
+    "no end": ('{"age": {"bounds": [0, "old"]}}', "for column 'age'. Got a value of type str instead"),
     "dates": ('{"day": {"dates": ["2025-01-01", "2020-01-01"]}}', "Got the upper one first instead"),
     "empty": ('{"age": {"bounds": [null, null]}}', "nothing is filled in for column 'age'"),
     "list": ("[1, 2]", "does not hold bounds"),
@@ -177,6 +182,32 @@ def test_a_wrong_schema_file_is_one_line_that_says_what_to_type(folder, content,
     assert "Hint: " in result.output
     assert len(result.output.strip().splitlines()) == 1
     assert not (folder / "release.json").exists()
+
+
+#: What may stand in a file that is no schema but a table: texts and numbers of persons, by columns or by rows.
+CELLS = st.sampled_from(["Zoe", "Zoe Miller", "2020-Zoe", "731905", 731905, -731905, 7319.05, 1e-300, 731905e300, None, True, ""])
+WORDS = ["bounds", "dates", "categories", "boolean", "unit", "weight", "fill", "source", "epoch", "Zoe", "731905"]
+TABLES = st.recursive(
+    CELLS | st.just([0, 731905]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    facts=st.dictionaries(st.sampled_from(["age", "region"]), TABLES, min_size=1),
+    reads=st.sampled_from([read_schema, read_bounds]),
+)
+def test_a_table_in_place_of_a_schema_is_not_quoted(facts, reads, tmp_path):
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(facts))
+    try:
+        reads(path)
+    except DataError as error:
+        told = str(error) + str(error.__cause__) + str(error.__context__)
+        assert "Zoe" not in told
+        assert not re.search("7319|1e-300", told)
 
 
 def test_a_template_names_columns_in_any_letters():

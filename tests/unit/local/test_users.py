@@ -1,10 +1,11 @@
 """Simulated users answer as devices do: the same slots, and the same law of the noise."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
@@ -16,6 +17,7 @@ from spinney.local.desk import Desk, Till
 from spinney.local.device import _Entropy, _leaf, place, read_domain, respond
 from spinney.local.grid import Grid
 from spinney.local.users import Users, _binned, _regions, _sums
+from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.randomizers import Responses, binomials, responses
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
@@ -226,3 +228,13 @@ def test_rows_outside_a_ball_are_clipped_to_it():
 
 def test_users_without_noise_are_counted_exactly():
     assert responses(np.array([3, 0]), Responses((5, 5), 2**32, 0), np.random.default_rng(0).bytes).tolist() == [3, 0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(count=st.integers(0, 10**7), variance=st.integers(1, 2**50))
+def test_the_noise_of_many_users_has_at_least_the_variance_of_all(count, variance):
+    drawn = []
+    asked = {"kind": "sums", "resolution": 1, "noise": {"variance": variance}}
+    source = Watched(SeededSource(0), drawn.append)
+    Desk._answered(asked, np.array([count]), np.zeros((1, 1), dtype=np.int64), source)
+    assert Fraction(drawn[-1].draw.scale) ** 2 >= max(count, 1) * variance

@@ -3,9 +3,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spinney.exceptions import ParameterError
-from spinney.privacy.budget import Budget, exact, round_up
+from spinney.privacy.budget import Budget, exact, root_up, round_up
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,9 @@ def test_a_budget_is_exact_and_not_negative(amount):
     with pytest.raises(ParameterError, match="delta"):
         Budget(Fraction(1), amount)
     assert type(Budget(1, 0).epsilon) is type(Budget(1, 0).delta) is Fraction
+
+
+@given(st.fractions(Fraction(1, 10**40), 10**40) | st.integers(1, 2**120))
+def test_a_root_is_rounded_up_and_by_a_few_bits_at_most(number):
+    root = Fraction(root_up(number))
+    assert number <= root**2 <= number * (1 + Fraction(1, 2**50))

@@ -3,7 +3,10 @@ import math
 from fractions import Fraction
 
 import pytest
+from click.testing import CliRunner
 
+from spinney import PrivateKMeans
+from spinney.cli.main import main
 from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge, Measure
 
@@ -73,3 +76,23 @@ def test_part_of_an_infinite_charge_is_infinite():
 def test_whole_numbers_become_exact_amounts():
     charge = Charge("a", "cover", Measure.PURE, 1, delta=0)
     assert [type(charge.amount), type(charge.delta)] == [Fraction, Fraction]
+
+
+@pytest.mark.parametrize("name", ["amount", "delta"])
+@pytest.mark.parametrize(
+    "text", ["1e1000000000", "1e5", "0.5", "-1", "+1", " 1", "1_0", "1/0", "1/-2", "1/", "/2", "", "nan", "\u0663", "9" * 3000, 1]
+)
+def test_an_amount_in_a_file_is_digits_or_digits_over_digits(text, name):
+    record = {"name": "a", "question": "counts", "measure": "epsilon", "amount": "1", name: text}
+    with pytest.raises(ParameterError, match="exact fraction"):
+        Charge.from_dict(record)
+
+
+def test_release_files_with_an_endless_amount_are_refused_at_once(tmp_path):
+    release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0).fit([[0.1], [0.9]]).release_
+    path = tmp_path / "release.json"
+    record = release.to_dict()
+    record["charges"][0]["amount"] = "1e1000000000"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    for command in ("show", "report", "label", "verify"):
+        assert CliRunner().invoke(main, [command, str(path)]).exit_code != 0

@@ -27,6 +27,11 @@ __all__ = ["check_section", "ledger_blocks", "model_section", "notices", "sign_s
 
 #: Lines shown of charges, and of the releases of a ledger.
 CHARGES, ENTRIES = 12, 8
+#: Who can check a signature, by its kind.
+SIGNED = {
+    "hmac-sha256": "yes; the holder of the key can check it",
+    "ed25519": "yes; anyone can check it with the public key of whoever signed",
+}
 
 
 def notices(release: Promise, verification: Verification | None) -> tuple[Notice, ...]:
@@ -163,7 +168,7 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     made, facts = release.made, []
     if release.format == type(release).format:
         facts.append(("Digest of the release", release.digest))
-        facts.append(("Signed under a key", "yes; the holder of the key can check it" if release.signature else "no"))
+        facts.append(("Signed under a key", SIGNED.get(str(release.signature).partition(":")[0], "no")))
     else:
         facts.append(("Digest of the release", f"none: format {clean(release.format, LETTERS)} is of an earlier version"))
     charged = (
