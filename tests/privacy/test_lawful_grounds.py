@@ -113,7 +113,9 @@ def exact(curator, rows, ask, question, charge, domain, adjacency):
     """Return what was drawn."""
     name = {"Counts": "counts", "Levels": "levels", "Sums": "sums", "Cost": "cost", "Choose": "choose", "Totals": "totals"}
     events, asked = [], charge(name[type(question).__name__])
-    ask(curator(rows, [asked], Watched(NoiselessSource(), events.append), domain=domain, adjacency=adjacency)).ask(question, asked)
+    ask(curator(rows, [asked], Watched(NoiselessSource(), events.append), domain=domain, adjacency=adjacency)).ask(
+        question, asked
+    )
     return [event for event in events if isinstance(event, Drawn)]
 
 

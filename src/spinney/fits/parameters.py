@@ -201,6 +201,17 @@ class PointFacts:
         return self.space.columns if isinstance(self.space, NamedBox) else None
 
     @property
+    def width(self) -> int | None:
+        """The number of columns, if the bounds give each its own."""
+        if isinstance(self.space, Schema):
+            return len(self.space.columns)
+        sizes = (
+            [np.size(self.space.center)] if isinstance(self.space, Ball) else map(np.size, (self.space.lower, self.space.upper))
+        )
+        most = max(sizes)
+        return most if most > 1 else None
+
+    @property
     def schema(self) -> Schema | None:
         """The public schema, if there is more to say than bounds and columns have names."""
         return self.space if isinstance(self.space, Schema) else None
