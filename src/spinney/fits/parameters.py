@@ -205,10 +205,8 @@ class PointFacts:
         """The number of columns, if the bounds give each its own."""
         if isinstance(self.space, Schema):
             return len(self.space.columns)
-        sizes = (
-            [np.size(self.space.center)] if isinstance(self.space, Ball) else map(np.size, (self.space.lower, self.space.upper))
-        )
-        most = max(sizes)
+        given = (self.space.center,) if isinstance(self.space, Ball) else (self.space.lower, self.space.upper)
+        most = max(map(np.size, given))
         return most if most > 1 else None
 
     @property
