@@ -2,10 +2,12 @@
 
 ``python -m benchmarks.sizes_matrix`` records a fit of 100 made-up rows, and gives its draws to fits of 0 to a million rows, in
 every container, and on both sides of every internal limit, which is moved for it. Questions, noise, result, exceptions,
-warnings, logs and printed text must be those of the 100 rows. It writes ``benchmarks/results/sizes_matrix.json``; the exit code
-is 1 where something differs. Tables of some sizes meet all functions in all containers; those of others meet them in turn, so
-that each size still meets all functions, and all containers. ``--most`` leaves out larger ones, ``--only`` takes the functions
-whose names hold a text.
+warnings, logs and printed text must be those of the 100 rows. Each size, and then all limits, is a run that is added to
+``benchmarks/results/sizes_matrix.json``; the exit code is 1 where something differs.
+
+Tables of some sizes meet all functions in all containers; those of others meet them in turn, so that each size still meets all
+functions, and all containers with the default algorithm; those of more than 100,000 rows leave out containers that Python reads
+cell by cell. ``--sizes`` chooses sizes, ``--limits no`` leaves limits out, ``--only`` takes the functions whose names hold a text.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -43,7 +46,7 @@ RESULTS = Path(__file__).parent / "results" / "sizes_matrix.json"
 #: Rows of the fit whose draws are frozen; sizes on a log scale; those of every function x container; those around moved limits,
 #: of which each function meets so many.
 BASE, SIZES = 100, (0, 1, 2, 3, 6, 10, 18, 32, 56, 178, 316, 562, 1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
-ALL_PAIRS, AROUND, MET = (0, 1, 2, 1_000), (0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300), 4
+ALL_PAIRS, LARGE, AROUND, MET = (0, 1, 2, 1_000), 100_000, (0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300), 2
 BOUNDS = ([-1.0, -1.0], [1.0, 1.0])
 NAMES = ["x", "y"]
 
@@ -212,15 +215,22 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "curators.lookahead.MOST_CELLS": (1, 64),
     "curators.draws.BLOCK": (1, 64),
     "curators.blocks.SLICE": (1, 64),
+    "curators.blocks.MOST_ROWS": (1, 2_048),
+    "curators.blocks.MOST_WORK": (1, 2**14),
+    "curators.demand.LARGEST_COUNT": (0, 100),
+    "curators.demand.LARGEST_SUM": (0, 2**29),
     "curators.demand.TABLE_BYTES": (0, 400),
     "curators.demand.BLOCK_ENTRIES": (1, 64),
     "spaces.metric.BLOCK_ENTRIES": (1, 64),
     "solvers.nearest.SLAB_POINTS": (256, 512),
+    "solvers.nearest.SLAB_NUMBERS": (1, 1_024),
     "local.users.BLOCK": (1, 64),
     "mechanisms.randomizers.CHUNK": (1, 64),
     "os.cpu_count": (1, 16),
 }
-#: Limits that say something of paths alone: their containers.
+#: Containers that Python reads cell by cell.
+SLOW = ("list", "tuple", "objects", "pandas objects", "csv with quotes")
+#: Limits that say something of paths alone.
 OF_PATHS = ("tables.", "curators.kept.", "curators.files.")
 
 
@@ -309,56 +319,62 @@ class Matrix:
                 self.faults.append({"function": function, "container": name, "size": BASE, "limits": {}, "differs": differs})
 
 
-def work(matrix: Matrix, sizes: tuple[int, ...] = SIZES, only: str = "") -> Iterator[tuple[str, str, int, dict[str, Any]]]:
-    """Yield what is tried: sizes, then limits."""
-    names = [name for name in matrix.functions if only in name]
-    for size in sizes:
-        for place, name in enumerate(names):
-            containers = matrix.containers(name)
-            if size not in ALL_PAIRS and name != "k-means, default":
-                count = 6 if size <= max(ALL_PAIRS) else 3
-                containers = [containers[(count * place + turn) % len(containers)] for turn in range(count)]
-            yield from ((name, container, size, {}) for container in containers)
-    for number, (limit, values) in enumerate(LIMITS.items()):
-        for place, name in enumerate(names):
-            containers = matrix.containers(name)
-            if limit.startswith(OF_PATHS):
-                containers = [one for one in containers if "csv" in one or "parquet" in one or "npy" in one]
-            for turn in range(MET if containers else 0):
-                size, value = AROUND[(MET * place + number + turn) % len(AROUND)], values[turn % 2]
-                yield name, containers[(number + place + turn) % len(containers)], size, {limit: value}
+def of_size(matrix: Matrix, size: int, names: list[str]) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    """Yield what is tried of one size."""
+    for place, name in enumerate(names):
+        containers = matrix.containers(name)
+        if size > LARGE:
+            containers = [one for one in containers if not one.startswith(SLOW)]
+        if size not in ALL_PAIRS and name != "k-means, default":
+            count = 6 if size <= max(ALL_PAIRS) else 3 if size <= LARGE else 1
+            containers = [containers[(count * place + turn) % len(containers)] for turn in range(count)]
+        yield from ((name, container, size, {}) for container in containers)
+
+
+def around_limits(matrix: Matrix, names: list[str]) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    """Yield what is tried around limits: a size and a container in turn for each function and value."""
+    for (number, limit), (place, name) in product(enumerate(LIMITS), enumerate(names)):
+        containers = matrix.containers(name)
+        if limit.startswith(OF_PATHS):
+            containers = [one for one in containers if "csv" in one or "parquet" in one or "npy" in one]
+        for turn in range(MET if containers else 0):
+            size, value = AROUND[(MET * place + number + turn) % len(AROUND)], LIMITS[limit][turn % 2]
+            yield name, containers[(number + place + turn) % len(containers)], size, {limit: value}
+
+
+def tried(matrix: Matrix, what: str, work: Iterator[tuple[str, str, int, dict[str, Any]]], out: Path) -> None:
+    """Do some work, and add it to the file."""
+    start, before, old = time.perf_counter(), matrix.tried, len(matrix.faults)
+    for name, container, size, limits in work:
+        matrix.check(name, container, size, **limits)
+    made_up.cache_clear()
+    run = {
+        "commit": commit(), "tried": what, "fits": matrix.tried - before, "differ": matrix.faults[old:],
+        "seconds": round(time.perf_counter() - start),
+    }  # fmt: skip
+    past = json.loads(out.read_text(encoding="utf-8")) if out.exists() else []
+    out.write_text(json.dumps([*past, run], indent=1) + "\n", encoding="utf-8")
+    print(f"{what}: {run['fits']} fits in {run['seconds']} s, {len(run['differ'])} differ", *run["differ"], sep="\n", flush=True)
 
 
 def main() -> int:
     """Run the matrix."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--most", type=int, default=SIZES[-1], help="leave out larger tables")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of tables, with commas between them")
+    parser.add_argument("--limits", choices=("yes", "no"), default="yes", help="whether limits are moved")
     parser.add_argument("--only", default="", help="functions whose names hold this")
     parser.add_argument("--out", type=Path, default=RESULTS)
     chosen = parser.parse_args()
-    start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         matrix = Matrix(Path(folder))
-        for name in matrix.functions:
-            if chosen.only in name:
-                matrix.containers_agree(name)
-        last = -1
-        for name, container, size, limits in work(matrix, tuple(size for size in SIZES if size <= chosen.most), chosen.only):
-            if size != last and not limits:
-                print(f"{time.perf_counter() - start:.0f} s: {size} rows", flush=True)
-                made_up.cache_clear()
-            last = size
-            before = len(matrix.faults)
-            matrix.check(name, container, size, **limits)
-            for fault in matrix.faults[before:]:
-                print(fault, flush=True)
-    found = {
-        "commit": commit(), "functions": len(matrix.functions), "containers": len(NAMELESS | NAMED) + len(PLACES),
-        "sizes": [size for size in SIZES if size <= chosen.most], "limits": sorted(LIMITS), "fits": matrix.tried,
-        "faults": matrix.faults, "seconds": round(time.perf_counter() - start),
-    }  # fmt: skip
-    chosen.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(f"{matrix.tried} fits in {found['seconds']} s: {len(matrix.faults)} differ")
+        names = [name for name in matrix.functions if chosen.only in name]
+        for size in map(int, filter(None, chosen.sizes.split(","))):
+            tried(matrix, f"{size} rows", of_size(matrix, size, names), chosen.out)
+        if chosen.limits == "yes":
+            tried(matrix, "moved limits", around_limits(matrix, names), chosen.out)
+        for name in names:
+            matrix.containers_agree(name)
+    print(*matrix.faults, sep="\n")
     return 1 if matrix.faults else 0
 
 

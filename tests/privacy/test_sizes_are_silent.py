@@ -3,7 +3,11 @@
 A sample of ``python -m benchmarks.sizes_matrix``, which tries everything with tables of up to a million rows.
 """
 
+import ast
 import warnings
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
@@ -66,6 +70,29 @@ def test_both_sides_of_a_limit_look_alike(limit, check):
     for turn, (value, size) in enumerate(zip(LIMITS[limit], (3, 65), strict=True)):
         container = FILES[(2 * place + turn) % len(FILES)] if limit.startswith(OF_PATHS) else "array"
         check(name, container, size, **{limit: value})
+
+
+#: What is no limit of a number of rows: bounds of cells and columns, sizes of words, and those of Spark, which tests/spark tries.
+NO_LIMITS = {
+    "curators.blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
+    "curators.frame_blocks", "curators.kernels", "tables.networks",
+    "curators.frame_groups", "curators.frames", "curators.groups.LONGEST_DECIMAL", "curators.paths", "curators.slopes",
+    "curators.spark", "curators.workers", "tables.batches.USUAL_MEMORY", "tables.declared", "tables.records.LONGEST_CELL",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("room", ["curators", "tables"])
+def test_every_number_from_which_on_rows_may_be_treated_otherwise_is_among_the_limits(room):
+    for module in iter_modules(import_module(f"spinney.{room}").__path__):
+        home = import_module(f"spinney.{room}.{module.name}")
+        tree = ast.parse(Path(home.__file__).read_text(encoding="utf-8"))
+        assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+        made = {name.id for node in assigned for name in ast.walk(node) if isinstance(name, ast.Name)}
+        for name in sorted(made & vars(home).keys()):
+            value, full = getattr(home, name), f"{room}.{module.name}.{name}"
+            is_size = name.isupper() and isinstance(value, int | float) and (value >= 16 or 0 < value < 1)
+            if is_size and not {full, full.rsplit(".", 1)[0]} & NO_LIMITS:
+                assert full in LIMITS, full
 
 
 def test_a_warning_and_a_refusal_that_follow_the_size_are_seen(matrix, monkeypatch):

@@ -171,8 +171,10 @@ def check_groups(groups: Any, length: int) -> None:
         )
 
 
-def _cells_of(row: Any) -> list[Any] | None:
+def _cells_of(row: Any) -> Sequence[Any] | None:
     """Return the cells of one row of a list; None of what has none."""
+    if type(row) in (list, tuple):
+        return row  # type: ignore[no-any-return]
     try:
         if isinstance(row, np.ndarray) or hasattr(row, "__array__"):
             array = row if isinstance(row, np.ndarray) else np.asarray(row)
