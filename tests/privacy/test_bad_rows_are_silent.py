@@ -136,6 +136,15 @@ def test_a_broken_row_counts_as_no_row_or_as_the_middle_of_the_domain(estimator,
     assert release(with_rows(broken), "replace", 50.0) != release(CLEAN, "replace", 50.0)
 
 
+@pytest.mark.parametrize("row", [[0.5], None, [], "ab", [1, 2, 3], 7.0, [[0.5], 1], {}], ids=repr)
+@pytest.mark.parametrize("bounds", [(-1, 3), ([-1, -1], [3, 4])], ids=["one pair", "a pair per column"])
+def test_a_row_of_another_shape_counts_as_a_broken_row(row, bounds):
+    for adjacency in ("add-remove", "replace"):
+        model = PrivateKMeans(3, epsilon=1.0, bounds=bounds, adjacency=adjacency, random_state=0, noise_seed=5)
+        ragged = model.fit([*CLEAN.tolist(), row]).release_.to_json()
+        assert ragged == model.fit(with_rows([np.nan, np.nan])).release_.to_json()
+
+
 def test_a_value_outside_the_bounds_counts_as_the_bound(asked):
     model = PrivateKMeans(3, epsilon=1.0, bounds=(-1, 3), random_state=0, noise_seed=5, **asked)
     far, near = with_rows([1e300, -5.0]), with_rows([3.0, -1.0])

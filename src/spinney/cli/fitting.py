@@ -141,7 +141,7 @@ def fit_table(
     table_files(table)  # one that is not there is told first
     with progress(1) as step:
         step(f"reading {table[0].name}")
-        found = open_table(table, names, groups, facts.schema)
+        found = open_table(table, names, groups, facts.schema, facts.is_local)
     if bounds_file is not None and names is not None:
         click.echo(declared(facts.schema, names), err=True)
     elif names is None and found.columns is not None:

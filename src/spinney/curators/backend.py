@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from spinney.mechanisms.source import IntArray
 from spinney.questions.ground import Ground
@@ -30,8 +30,8 @@ class Backend(ABC):
     """Holds private rows, wherever they are, and answers exact aggregates."""
 
     ground: Ground
-    #: Whether rows are in memory, so that a question may read them many times.
-    in_memory: ClassVar[bool] = False
+    #: Whether rows were given in memory, so that a question may read them many times: public, whatever their number.
+    in_memory: bool = False
 
     @abstractmethod
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:

@@ -45,18 +45,18 @@ def _measure(slab, b, size, anchors, units, is_square, cells, scratch):  # type:
 def _add_steps(slab, b, size, is_box, cells, scratch, vectors):  # type: ignore[no-untyped-def]
     """Change the offsets of a block to whole steps and add them up; squared lengths are measured again, in steps.
 
-    Coordinates are clipped to a box; those of a vector that was clipped to a ball are no longer than it.
+    Coordinates are clipped to a box. Those of a vector that was clipped to a ball lie within it anyway; a number that is none
+    would be clipped too.
     """
     is_one = vectors.shape[1] == 1
     for t in range(slab.shape[1]):
-        if is_box:
+        for i in range(size):
+            steps = slab[b, t, i] * scratch[_FACTORS, i]
+            steps = steps if steps > -_STEPS else -_STEPS
+            slab[b, t, i] = np.trunc(steps if steps < _STEPS else _STEPS)
+        if not is_box:
             for i in range(size):
-                slab[b, t, i] = np.trunc(min(max(slab[b, t, i] * scratch[_FACTORS, i], -_STEPS), _STEPS))
-        else:
-            for i in range(size):
-                steps = np.trunc(slab[b, t, i] * scratch[_FACTORS, i])
-                slab[b, t, i] = steps
-                scratch[_SQUARES, i] += steps * steps
+                scratch[_SQUARES, i] += slab[b, t, i] * slab[b, t, i]
         if is_one:
             total = 0.0
             for i in range(size):

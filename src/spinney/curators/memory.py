@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.entrance import Near
+from spinney.curators.files import FileRows
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import count_between, path_codes
 from spinney.curators.numbers import NumberBackend
@@ -54,14 +55,21 @@ class MemoryBackend(NumberBackend):
         Draws the secret that decides which rows of a group count.
     groups : sequence of length n, optional
         The person each row belongs to; a row without a name does not count.
+    in_memory : bool
+        Whether they were given so. Rows of a file that was small enough to be read answer what larger ones do, and no more.
     """
 
-    in_memory = True
-
     def __init__(
-        self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
+        self,
+        nonprivate_rows: NDArray[Any],
+        ground: Ground,
+        unit: Unit,
+        key: Callable[[], bytes],
+        groups: Any = None,
+        in_memory: bool = True,
     ) -> None:
         super().__init__(ground, unit.replaces)
+        self.in_memory = in_memory
         self._rows, self._groups, self._key = nonprivate_rows, groups, key
         self._mask = np.empty(0, np.uint8)
         if groups is not None:
@@ -132,7 +140,7 @@ class MemoryBackend(NumberBackend):
         return totals
 
     def _centers(self, tuples: Tuples) -> FloatArray:
-        if self._groups is not None or self._key is None or drops_rows(self._door):
+        if self._groups is not None or self._key is None or not self.in_memory or drops_rows(self._door):
             only_disjoint(tuples)  # samples are of a number of rows that no neighbor changes
         elif tuples.sampling == "replacement":
             return sample_centers(self._rows, self._door, tuples, self.domain, self._key())
@@ -198,16 +206,20 @@ class MemoryBackend(NumberBackend):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrayRows(Rows):
-    """Rows of numbers in an array, whom each row belongs to, and the names of their columns."""
+    """Rows of numbers in an array, whom each row belongs to, and the names of their columns.
+
+    Those of a path are of the same kind as if they had stayed on disk: whether they do depends on their number.
+    """
 
     nonprivate_array: NDArray[Any]
     nonprivate_groups: Any = None
     columns: tuple[str, ...] | None = None
+    place: str = "memory"
 
     @classmethod
     def of(cls, table: Table) -> ArrayRows:
-        """Return the rows of a table that was read."""
-        return cls(table.nonprivate_rows, table.nonprivate_groups, table.columns)
+        """Return the rows of a table that was read from a path."""
+        return cls(table.nonprivate_rows, table.nonprivate_groups, table.columns, FileRows.place)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])
@@ -221,4 +233,4 @@ class ArrayRows(Rows):
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:
         """Open a backend over the array."""
-        yield MemoryBackend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups)
+        yield MemoryBackend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups, self.place == "memory")

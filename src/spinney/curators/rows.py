@@ -31,7 +31,7 @@ class Rows(ABC):
     Attributes
     ----------
     place : str
-        The kind of place, as algorithms name it: "memory", "parquet" or "spark".
+        The kind of place, as algorithms name it: "memory", "parquet" (files of any kind, read into memory or not) or "spark".
     n_features : int
         The number of columns of numbers; 0 if rows name points.
     columns : tuple of str or None
@@ -44,7 +44,7 @@ class Rows(ABC):
         Makes the place where questions about these rows are asked, from a backend, the unit, a ledger and a source of noise.
     """
 
-    place: ClassVar[str] = "memory"
+    place: str = "memory"
     n_features: int = 0
     columns: tuple[str, ...] | None = None
     has_groups: bool = False

@@ -20,6 +20,13 @@ _FAR = 1e100
 
 
 @compiled
+def _steps(part):  # type: ignore[no-untyped-def]
+    """Return a part from -1 to 1 in whole steps, toward zero; what is beyond, or no number, is clipped."""
+    part = part if part > -1.0 else -1.0
+    return np.int64((part if part < 1.0 else 1.0) * SLOPE_STEPS)
+
+
+@compiled
 def _add_slopes(slab, labels, points, radii, gap, slopes, weights, bends):  # type: ignore[no-untyped-def]
     """Add gradients, weights and second derivatives of sqrt(1 + |x - p|^2 / r^2) in p / r, in whole steps toward zero."""
     d = slab.shape[1]
@@ -33,12 +40,12 @@ def _add_slopes(slab, labels, points, radii, gap, slopes, weights, bends):  # ty
                 gap[t] = min(max((points[j, t] - slab[b, t, i]) / radii[j], -_FAR), _FAR)
                 square += gap[t] * gap[t]
             weight = 1.0 / np.sqrt(square)
-            weights[j] += np.int64(weight * SLOPE_STEPS)
+            weights[j] += _steps(weight)
             for t in range(d):
                 gap[t] *= weight
-                slopes[j, t] += np.int64(gap[t] * SLOPE_STEPS)
+                slopes[j, t] += _steps(gap[t])
                 for s in range(t + 1):
-                    bends[j, t, s] += np.int64(((1.0 if s == t else 0.0) - gap[t] * gap[s]) * weight * SLOPE_STEPS)
+                    bends[j, t, s] += _steps(((1.0 if s == t else 0.0) - gap[t] * gap[s]) * weight)
 
 
 def sum_slopes(

@@ -175,9 +175,9 @@ class PrivateClusterer(
         if is_spark_frame(X):
             return spark_rows(X, facts.columns, groups)
         if is_path(X):
-            found = open_path(X, facts.columns, groups, facts.schema)
+            found = open_path(X, facts.columns, groups, facts.schema, facts.is_local)  # users are asked one by one
             return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-        source = read_source(X, facts.columns, groups, must_have_names=True, schema=facts.schema)
+        source = read_source(X, facts.columns, groups, must_have_names=True, schema=facts.schema, width=facts.width)
         array, groups = self._checked(source, reset=True), source.nonprivate_groups
         check_groups(groups, len(array))
         names = getattr(self, "feature_names_in_", None)

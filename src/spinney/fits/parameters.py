@@ -202,6 +202,15 @@ class PointFacts:
         return self.space.columns if isinstance(self.space, NamedBox) else None
 
     @property
+    def width(self) -> int | None:
+        """The number of columns, if the bounds give each its own."""
+        if isinstance(self.space, Schema):
+            return len(self.space.columns)
+        given = (self.space.center,) if isinstance(self.space, Ball) else (self.space.lower, self.space.upper)
+        most = max(map(np.size, given))
+        return most if most > 1 else None
+
+    @property
     def schema(self) -> Schema | None:
         """The public schema, if there is more to say than bounds and columns have names."""
         return self.space if isinstance(self.space, Schema) else None

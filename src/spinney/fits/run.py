@@ -71,7 +71,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
     if rows.place not in backends:
         raise ParameterError(
             f"The algorithm {algorithm.name!r} does not run on rows of the kind {rows.place!r}.\n"
-            f"Hint: it runs on {', '.join(map(repr, backends))}."
+            f"Hint: it runs on {', '.join(map(repr, backends))}. Arrays and frames are in memory; a path of any size is not."
         )
     spent = FitLedger(problem.budget, planned(algorithm, problem))
     rng = generator(fit.random_state, seed)

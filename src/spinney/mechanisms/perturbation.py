@@ -136,7 +136,7 @@ def minimized(slopes: ExactSlopes, n_cells: int, found: Perturbation, source: No
         return solve(np.zeros(shape))
     draw = Draw("radial", found.scale * SLOPE_STEPS, "length of a cell", SLOPE_STEPS * unit.moved_rows, "slopes")
     points = drawn_at(shape, solve, lambda at: slopes(at)[0], draw, source)
-    steps = np.rint(np.clip(points, -(2.0**40), 2.0**40) * POINT_STEPS).astype(np.int64)
+    steps = np.rint(np.fmax(np.fmin(points, 2.0**40), -(2.0**40)) * POINT_STEPS).astype(np.int64)
     moves = point_sensitivity(found.columns) * unit.moved_rows
     noisy: Any = privatize(steps, found.points, source, Sensitivity(moves, moves**2), "points")
     return np.asarray(noisy / POINT_STEPS)

@@ -25,6 +25,8 @@ __all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
 
 #: A cost is cut into this many integer steps of its public range.
 COST_STEPS = 2**30
+#: A step is no shorter: its inverse is finite.
+LEAST_STEP = float(np.finfo(np.float64).tiny)
 #: Tables that compare two sets of centers are cut into blocks of about so many numbers.
 MOST_NUMBERS = 2**22
 
@@ -117,7 +119,7 @@ class Cost(Question):
         assert ground.domain is not None
         second = frozen(np.empty((0, self.first.shape[1]))) if self.second is None else self.second
         most = cost_range(ground.domain, self.first, second, self.power)
-        step = (most if self.most is None else min(most, self.most)) / COST_STEPS
+        step = max((most if self.most is None else min(most, self.most)) / COST_STEPS, LEAST_STEP)
         (total,) = rows.exact(Costs(self.first, second, self.power, step))
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Complex, Real
@@ -170,13 +171,54 @@ def check_groups(groups: Any, length: int) -> None:
         )
 
 
-def numeric_array(X: Any) -> Any:
+def _cells_of(row: Any) -> Sequence[Any] | None:
+    """Return the cells of one row of a list; None of what has none."""
+    if type(row) in (list, tuple):
+        return row  # type: ignore[no-any-return]
+    try:
+        if isinstance(row, np.ndarray) or hasattr(row, "__array__"):
+            array = row if isinstance(row, np.ndarray) else np.asarray(row)
+            return list(array.tolist()) if array.ndim == 1 else None
+        return list(row) if isinstance(row, Sequence) and not isinstance(row, str | bytes | bytearray | memoryview) else None
+    except Exception:  # whatever a row may raise, it is missing
+        return None
+
+
+def _read_rows(rows: Sequence[Any], width: int | None) -> NDArray[np.float64] | None:
+    """Read a list row by row; one that does not have the table's number of columns is missing. None if no row has any.
+
+    Where nothing public says that number, it is that of most rows, and the first of equals: no single row among others decides.
+    """
+    found = [_cells_of(row) for row in rows]
+    if width is None:
+        lengths = Counter(len(cells) for cells in found if cells is not None)
+        if not lengths:
+            return None
+        width = lengths.most_common(1)[0][0]
+    missing = [None] * width
+    cells = [cell for row in found for cell in (row if row is not None and len(row) == width else missing)]
+    return _numbers(cells).reshape(len(found), width)
+
+
+def numeric_array(X: Any, width: int | None = None) -> Any:
     """Return a table as an array of numbers, not copied if it is one already.
 
     What stands in a cell is private: a cell that is not a number becomes missing, silently. The type of an array is declared,
-    and so public: one of texts or dates is refused. The types of a frame follow from its cells, and none is refused.
+    and so public: one of texts or dates is refused. The types of a frame follow from its cells, and none is refused. Nor is a
+    row of a list: one without the right number of cells is missing.
+
+    Parameters
+    ----------
+    X : array-like or frame
+    width : int, optional
+        The number of columns, if public facts say it; only lists need to be told.
     """
     with sealed():
+        if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind == "O":  # what a list of unequal rows becomes
+            X = list(X)
+        if isinstance(X, Sequence) and not isinstance(X, str | bytes):
+            rows = _read_rows(X, width)
+            X = np.empty(0) if rows is None else rows
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             X = _read_frame(X)
         if hasattr(X, "toarray"):  # sparse: left to scikit-learn's own message

@@ -56,19 +56,26 @@ class Table:
 
 
 def open_table(
-    paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None
+    paths: Paths,
+    columns: list[str] | None = None,
+    groups: str | None = None,
+    schema: Schema | None = None,
+    whole: bool = False,
 ) -> Table | Scan:
     """Return the rows of files: in memory, or left on disk if they would take a large share of it.
 
-    What is released does not depend on this choice, only time and memory do.
+    What is released does not depend on this choice, nor what is refused; only time and memory do.
 
     Parameters
     ----------
     paths, columns, groups, schema
         As for `read_table`.
+    whole : bool
+        Whether all rows are needed in memory, whatever they take.
     """
     found = opened(paths, columns, groups, schema)
-    return found if found.nbytes > LARGE_SHARE * memory_bytes() else read_table(paths, columns, groups, schema)
+    is_large = found.nbytes > LARGE_SHARE * memory_bytes() and not whole
+    return found if is_large else read_table(paths, columns, groups, schema)
 
 
 @sealed()

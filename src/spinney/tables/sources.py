@@ -111,7 +111,9 @@ def _existing(X: Any) -> Path:
     return path
 
 
-def open_path(X: Any, columns: Sequence[str] | None, groups: Any = None, schema: Schema | None = None) -> Table | Scan:
+def open_path(
+    X: Any, columns: Sequence[str] | None, groups: Any = None, schema: Schema | None = None, whole: bool = False
+) -> Table | Scan:
     """Return the table that a path leads to, in memory or left on disk.
 
     Parameters
@@ -123,12 +125,14 @@ def open_path(X: Any, columns: Sequence[str] | None, groups: Any = None, schema:
         The column that names the group of each row.
     schema : Schema, optional
         How cells of these columns are read.
+    whole : bool
+        Whether all rows are needed in memory.
     """
     from spinney.tables.files import open_table
 
     if groups is not None and not isinstance(groups, str):
         raise ParameterError("A table on disk brings its own groups.\nHint: name their column, for example groups='person'.")
-    return open_table(_existing(X), None if columns is None else list(columns), groups, schema)
+    return open_table(_existing(X), None if columns is None else list(columns), groups, schema, whole)
 
 
 def read_source(
@@ -138,6 +142,7 @@ def read_source(
     *,
     must_have_names: bool = False,
     schema: Schema | None = None,
+    width: int | None = None,
 ) -> Source:
     """Return a table as numbers, one for each of its columns.
 
@@ -152,6 +157,8 @@ def read_source(
         Whether to refuse a table without names if columns are given.
     schema : Schema, optional
         How cells of these columns are read: a category as its place in the list, a date as days (`spinney.tables.encoding`).
+    width : int, optional
+        The number of columns, if public facts say it: rows of a list that have another one are missing.
     """
     coded = coded_columns(schema)
     if is_path(X):
@@ -182,7 +189,7 @@ def read_source(
         groups = groups if by_name is None else X[by_name]
         X = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
     named = hasattr(X, "columns") and len(set(X.columns)) == len(X.columns)
-    return Source(_coded_frame(X, coded) if coded else numeric_array(X), X if named else None, groups)
+    return Source(_coded_frame(X, coded) if coded else numeric_array(X, width), X if named else None, groups)
 
 
 def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:

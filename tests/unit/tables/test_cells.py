@@ -1,4 +1,5 @@
 import datetime
+from collections import deque
 from decimal import Decimal
 from fractions import Fraction
 
@@ -6,6 +7,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spinney import ParameterError, PrivateKMeans
 from spinney.tables.cells import is_list_of_names, numeric_array
@@ -147,12 +150,42 @@ def test_dates_in_cells_are_missing():
 
 
 @pytest.mark.parametrize(
-    "table", [[0.123, 0.2], [[0.123, 0.2], [0.3]], 0.123, None, "0.123", {"a": [0.123]}, np.zeros((2, 2, 2))]
+    "table", [[0.123, 0.2], [], 0.123, None, "0.123", {"a": [0.123]}, np.zeros((2, 2, 2)), pd.Series([0.123, "a"])]
 )
 def test_what_is_not_a_table_is_refused_without_showing_it(table):
     with pytest.raises(ValueError, match=r"Expected 2D array, got \dD array instead\. Reshape your data") as caught:
         numeric_array(table)
     assert "123" not in str(caught.value)
+
+
+ROWS = st.sampled_from([[0.5, 1], (2, "3"), np.array([4.0, 5.0]), np.array([6, None], dtype=object), pd.Series([7, 8])])
+NO_ROWS = st.sampled_from(
+    [None, [], [0.5], [1, 2, 3], "ab", b"ab", 7, np.nan, {}, {1: 2, 3: 4}, {1, 2}, object(), range(3), np.zeros((2, 2)), [[1], 2],
+     pd.NaT, float, np.float64(2)]
+)  # fmt: skip
+
+
+@given(
+    drawn=st.lists(st.tuples(st.just(True), ROWS) | st.tuples(st.just(False), NO_ROWS), max_size=8),
+    kind=st.sampled_from([list, tuple, deque]),
+)
+@settings(deadline=None, derandomize=True)
+def test_each_row_of_a_list_is_read_alone_and_one_of_another_shape_is_missing(drawn, kind):
+    found = numeric_array(kind(row for _, row in drawn), 2)
+    assert found.shape == (len(drawn), 2)
+    for (is_row, row), own in zip(drawn, found, strict=True):
+        np.testing.assert_array_equal(numeric_array([row], 2)[0], own)
+        assert is_row or np.isnan(own).any()
+
+
+@given(rows=st.lists(ROWS, min_size=2, max_size=5), odd=NO_ROWS, place=st.integers(0, 5))
+@settings(deadline=None, derandomize=True)
+def test_no_single_row_decides_how_many_columns_a_list_has(rows, odd, place):
+    rows.insert(place, odd)
+    np.testing.assert_array_equal(numeric_array(rows), numeric_array(rows, 2))
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    np.testing.assert_array_equal(numeric_array(array), numeric_array(rows, 2))
 
 
 def test_complex_tables_are_refused():
