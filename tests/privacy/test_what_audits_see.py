@@ -14,7 +14,7 @@ import pytest
 import spinney.questions.counts
 from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms.lloyd import Lloyd
-from spinney.audit import demand_pairs, neighbors, record, replay_pairs, search, table_pairs
+from spinney.audit import demand_pairs, neighbors, record, replay_pairs, search, searching, table_pairs
 from spinney.audit.repeats import repeated_noise
 from spinney.cli.tour import space_of_points
 from spinney.mechanisms import coverage, selection, splitting
@@ -53,6 +53,7 @@ def test_noise_that_changes_above_a_size_is_seen(monkeypatch, factor):
 
 def test_the_search_meets_large_tables(monkeypatch):
     scaled_above(monkeypatch, 10_000, 0.5)
+    monkeypatch.setattr(searching, "SMALLER", 1)
     assert search(model(), neighbors(*CORNERS, most=10**5), examples=30).broken
 
 

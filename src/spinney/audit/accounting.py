@@ -168,7 +168,8 @@ def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
         amount = _in_measure((pure + _bends(asked), Fraction(0)), measure)
     else:
         amount = _in_measure(_added(draw_loss(one, other, measure) for one, other in zip(first, second, strict=True)), measure)
-    return replace(whole.charge, amount=amount)
+    charge: Charge = whole.charge
+    return replace(charge, amount=amount)
 
 
 def _sums_bound(draws: Sequence[Drawn], kernel: str, protected: Protected, measure: Measure) -> Loss:

@@ -103,7 +103,7 @@ def _is_enough(epsilon: Fraction, step: Fraction, protected: Protected, delta: F
     with localcontext() as context:
         context.prec = DIGITS
         lean, one = decimal_of(step), decimal_of(coming)
-        chain = sum((place * one).exp() for place in range(rows))
+        chain = sum(((place * one).exp() for place in range(rows)), Decimal(0))
         rare = chain.ln() - decimal_of(delta).ln() + (rows * lean if protected.replaces else 0)
         return (lean.exp() - 1) * rare * (1 + Decimal(10) ** -40) <= one
 

@@ -31,7 +31,7 @@ Stated = tuple[str, Fraction, int | None]
 
 
 def _additive(record: dict[str, Any]) -> list[Stated]:
-    found = []
+    found = list[Stated]()
     for place, answer in enumerate(record["answers"]):
         name = DRAWN[record["mechanism"]]
         moves = max(int(case[place]) for case in record["unit_sensitivity"])

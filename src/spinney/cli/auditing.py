@@ -44,7 +44,7 @@ HOW = ("methods", "pairs", "runs", "examples", "largest", "confidence", "seed")
 @click.option("--out", type=FILE, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
 @click.option("--into", type=FILE, default=None, help="Audit the promise of this release, and write in it what was found.")
 @click.pass_context
-def audit(context: click.Context, out: Path | None, into: Path | None, **options: Any) -> None:
+def audit(context: click.Context, /, out: Path | None, into: Path | None, **options: Any) -> None:
     """Try to break a promise, with made-up rows: no table is read or needed.
 
     Replay fits neighbors with the same noise and adds up what was lost, for small tables and (sizes) up to the largest; the black

@@ -106,7 +106,8 @@ def test_replay_of_a_neighbor_holds_and_sees_noise_that_is_too_small(algorithm, 
 @pytest.mark.parametrize("n", [1, 2, 400])
 def test_what_one_report_loses_is_audited_however_many_users_there_are(n):
     rows = blobs(n)
-    other = np.vstack([rows[1:], [[0.9, -0.9]]])
+    other = rows.copy()
+    other[0] = [0.9, -0.9]
     model = local(algorithm="stable", delta=1e-6)
     assert replay(model, rows, other).faults == ()
     halved = replay(model, rows, other, factor=0.5).faults
