@@ -22,8 +22,8 @@ from spinney.mechanisms.drawing import Drawn
 
 __all__ = ["repeated_noise"]
 
-#: A repetition is told if chance would bring it about more rarely than this, among all that was compared.
-CHANCE = 1e-10
+#: For each law, and for each fit: a repetition is told if chance would bring one about more rarely than this.
+CHANCE = 1e-12
 #: So many slots of a draw are compared with all others and, in standard scales, of so many draws of a fit.
 MOST_SLOTS, FIRST_SLOTS, MOST_DRAWS = 2048, 32, 48
 
