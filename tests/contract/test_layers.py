@@ -193,6 +193,25 @@ def test_the_walk_sees_guests_that_stray(name, module):
     assert list(strays(["numpy", "sklearn.cluster.KMeans"], module)) == []
 
 
+#: Modules of the audit that make tables, start fits or watch them; all others judge.
+WATCHES = {"__init__", "black_boxes", "outliers", "pairs", "recording", "searching", "single_runs", "sources", "tiny"}
+#: Where charges are planned, priced and converted, and noise is calibrated.
+JUDGED = {"privacy": {"charges", "adjacency"}, "mechanisms": {"drawing"}, "ledgers": set(), "questions": {"form", "catalog"}}
+
+
+def test_audits_judge_with_arithmetic_of_their_own():
+    def shared(path):
+        for name in imports(parse(path), package_of(path)):
+            _, room, *rest = [*name.split("."), "", ""]
+            if name.startswith("spinney.") and room in JUDGED and rest[0] not in JUDGED[room]:
+                yield name
+
+    judges = [path for path in (SRC / "audit").glob("*.py") if path.stem not in WATCHES]
+    assert {"accounting", "arithmetic", "records", "repeats", "replaying"} <= {path.stem for path in judges}
+    allowed = {"audit/exact.py": ["spinney.mechanisms.source.IntArray"]}
+    assert offenders(shared, judges) == allowed
+
+
 def test_optional_packages_are_not_imported_with_the_module():
     def optional(path):
         top = ast.Module([node for node in parse(path).body if isinstance(node, ast.Import | ast.ImportFrom)], [])

@@ -8,13 +8,14 @@ was really drawn and the sensitivity that was declared. The first must not pass 
 - `sums` is one joint primitive: its vectors and weights share the charge, and no neighbor moves both furthest at once.
 - `choose`: the exponential mechanism loses the range of what moved over its scale, or an eighth of its square in rho.
 - `grow`: only decisions leave, so the loss is that of the decisions; the bound is that of the worst path at this scale.
-- `reports`: users' randomized responses lose one over their scale for each user that moved; Gaussian ones are converted at the
-  delta of their charge.
+- `reports`: what one user's report loses by itself, for the noise of all others is no protection against who receives it.
 - `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
   sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
 - `minimize`: what its random slopes lose, what the noise of its points loses, and the most that bends can, which is public.
 - `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are
-  those of one secret. Samples with replacement are private only together with their draws, which this does not see.
+  those of one secret. Samples with replacement are private only together with their draws, so only the bound is compared.
+
+Nothing here comes from the code that is judged: `spinney.audit.arithmetic` has the bounds of processes, and adds up.
 """
 
 from __future__ import annotations
@@ -23,20 +24,26 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 
+from spinney.audit.arithmetic import Amount, Protected, bends_bound, cover_bound, of_samples, splits_bound, total_of
 from spinney.audit.laws import split_law
-from spinney.mechanisms.coverage import step_epsilon
+from spinney.audit.reports import report_loss
 from spinney.mechanisms.drawing import Asked, Draw, Drawn
-from spinney.mechanisms.splitting import worst_loss
-from spinney.privacy.budget import Amount
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import total_epsilon
-from spinney.privacy.pricing import Unit
 
-__all__ = ["cover_loss", "draw_bound", "draw_loss", "moved", "question_bound", "question_loss", "split_loss", "total_loss"]
+__all__ = [
+    "cover_loss",
+    "draw_bound",
+    "draw_loss",
+    "is_sampled",
+    "moved",
+    "question_bound",
+    "question_loss",
+    "split_loss",
+    "total_loss",
+]
 
 #: Losses in a measure: pure epsilon, and rho.
 Loss = tuple[Amount, Amount]
@@ -98,12 +105,6 @@ def _in_measure(loss: Loss, measure: Measure) -> Amount:
     return rho + pure * pure / 2
 
 
-def _of_reports(loss: Loss, charge: Charge) -> Amount:
-    """Return what reports lose at their charge's delta."""
-    pure, rho = loss
-    return pure + total_epsilon([Charge(charge.name, charge.question, Measure.ZCDP, rho)], charge.delta)
-
-
 def split_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
     """Return the pure loss of the decisions of `grow`: what leaves is whether each score passes the threshold."""
     loss = 0.0
@@ -116,11 +117,6 @@ def split_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
     return abs(loss)
 
 
-@lru_cache(maxsize=4096)
-def _split_bound(scale: float, decay: int, steps: int, unit: Unit) -> float:
-    return unit.max_rows * worst_loss(scale, decay, steps, unit.replaces)
-
-
 def cover_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
     """Return the pure loss along the choices of `cover`."""
 
@@ -131,34 +127,21 @@ def cover_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> float:
     return abs(math.fsum(chance(one) - chance(other) for one, other in zip(first, second, strict=True)))
 
 
-@lru_cache(maxsize=4096)
-def _cover_bound(scale: float, steps: int, unit: Unit, charge: Charge) -> Amount:
-    """Return the least epsilon found at which so many steps of this scale are lawful with the charge's delta."""
-    step = 1 / Fraction(scale)
-    pure = step * unit.max_rows * (steps + unit.replaces)
-    if charge.delta == 0 or charge.amount == math.inf:
-        return pure
-
-    def lawful(epsilon: Fraction) -> bool:
-        return step_epsilon(Charge(charge.name, charge.question, Measure.PURE, epsilon, charge.delta), unit, steps) >= step
-
-    low, high = Fraction(0), Fraction(charge.amount)
-    while not lawful(high):
-        low, high = high, 2 * high
-    for _ in range(30):
-        middle = Fraction(float((low + high) / 2))
-        low, high = (low, middle) if lawful(middle) else (middle, high)
-    return min(pure, high)
+def is_sampled(asked: Asked) -> bool:
+    """Whether a question is about samples with replacement, in which one row may be drawn several times."""
+    return asked.name == "blocks" and asked.question.sampling == "replacement"
 
 
-def _priced(asked: Asked | None) -> Asked:
-    """Return what is priced: of a question about centers of blocks that question, with its charge and the unit of centers."""
-    assert asked is not None
+def _priced(asked: Asked) -> tuple[Asked, Protected]:
+    """Return what is priced, and who is protected: of a question about centers of blocks that question, and those centers."""
+    protected = Protected.by(asked.unit)
     if asked.name != "blocks":
-        return asked
-    question, kind = asked.question.about, asked.question.kind(asked.ground)
-    name = kind.about.question
-    return replace(asked, name=name, question=question, charge=kind.price(asked.charge), unit=kind.unit(asked.unit))
+        return asked, protected
+    about, charge = asked.question.about, asked.charge
+    # All centers of a block are replaced: of two blocks, where a row may leave the one and come to the other.
+    centers = Protected(True, asked.question.k * (2 if protected.replaces and not is_sampled(asked) else 1))
+    charge = replace(charge, measure=Measure.PURE) if is_sampled(asked) else charge
+    return replace(asked, name=about.kind(asked.ground).question, question=about, charge=charge), centers
 
 
 def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
@@ -169,62 +152,74 @@ def question_loss(first: Sequence[Drawn], second: Sequence[Drawn]) -> Charge:
     first, second : sequences of Drawn
         All draws of one question, of two fits with the same answers.
     """
-    asked = _priced(first[0].asked)
-    charge: Charge = asked.charge
-    if asked.name == "cover":
-        amount: Amount = question_bound(first) if charge.delta else Fraction(cover_loss(first, second))
+    whole = first[0].asked
+    assert whole is not None
+    (asked, _), measure = _priced(whole), whole.charge.measure
+    if is_sampled(whole) or (asked.name == "cover" and whole.charge.delta):
+        amount = question_bound(first)
+    elif asked.name == "reports":
+        amount = report_loss(first, second)
+    elif asked.name == "cover":
+        amount = Fraction(cover_loss(first, second))
     elif asked.name == "grow":
-        amount = _in_measure((Fraction(split_loss(first, second)), Fraction(0)), charge.measure)
+        amount = _in_measure((Fraction(split_loss(first, second)), Fraction(0)), measure)
     elif asked.name == "minimize":
         pure, _ = _added(draw_loss(one, other, Measure.PURE) for one, other in zip(first, second, strict=True))
-        amount = _in_measure((pure + _bends(asked), Fraction(0)), charge.measure)
+        amount = _in_measure((pure + _bends(asked), Fraction(0)), measure)
     else:
-        losses = _added(draw_loss(one, other, charge.measure) for one, other in zip(first, second, strict=True))
-        amount = _of_reports(losses, charge) if asked.name == "reports" else _in_measure(losses, charge.measure)
-    return Charge(charge.name, charge.question, charge.measure, amount, charge.delta)
+        amount = _in_measure(_added(draw_loss(one, other, measure) for one, other in zip(first, second, strict=True)), measure)
+    charge: Charge = whole.charge
+    return replace(charge, amount=amount)
 
 
-def _sums_bound(draws: Sequence[Drawn], unit: Unit, measure: Measure) -> Loss:
+def _sums_bound(draws: Sequence[Drawn], kernel: str, protected: Protected, measure: Measure) -> Loss:
     """Return the joint loss: a replacement in one cell moves its vector most and no count; between two cells it moves both."""
     (_, vectors), (_, weights) = bounds = [draw_bound(event.draw, measure) for event in draws]
-    if measure is Measure.PURE or not unit.replaces:
+    if measure is Measure.PURE or not protected.replaces:
         return _added(bounds)
-    counts = _priced(draws[0].asked).question.kernel != "median"
-    in_one_cell = vectors + (0 if counts else weights / 2)
+    in_one_cell = vectors + (weights / 2 if kernel == "median" else 0)
     return Fraction(0), max(in_one_cell, vectors / 2 + weights)
 
 
 def _bends(asked: Asked) -> Fraction:
-    """Return what the second derivatives of a minimum lose at most."""
-    unit: Unit = asked.unit
-    return Fraction(asked.question.kind(asked.ground).noise(asked.charge, unit).losses(unit)[1])
+    """Return what the second derivatives of a minimum lose at most; their pull is no noise, and is taken as it was used."""
+    kind = asked.question.kind(asked.ground)
+    return bends_bound(Protected.by(asked.unit), kind.n_features, kind.noise(asked.charge, asked.unit).pull)
 
 
 def question_bound(draws: Sequence[Drawn]) -> Amount:
     """Return what the draws of one question may lose at most between any neighbors, in the measure of its charge."""
-    asked = _priced(draws[0].asked)
-    charge, unit, draw = asked.charge, asked.unit, draws[0].draw
+    whole = draws[0].asked
+    assert whole is not None
     if any(event.draw.sensitivity is None for event in draws):
         return math.inf
+    bound = _bound(draws, *_priced(whole))
+    return of_samples(bound, whole.charge.measure) if is_sampled(whole) else bound
+
+
+def _bound(draws: Sequence[Drawn], asked: Asked, protected: Protected) -> Amount:
+    """Return the most that draws lose for who is protected, in the measure of the charge."""
+    measure: Measure = asked.charge.measure
+    if asked.name == "reports":
+        return report_loss(draws)
     if asked.name == "cover":
-        return max(_cover_bound(scale, len(draws), unit, charge) for scale in {event.draw.scale for event in draws})
+        scales = {event.draw.scale for event in draws}
+        return max(cover_bound(scale, len(draws), protected, asked.charge.amount, asked.charge.delta) for scale in scales)
     if asked.name == "grow":
         rules = {(event.draw.scale, event.draw.rule.decay, event.draw.rule.steps_per_row) for event in draws}
-        worst = max(_split_bound(*rule, unit) for rule in rules)
-        return _in_measure((Fraction(worst), Fraction(0)), charge.measure)
+        return _in_measure((max(splits_bound(*rule, protected) for rule in rules), Fraction(0)), measure)
     if asked.name == "levels":  # all levels are paid for, those that are not reached too
-        pure, rho = draw_bound(draw, charge.measure)
+        pure, rho = draw_bound(draws[0].draw, measure)
         levels = asked.question.depth - asked.question.start + 1
-        return _in_measure((pure * levels, rho * levels), charge.measure)
+        return _in_measure((pure * levels, rho * levels), measure)
     if asked.name == "minimize":
         pure, _ = _added(draw_bound(event.draw, Measure.PURE) for event in draws)
-        return _in_measure((pure + _bends(asked), Fraction(0)), charge.measure)
+        return _in_measure((pure + _bends(asked), Fraction(0)), measure)
     if asked.name == "sums":
-        return _in_measure(_sums_bound(draws, unit, charge.measure), charge.measure)
-    bounds = _added(draw_bound(event.draw, charge.measure) for event in draws)
-    return _of_reports(bounds, charge) if asked.name == "reports" else _in_measure(bounds, charge.measure)
+        return _in_measure(_sums_bound(draws, asked.question.kernel, protected, measure), measure)
+    return _in_measure(_added(draw_bound(event.draw, measure) for event in draws), measure)
 
 
 def total_loss(losses: Iterable[Charge], delta: Fraction) -> Amount:
-    """Return the epsilon, at `delta`, that the losses of all questions come to, added up as the ledger adds up charges."""
-    return total_epsilon([loss for loss in losses if loss.amount], delta)
+    """Return the epsilon, at `delta`, that the losses of all questions come to."""
+    return total_of([loss for loss in losses if loss.amount], delta)

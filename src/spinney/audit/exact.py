@@ -24,7 +24,6 @@ from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Draw, Watched
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.charges import Charge
-from spinney.privacy.ledger import FitLedger
 from spinney.questions.form import form
 
 __all__ = ["Explorer", "LossLaw", "exact", "question_law"]
@@ -300,7 +299,7 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
     """
     fit, _ = model.prepare(np.empty(0))
     problem, algorithm = fit.problem, fit.algorithm
-    charges = {charge.name: charge for charge in FitLedger(problem.budget, planned(algorithm, problem)).planned}
+    charges = {charge.name: charge for charge in planned(algorithm, problem)}
 
     def run(curator: Curator) -> Any:
         return algorithm.run(curator, problem, charges, np.random.default_rng(random_state))

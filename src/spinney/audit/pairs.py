@@ -1,8 +1,8 @@
 """Made-up neighbors: pairs of tables, or of demand, that differ by one unit as a promise says.
 
 Each kind is a scene: a crowd, and one unit's rows where they would show most. The unit is one row or, with `groups`, a person
-with several rows. It comes or goes (``"add-remove"``), or another one takes its place (``"replace"``). Sizes, places and the
-order of rows are drawn at random.
+with several rows. It comes or goes (``"add-remove"``), or another one takes its place (``"replace"``). Places and the order of
+rows are drawn at random, and sizes on a log scale, one of the largest first: what switches at a size is met on both sides.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ GROUP_KINDS = ("a whole person", "an unnamed person")
 BAD_CELLS = (np.nan, np.inf, -np.inf, 1e300, -1e300)
 BAD_PLACES = (np.nan, np.inf, -1.0, 0.5, 1e300)
 
+#: Shares of the log scale of sizes that one pair is apart from the next, and within which the first lies below its end.
+GOLDEN, FIRST = (5**0.5 - 1) / 2, 0.15
+
 #: One unit's rows, and a scene: the crowd, the unit, and one that may take its place.
 Table = NDArray[np.float64]
 Scene = tuple[Table, Table, Table]
@@ -45,6 +48,8 @@ class Pair:
         Rows of numbers, or the points that rows name.
     first_groups, second_groups : array of object, optional
         Whom each row belongs to; None has no name.
+    nobody : table, optional
+        An empty one of the same kind; of arrays it is made here.
     """
 
     kind: str
@@ -52,18 +57,23 @@ class Pair:
     second: Table
     first_groups: NDArray[np.object_] | None = None
     second_groups: NDArray[np.object_] | None = None
+    nobody: Any = None
+
+    def __post_init__(self) -> None:
+        if self.nobody is None and isinstance(self.first, np.ndarray):
+            object.__setattr__(self, "nobody", self.first[:0])
 
     @property
     def swapped(self) -> Pair:
         """The same neighbors in the other order."""
-        return Pair(self.kind, self.second, self.first, self.second_groups, self.first_groups)
+        return Pair(self.kind, self.second, self.first, self.second_groups, self.first_groups, self.nobody)
 
 
 class _Numbers:
     """Scenes in a box."""
 
-    def __init__(self, lower: Table, upper: Table, most: int) -> None:
-        self._lower, self._upper, self._most = lower, upper, most
+    def __init__(self, lower: Table, upper: Table) -> None:
+        self._lower, self._upper = lower, upper
 
     def _at(self, place: float) -> Table:
         """Return the point that lies so far between the corners."""
@@ -75,9 +85,9 @@ class _Numbers:
     def _anywhere(self, rng: np.random.Generator, n: int) -> Table:
         return rng.uniform(self._lower, self._upper, (n, len(self._lower)))
 
-    def scene(self, kind: str, rows: int, rng: np.random.Generator) -> Scene:
-        """Return a crowd, one unit of so many rows, and another."""
-        d, n = len(self._lower), int(rng.integers(1, self._most + 1))
+    def scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
+        """Return a crowd of about n rows, one unit of so many rows, and another."""
+        d = len(self._lower)
         far, near = np.repeat(self._at(1.0)[None], rows, axis=0), np.repeat(self._at(0.0)[None], rows, axis=0)
         if kind == "lonely outlier":
             return np.repeat(self._at(float(rng.choice([0.0, 0.03, 0.25])))[None], n, axis=0), far, near
@@ -104,15 +114,15 @@ class _Numbers:
 class _Places:
     """Scenes among the points of a space."""
 
-    def __init__(self, n_points: int, most: int) -> None:
-        self._points, self._most = n_points, most
+    def __init__(self, n_points: int) -> None:
+        self._points = n_points
 
     def _anywhere(self, rng: np.random.Generator, n: int) -> Table:
         return rng.integers(0, self._points, n).astype(np.float64)
 
-    def scene(self, kind: str, rows: int, rng: np.random.Generator) -> Scene:
-        """Return a crowd, one unit of so many rows, and another."""
-        n, last = int(rng.integers(1, self._most + 1)), float(self._points - 1)
+    def scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
+        """Return a crowd of about n rows, one unit of so many rows, and another."""
+        last = float(self._points - 1)
         far, near = np.full(rows, last), np.zeros(rows)
         if kind == "lonely outlier":
             return np.zeros(n), far, near
@@ -138,7 +148,8 @@ def _placed(crowd: Any, unit: Any, where: int) -> Any:
 
 def _people(n: int, rng: np.random.Generator) -> NDArray[np.object_]:
     """Return whom the rows of a crowd belong to; a few rows to nobody."""
-    names = np.array([f"person {i}" for i in rng.integers(0, max(1, n // 2), n)], dtype=object)
+    people = max(1, n // 2)
+    names = np.array([f"person {i}" for i in range(people)], dtype=object)[rng.integers(0, people, n)]
     names[rng.random(n) < 0.05] = None
     return names
 
@@ -163,15 +174,24 @@ def paired(kind: str, scene: Scene, unit: Unit, grouped: bool, rng: np.random.Ge
     )
 
 
-def _pairs(scenes: _Numbers | _Places, kinds: tuple[str, ...], unit: Unit, grouped: bool, seed: int) -> Iterator[Pair]:
+def _sizes(most: int, rng: np.random.Generator) -> Iterator[int]:
+    """Yield sizes from 1 to `most`, spread evenly over a log scale."""
+    share = float(rng.uniform(0, FIRST))
+    while True:
+        yield min(most, int((most + 1) ** (1 - share)))
+        share = (share + GOLDEN) % 1
+
+
+def _pairs(scenes: _Numbers | _Places, kinds: tuple[str, ...], unit: Unit, grouped: bool, seed: int, most: int) -> Iterator[Pair]:
     rng = np.random.default_rng(seed)
+    sizes = _sizes(most, rng)
     while True:
         for kind in kinds + (GROUP_KINDS if grouped else ()):
             rows = 1
             if grouped:  # at the cap, and beyond it: then a secret decides which rows count
                 rows = 2 * unit.max_rows + 1 if kind == "a whole person" else int(rng.integers(1, unit.max_rows + 2))
             scenery = str(rng.choice(kinds)) if kind in GROUP_KINDS else kind
-            pair = paired(kind, scenes.scene(scenery, rows, rng), unit, grouped, rng)
+            pair = paired(kind, scenes.scene(scenery, next(sizes), rows, rng), unit, grouped, rng)
             yield pair if unit.replaces or rng.random() < 0.5 else pair.swapped
 
 
@@ -197,11 +217,12 @@ def table_pairs(
         Whether rows belong to persons; of one at most ``unit.max_rows`` rows count.
     seed : int
     most : int
-        The largest crowd, in rows; a scene of two clusters has a third more.
+        The largest crowd, in rows; a scene of two clusters has a third more. The first pair is near it, the others are on a log
+        scale below.
     """
     unit = _checked_unit(unit, grouped, "table_pairs")
     corners = [np.atleast_1d(np.asarray(corner, dtype=np.float64)) for corner in (lower, upper)]
-    return islice(_pairs(_Numbers(corners[0], corners[1], most), TABLE_KINDS, unit, grouped, seed), count)
+    return islice(_pairs(_Numbers(corners[0], corners[1]), TABLE_KINDS, unit, grouped, seed, most), count)
 
 
 def demand_pairs(
@@ -209,4 +230,4 @@ def demand_pairs(
 ) -> Iterator[Pair]:
     """Yield so many pairs of neighboring demand: rows that name one of `n_points` points; the rest is as in `table_pairs`."""
     unit = _checked_unit(unit, grouped, "demand_pairs")
-    return islice(_pairs(_Places(n_points, most), DEMAND_KINDS, unit, grouped, seed), count)
+    return islice(_pairs(_Places(n_points), DEMAND_KINDS, unit, grouped, seed, most), count)

@@ -34,10 +34,13 @@ class Transcript:
         In their order. Exact values are in them: for auditors only.
     seen : dict
         What can be seen from outside, in canonical form: result, error, warnings, logs, what was printed.
+    release : object
+        What was released, or None.
     """
 
     events: tuple[Asked | Drawn | Ended | Keyed, ...]
     seen: dict[str, Any]
+    release: Any = None
 
     @cached_property
     def questions(self) -> tuple[Asked, ...]:
@@ -55,9 +58,14 @@ class Transcript:
         return tuple(event.key for event in self.events if isinstance(event, Keyed))
 
     @cached_property
+    def ended(self) -> tuple[Ended, ...]:
+        """What was answered."""
+        return tuple(event for event in self.events if isinstance(event, Ended))
+
+    @cached_property
     def answers(self) -> tuple[Any, ...]:
         """What was answered, in canonical form."""
-        return tuple(form(event.answer) for event in self.events if isinstance(event, Ended))
+        return tuple(form(event.answer) for event in self.ended)
 
     @cached_property
     def asked(self) -> tuple[Any, ...]:
@@ -167,6 +175,8 @@ def record(model: Any, data: Any, **options: Any) -> Transcript:
     """
     events: list[Any] = []
     seen: dict[str, Any] = {"result": None, "error": None}
+    result: Any = None
     with looking(seen):
-        seen["result"] = _visible(observe(model, data, events.append, **options))
-    return Transcript(tuple(events), seen)
+        result = observe(model, data, events.append, **options)
+        seen["result"] = _visible(result)
+    return Transcript(tuple(events), seen, getattr(result, "release_", result))

@@ -7,9 +7,10 @@ it finds is made small before it is told: few rows, plain values. Needs ``pip in
 from __future__ import annotations
 
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,10 @@ PLACES, CHUNKS = ("memory", "memory", "npy", "csv", "parquet"), (memory.CHUNK, 1
 REPEATS = 3
 #: What was found is made smaller in at most so many more cases.
 SMALLER = 12
+#: Tables of up to so many rows have rows of their own, larger ones repeat them.
+FREE = 30
+#: A table is cut into at most so many chunks.
+MOST_CHUNKS = 256
 
 
 def _hypothesis() -> Any:
@@ -90,7 +95,7 @@ class Surroundings:
         from spinney.tables.batches import scan
 
         found: list[Any] = []
-        for side, rows in (("first", pair.first), ("second", pair.second)):
+        for side, rows in (("first", pair.first), ("second", pair.second), ("nobody", pair.first[:0])):
             path = folder / f"{side}.{self.place}"
             names = [f"c{i}" for i in range(rows.shape[1])]
             if self.place == "npy":
@@ -104,7 +109,7 @@ class Surroundings:
 
                 pq.write_table(pa.table({name: rows[:, i] for i, name in enumerate(names)}), path)
             found.append(scan(path))
-        return Pair(f"{pair.kind}, {self.place}", found[0], found[1])
+        return Pair(f"{pair.kind}, {self.place}", found[0], found[1], nobody=found[2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +126,11 @@ class Case:
     subject: Any
     pair: Pair
     surroundings: Surroundings = Surroundings()
+
+    def __post_init__(self) -> None:
+        around = self.surroundings
+        least = len(self.pair.first) // MOST_CHUNKS
+        object.__setattr__(self, "surroundings", replace(around, chunk=max(around.chunk, least)))
 
     @property
     def words(self) -> str:
@@ -143,22 +153,34 @@ def surroundings() -> SearchStrategy[Surroundings]:
     return st.one_of(st.just(Surroundings()), st.integers(0, 2**32 - 1).map(built))
 
 
+def _large(most: int, drawn: Any) -> int | None:
+    """Return a size on a log scale, for every other case; None if its own rows are enough.
+
+    By what else was drawn, for hypothesis itself would seldom draw a large number.
+    """
+    word = zlib.crc32(repr(drawn).encode())
+    return int(most ** (word / 2**32)) if most > FREE and word % 2 else None
+
+
 def _pairs_of(cell: Any, n_features: int | None, unit: Unit, grouped: bool, most: int) -> SearchStrategy[Pair]:
     """Return a strategy of pairs whose rows have so many cells, or are one cell."""
     from hypothesis import strategies as st
 
     row = cell if n_features is None else st.lists(cell, min_size=n_features, max_size=n_features)
-    # Every size is as likely as any other: faults that depend on sizes are what is looked for.
-    free = st.integers(0, most).flatmap(lambda n: st.lists(row, min_size=n, max_size=n))
-    rows = st.one_of(free, st.builds(lambda one, n: [one] * n, row, st.integers(0, most)))
+    # Every small size is as likely as any other: faults that depend on sizes are what is looked for.
+    free = st.integers(0, min(most, FREE)).flatmap(lambda n: st.lists(row, min_size=n, max_size=n))
+    rows = st.one_of(free, st.builds(lambda one, n: [one] * n, row, st.integers(0, min(most, FREE))))
     size = st.integers(1, 2 * unit.max_rows + 1) if grouped else st.just(1)
     units = size.flatmap(lambda n: st.tuples(*[st.lists(row, min_size=n, max_size=n)] * 2))
     shape = (-1,) if n_features is None else (-1, n_features)
 
     def built(crowd: Any, ones: Any, named: bool, flip: bool, seed: int) -> Pair:
-        scene = tuple(np.array(side, dtype=np.float64).reshape(shape) for side in (crowd, *ones))
+        scene = [np.array(side, dtype=np.float64).reshape(shape) for side in (crowd, *ones)]
+        n = _large(most, (crowd, ones, named, flip, seed))
+        if n is not None:
+            scene[0] = np.resize(scene[0] if len(crowd) else scene[1], (n, *scene[0].shape[1:]))
         kind = "an unnamed person" if grouped and not named else "searched"
-        pair = paired(kind, scene, unit, grouped, np.random.default_rng(seed))  # type: ignore[arg-type]
+        pair = paired(kind, tuple(scene), unit, grouped, np.random.default_rng(seed))  # type: ignore[arg-type]
         return pair.swapped if flip and not unit.replaces else pair
 
     return st.builds(built, rows, units, st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
@@ -169,7 +191,8 @@ def neighbors(
 ) -> SearchStrategy[Pair]:
     """Return a strategy of neighboring tables of numbers; parameters are those of `table_pairs`.
 
-    Cells lie anywhere in the bounds, on them, or are no numbers.
+    Cells lie anywhere in the bounds, on them, or are no numbers. Tables of more than a few rows repeat them, and their sizes are
+    on a log scale up to `most`.
     """
     _hypothesis()
     from hypothesis import strategies as st
@@ -192,6 +215,10 @@ def demand_neighbors(n_points: int, unit: Unit | None = None, *, grouped: bool =
 
 class _FoundError(Exception):
     """A promise is broken; hypothesis makes the case small."""
+
+
+class _EnoughError(BaseException):
+    """No smaller case is looked for: hypothesis lets pass what is no Exception."""
 
 
 def _shown(case: Case, pair: Pair) -> list[str]:
@@ -261,7 +288,7 @@ def search(
         if seen["faults"]:
             seen["left"] -= 1
             if seen["left"] < 0:
-                return
+                raise _EnoughError
         share, faults = _tried(case)
         seen["cases"] += 1
         if faults:
@@ -277,7 +304,7 @@ def search(
     )  # fmt: skip
     look: Callable[[], None] = hypothesis.seed(seed)(settings(hypothesis.given(cases)(attempt)))
     # A fault that comes by chance, or was not looked for again, does not repeat itself: flaky, as hypothesis calls it.
-    with suppress(_FoundError, hypothesis.errors.Flaky):
+    with suppress(_FoundError, _EnoughError, hypothesis.errors.Flaky):
         look()
     worst: Case = seen["worst"]
     promised = promise_of(worst.subject, worst.pair, epsilon, delta, "search")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from spinney.cli.errors import REFUSED, one_line_errors
 from spinney.cli.files import is_standard_output, tell_written, written_whole
@@ -14,9 +15,13 @@ from spinney.cli.options import FILE, OUT
 
 __all__ = ["audit"]
 
-METHODS = ("replay", "black-box", "one-run", "search")
+METHODS = ("replay", "sizes", "black-box", "one-run", "search")
 #: What is chosen with --estimator.
 ESTIMATORS = ("kmeans", "kmedian", "kmedoids", "coverage")
+#: Options that name what is audited; without any of them every question of the catalog is.
+NAMING = ("estimator", "algorithm", "function", "delta", "adjacency", "max_rows_per_group", "n_clusters", "n_features", "into")
+#: Options that say how.
+HOW = ("methods", "pairs", "runs", "examples", "largest", "confidence", "seed")
 
 
 @click.command()
@@ -33,27 +38,34 @@ ESTIMATORS = ("kmeans", "kmedian", "kmedoids", "coverage")
 @click.option("--pairs", type=click.IntRange(1), default=28, show_default=True, help="Neighbors that are replayed.")
 @click.option("--runs", type=click.IntRange(8), default=300, show_default=True, help="Of the black box, on each table.")
 @click.option("--examples", type=click.IntRange(1), default=40, show_default=True, help="Cases of the search.")
+@click.option("--largest", type=click.IntRange(1), default=10**6, show_default=True, help="Rows of the largest made-up table.")
 @click.option("--confidence", type=float, default=0.999, show_default=True, help="Of measured bounds.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the made-up rows.")
 @click.option("--out", type=OUT, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
 @click.option("--into", type=FILE, default=None, help="Audit the promise of this release, and write in it what was found.")
-def audit(out: Path | None, into: Path | None, **options: Any) -> None:
+@click.pass_context
+def audit(context: click.Context, /, out: Path | None, into: Path | None, **options: Any) -> None:
     """Try to break a promise, with made-up rows: no table is read or needed.
 
-    Replay fits neighbors with the same noise and adds up what was lost; the black box measures epsilon from outside on the pair
-    that lost most; one run guesses canaries; the search lets hypothesis look for worse neighbors. A function of a table is
-    measured and searched. Exit code 1 where a promise is broken.
+    Replay fits neighbors with the same noise and adds up what was lost, for small tables and (sizes) up to the largest; the black
+    box measures epsilon from outside on the pair that lost most; one run guesses canaries; the search lets hypothesis look for
+    worse neighbors. A function of a table is measured and searched. Exit code 1 where a promise is broken.
+
+    If no option names what to audit, other promises are replayed too, so that every question is asked; the page tells which
+    were not.
 
     With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap are those of the release, and a line with the
     bounds goes into its field audit. Sign it after that, not before.
     """
     with one_line_errors():
         from spinney.audit.pages import audit_page
-        from spinney.cli.audits import asked_of, audited
+        from spinney.cli.audits import How, asked_of, audited
         from spinney.releases.reading import read_release
 
+        is_named = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in NAMING)
+        how = How(**{name: options.pop(name) for name in HOW})
         release = None if into is None else read_release(into)
-        findings = audited(**(options | ({} if release is None else asked_of(release))))
+        findings = audited(how=how, is_named=is_named, **(options | ({} if release is None else asked_of(release))))
         page = audit_page(findings)
         if out is None or is_standard_output(out):
             click.echo(page)

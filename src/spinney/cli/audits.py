@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -21,16 +21,19 @@ from spinney.audit.pairs import Pair, demand_pairs, table_pairs
 from spinney.audit.replaying import replay_pairs
 from spinney.audit.searching import demand_neighbors, neighbors, search
 from spinney.audit.single_runs import one_run
+from spinney.cli.tour import POINTS, space_of_points, toured
 from spinney.constraints import check, one_of
 from spinney.exceptions import ParameterError
 from spinney.fits.record import algorithm_of
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 
-__all__ = ["asked_of", "audited"]
+__all__ = ["How", "asked_of", "audited"]
 
-#: The made-up space of sites, the rows of the one run, and how many pairs of neighbors a function of others is run on.
-POINTS, CANARIES, FEW_PAIRS = 12, 100, 8
+#: The rows of the one run, how many pairs of neighbors a function of others is run on, and how many are of all sizes.
+CANARIES, FEW_PAIRS, SIZED_PAIRS = 100, 8, 8
+#: Tables on which functions of others are searched.
+SMALL = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +54,15 @@ class _Subject:
         d = self.n_features or 0
         return [-1.0] * d, [1.0] * d
 
-    def pairs(self, count: int, seed: int) -> Iterator[Pair]:
+    def pairs(self, count: int, seed: int, most: int = 40) -> Iterator[Pair]:
         if self.n_features is None:
-            return demand_pairs(POINTS, self.unit, count, grouped=self.grouped, seed=seed)
-        return table_pairs(*self.corners, self.unit, count, grouped=self.grouped, seed=seed)
+            return demand_pairs(POINTS, self.unit, count, grouped=self.grouped, seed=seed, most=most)
+        return table_pairs(*self.corners, self.unit, count, grouped=self.grouped, seed=seed, most=most)
 
-    def strategy(self) -> Any:
+    def strategy(self, most: int) -> Any:
         if self.n_features is None:
-            return demand_neighbors(POINTS, self.unit, grouped=self.grouped)
-        return neighbors(*self.corners, self.unit, grouped=self.grouped)
+            return demand_neighbors(POINTS, self.unit, grouped=self.grouped, most=most)
+        return neighbors(*self.corners, self.unit, grouped=self.grouped, most=most)
 
     def canaries(self, seed: int) -> Any:
         rng = np.random.default_rng(seed)
@@ -95,10 +98,8 @@ def _model(estimator: str, algorithm: Any, n_clusters: int, promise: dict[str, A
         return CoverModel(sets, n_clusters, n_items=POINTS, **promise)
     if estimator == "kmedoids":
         from spinney.estimators.kmedoids import PrivateKMedoids
-        from spinney.spaces.metric import FiniteMetric
 
-        space = FiniteMetric.from_points(np.random.default_rng(1).random((POINTS, 2)))
-        return PrivateKMedoids(n_clusters, space=space, algorithm=chosen, **promise)
+        return PrivateKMedoids(n_clusters, space=space_of_points(), algorithm=chosen, **promise)
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
 
@@ -143,57 +144,72 @@ def asked_of(release: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class How:
+    """How much is tried: options of the command."""
+
+    methods: tuple[str, ...]
+    pairs: int
+    runs: int
+    examples: int
+    largest: int
+    confidence: float
+    seed: int
+
+
 def audited(
     function: str | None,
     estimator: str,
     algorithm: Any,
     n_clusters: int,
     n_features: int,
-    methods: tuple[str, ...],
-    pairs: int,
-    runs: int,
-    examples: int,
-    confidence: float,
-    seed: int,
+    how: How,
+    is_named: bool = True,
     **promise: Any,
 ) -> Findings:
-    """Return what the chosen methods found; options are those of the command."""
+    """Return what the chosen methods found; options are those of the command.
+
+    If nothing is named, promises that together ask every question are replayed besides.
+    """
     asked = _subject(function, estimator, algorithm, n_clusters, n_features, promise)
     ours = hasattr(asked.subject, "prepare")
     # The one run needs single rows as canaries and a release to guess from; a search of a function sees only what is no number.
-    fitting = ["replay", "black-box", "search"] if ours else ["black-box", "search"]
+    fitting = ["replay", "sizes", "black-box", "search"] if ours else ["black-box", "search"]
     if ours and not asked.grouped and not asked.unit.replaces and estimator != "coverage":
-        fitting.insert(2, "one-run")
-    wrong = [method for method in methods if method not in fitting]
+        fitting.insert(3, "one-run")
+    wrong = [method for method in how.methods if method not in fitting]
     if wrong:
         raise ParameterError.wrong(
             "method", "spinney audit", f"one of {', '.join(fitting)} here", wrong[0], "leave --method out."
         )
-    if not methods and importlib.util.find_spec("hypothesis") is None:
+    if not how.methods and importlib.util.find_spec("hypothesis") is None:
         fitting.remove("search")
         click.echo("search: left out, hypothesis is not installed. Hint: pip install hypothesis", err=True)
     found: list[Finding] = []
-    for method in methods or fitting:
+    for method in how.methods or fitting:
         click.echo(f"{method} ...", err=True)
-        found.append(_run(method, asked, found, pairs, runs, examples, confidence, seed))
+        found.append(_run(method, asked, found, how))
+        if method == "sizes" and not is_named:
+            found += toured(promise["epsilon"], how.largest, how.seed)
     return Findings.of(found)
 
 
-def _run(
-    method: str, asked: _Subject, before: list[Finding], pairs: int, runs: int, examples: int, confidence: float, seed: int
-) -> Finding:
+def _run(method: str, asked: _Subject, before: list[Finding], how: How) -> Finding:
     if method == "replay":
-        return replay_pairs(asked.subject, asked.pairs(pairs, seed))
+        return replay_pairs(asked.subject, asked.pairs(how.pairs, how.seed))
+    if method == "sizes":
+        return replace(replay_pairs(asked.subject, asked.pairs(SIZED_PAIRS, how.seed, how.largest)), method="sizes")
     if method == "black-box":
-        tried = list(islice(asked.pairs(pairs, seed), FEW_PAIRS))
+        tried = list(islice(asked.pairs(how.pairs, how.seed), FEW_PAIRS))
         if hasattr(asked.subject, "prepare"):
             replayed = next((one for one in before if one.method == "replay"), None)
-            replayed = replayed or replay_pairs(asked.subject, asked.pairs(pairs, seed))
-            tried = [_worst(asked.pairs(pairs, seed), replayed)]
-        return black_box(asked.subject, tried, runs=runs, confidence=confidence, **asked.promised)
+            replayed = replayed or replay_pairs(asked.subject, asked.pairs(how.pairs, how.seed))
+            tried = [_worst(asked.pairs(how.pairs, how.seed), replayed)]
+        return black_box(asked.subject, tried, runs=how.runs, confidence=how.confidence, **asked.promised)
     if method == "one-run":
-        return one_run(asked.subject, asked.canaries(seed), confidence=confidence, random_state=seed)
-    return search(asked.subject, asked.strategy(), examples=examples, seed=seed, **asked.promised)
+        return one_run(asked.subject, asked.canaries(how.seed), confidence=how.confidence, random_state=how.seed)
+    strategy = asked.strategy(how.largest if hasattr(asked.subject, "prepare") else SMALL)
+    return search(asked.subject, strategy, examples=how.examples, seed=how.seed, **asked.promised)
 
 
 def _worst(pairs: Iterator[Pair], replayed: Finding) -> Pair:

@@ -8,6 +8,8 @@ from click.testing import CliRunner
 from spinney import ParameterError, PrivateKMeans, read_release, verify
 from spinney.audit import Finding, Findings
 from spinney.cli.main import main
+from spinney.cli.tour import stops
+from spinney.questions.catalog import CATALOG
 
 FUNCTIONS = """
 import numpy as np
@@ -34,20 +36,34 @@ def functions(tmp_path, monkeypatch):
 
 def test_an_estimator_is_audited_and_a_page_and_json_are_written(tmp_path):
     out = tmp_path / "page.md"
-    ended = audit("--algorithm", "lloyd", "--k", 2, "--pairs", 3, "--runs", 10, "--examples", 3, "--out", out)
+    few = ("--pairs", 3, "--runs", 10, "--examples", 3, "--largest", 1000)
+    ended = audit("--algorithm", "lloyd", "--k", 2, *few, "--out", out)
     assert ended.exit_code == 0, ended.output
     page = out.read_text()
     found = Findings.from_dict(json.loads(out.with_suffix(".json").read_text()))
-    assert [one.method for one in found] == ["replay", "black box", "one run", "search"]
-    replayed, boxed = (one.tried["worst pair"].split(", ")[1] for one in list(found)[:2])
+    assert [one.method for one in found] == ["replay", "sizes", "black box", "one run", "search"]
+    replayed, _, boxed, *_ = (one.tried["worst pair"].split(", ")[1] for one in list(found)[:3])
     assert replayed == boxed, "the black box looks at the pair that lost most"
     for word in ("no promise was broken", "made up", "Cannot see", "at confidence 0.999", "Promised: epsilon 1"):
         assert word in page
+    assert "Questions replayed: counts, sums.\n" in page
+    left = "grow, levels, cost, minimize, choose, cover, totals, persons, blocks"
+    assert f"Questions of the catalog that were not: {left}.\n" in page
+
+
+def test_the_default_audit_asks_every_question_and_names_those_that_it_did_not(monkeypatch):
+    ended = audit("--method", "sizes", "--largest", 20)
+    assert ended.exit_code == 0, ended.output
+    assert f"Questions replayed: {', '.join(sorted({*CATALOG, 'reports'}))}.\n" in ended.output
+    assert "Questions of the catalog that were not: none.\n" in ended.output
+    assert ended.output.count("## ") == 1 + len(list(stops(1.0)))
+    monkeypatch.setattr("spinney.cli.audits.toured", lambda *options: pytest.fail("a named promise is audited alone"))
+    assert audit("--method", "sizes", "--largest", 20, "--k", 2).exit_code == 0
 
 
 def test_without_hypothesis_the_search_is_left_out_before_any_work(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    ended = audit("--algorithm", "lloyd", "--k", 2, "--pairs", 1, "--runs", 8)
+    ended = audit("--algorithm", "lloyd", "--k", 2, "--pairs", 1, "--runs", 8, "--largest", 20)
     assert ended.exit_code == 0, ended.output
     assert ended.stderr.startswith("search: left out, hypothesis is not installed.")
     assert "search ..." not in ended.stderr

@@ -103,6 +103,17 @@ def test_replay_of_a_neighbor_holds_and_sees_noise_that_is_too_small(algorithm, 
     assert replay(model, rows, other, factor=0.5).broken
 
 
+@pytest.mark.parametrize("n", [1, 2, 400])
+def test_what_one_report_loses_is_audited_however_many_users_there_are(n):
+    rows = blobs(n)
+    other = rows.copy()
+    other[0] = [0.9, -0.9]
+    model = local(algorithm="stable", delta=1e-6)
+    assert replay(model, rows, other).faults == ()
+    halved = replay(model, rows, other, factor=0.5).faults
+    assert any(fault.startswith("the noise of 'sums' is not what its record states") for fault in halved)
+
+
 def test_a_ledger_is_charged_once_for_each_user(tmp_path):
     ledger = spinney.Ledger(tmp_path / "ledger.jsonl", epsilon=1.5, adjacency="replace")
     local().fit(blobs(100), ledger=ledger)

@@ -1,0 +1,124 @@
+"""How losses add up, and what processes lose at most: arithmetic of the auditor's own.
+
+Nothing is imported from the code that plans, prices, charges or calibrates noise, for an auditor that shared it would share its
+faults. Conversions and the loss of split decisions are those of `spinney.verification`, which is written apart from it too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from spinney.privacy.charges import Charge, Measure
+from spinney.verification.amounts import ADDITIVE, DIGITS, converted, decimal_of, of_gaussian_noise
+from spinney.verification.split_loss import split_loss
+
+__all__ = ["Amount", "Protected", "bends_bound", "cover_bound", "of_samples", "rho_as_epsilon", "splits_bound", "total_of"]
+
+#: An exact amount, or infinity.
+Amount = Fraction | float
+#: What floats may be off by, where they are taken.
+ROUNDING = Fraction(1, 10**12)
+#: The least epsilon of a cover is looked for in so many halvings.
+HALVINGS = 24
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Who is protected: whether neighbors replace a unit, and how many rows of it count."""
+
+    replaces: bool
+    rows: int
+
+    @classmethod
+    def by(cls, unit: Any) -> Protected:
+        """Read a unit: its words and numbers, not what it makes of them."""
+        return cls(unit.adjacency.value == "replace", int(unit.max_rows))
+
+
+@lru_cache(maxsize=4096)
+def rho_as_epsilon(rho: Fraction, delta: Fraction, gaussian: bool) -> Amount:
+    """Return an epsilon that so much rho is worth at delta; less, if all of it is Gaussian noise."""
+    epsilon = converted(rho, delta)
+    if epsilon is None:
+        return math.inf
+    return of_gaussian_noise(rho, delta, epsilon) if gaussian and rho else epsilon
+
+
+def total_of(charges: Iterable[Charge], delta: Fraction) -> Amount:
+    """Return the epsilon, at `delta`, that charges or losses come to: pure ones add up, those in rho are converted together.
+
+    Parameters
+    ----------
+    charges : iterable of Charge
+        Those with a delta of their own leave the rest of it to the conversion.
+    delta : Fraction
+    """
+    charges = list(charges)
+    sums: dict[Measure, Amount] = dict.fromkeys(Measure, Fraction(0))
+    for charge in charges:
+        sums[charge.measure] += charge.amount
+    left = delta - sum((charge.delta for charge in charges), Fraction(0))
+    pure, rho = sums[Measure.PURE], sums[Measure.ZCDP]
+    if isinstance(rho, float) or left < 0:  # which only infinity is
+        return math.inf
+    gaussian = all(charge.question in ADDITIVE for charge in charges if charge.measure is Measure.ZCDP)
+    return pure + rho_as_epsilon(rho, left, gaussian)
+
+
+@lru_cache(maxsize=4096)
+def splits_bound(scale: float, decay: int, steps: int, protected: Protected) -> Amount:
+    """Return the most that the split decisions of a tree lose, for a whole unit."""
+    each = split_loss(scale, decay, steps, protected.replaces)
+    return Fraction(each) * protected.rows if math.isfinite(each) else math.inf
+
+
+def bends_bound(protected: Protected, columns: int, pull: float) -> Fraction:
+    """Return the most that the second derivatives of a minimum lose: each row bends every column by at most 1, against a pull."""
+    return Fraction(protected.rows * columns * math.log1p(1 / pull)) * (1 + ROUNDING)
+
+
+def of_samples(loss: Amount, measure: Measure) -> Amount:
+    """Return what a row loses that samples may draw several times, from the pure loss of one place of a sample."""
+    if loss == math.inf or loss > 50:
+        return math.inf
+    pure = Fraction(math.sinh(loss)) * (1 + ROUNDING)
+    return pure if measure is Measure.PURE else pure * pure / 2
+
+
+def _is_enough(epsilon: Fraction, step: Fraction, protected: Protected, delta: Fraction) -> bool:
+    """Whether all steps of a cover together lose at most epsilon, but with probability delta: ``proofs/coverage.md``.
+
+    Rows of a unit come one after another, each at the same epsilon; those that are replaced leave before, at one step each.
+    """
+    rows = protected.rows
+    coming = epsilon / rows - (step if protected.replaces else 0)
+    if coming < step:
+        return False
+    with localcontext() as context:
+        context.prec = DIGITS
+        lean, one = decimal_of(step), decimal_of(coming)
+        chain = sum(((place * one).exp() for place in range(rows)), Decimal(0))
+        rare = chain.ln() - decimal_of(delta).ln() + (rows * lean if protected.replaces else 0)
+        return (lean.exp() - 1) * rare * (1 + Decimal(10) ** -40) <= one
+
+
+@lru_cache(maxsize=4096)
+def cover_bound(scale: float, steps: int, protected: Protected, amount: Amount, delta: Fraction) -> Amount:
+    """Return the least epsilon found that so many steps of this scale lose, at `delta`; about `amount`, if that is enough."""
+    step = 1 / Fraction(scale)
+    alone = step * protected.rows * (steps + protected.replaces)
+    if delta == 0 or amount == math.inf:
+        return alone
+    low, high = Fraction(0), Fraction(amount)
+    while high < alone and not _is_enough(high, step, protected, delta):
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _is_enough(middle, step, protected, delta) else (middle, high)
+    return min(alone, high)
