@@ -27,6 +27,7 @@ from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms import Stable
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.sample_aggregate import SampleAggregate
+from spinney.audit import record
 from spinney.estimators.coverage import CoverModel
 from spinney.estimators.description import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
@@ -164,6 +165,20 @@ def test_noise_is_a_function_of_the_bytes_of_the_operating_system(name, system, 
     assert system.delivered == accounted["bytes"] > 0, "bytes that are no noise, or noise without bytes"
 
 
+@pytest.mark.parametrize("name", [name for name in SUBJECTS if name.startswith(("tree", "hst", "lloyd", "description"))])
+def test_no_noise_comes_twice(name):
+    model, data, groups = SUBJECTS[name]
+    seen = set()
+    for drawn in record(model, data, groups=groups).draws:
+        if drawn.draw.distribution not in ("gumbel", "radial", "responses"):
+            noise = np.ravel(drawn.answer - drawn.exact)
+            enough = int(np.ceil(60 / np.log2(2 + drawn.draw.scale)))  # so many numbers are never alike by chance
+            if noise.size >= enough:
+                assert seen.isdisjoint({tuple(noise[:enough])})
+                seen.add(tuple(noise[:enough]))
+    assert seen
+
+
 QUESTIONS = {kind: question_of(kind) for kind in ("cells", "regions", "offsets", "cost", "sums")}
 
 
@@ -232,7 +247,8 @@ def test_the_javascript_device_reads_the_operating_system_alone():
         pytest.skip("node is not installed, which runs the JavaScript device")
     tasks = [{"question": question, "policy": policy_for()} for question in QUESTIONS.values()]
     told = json.dumps({"tasks": tasks, "words": list(hashlib.sha512(b"one").digest())})
-    result = subprocess.run([node, "-e", NODE, DEVICE], input=told, capture_output=True, text=True, check=True)
+    command = [node, "-e", NODE, DEVICE]  # with a constant for a coin, samplers would never end
+    result = subprocess.run(command, input=told, capture_output=True, text=True, check=True, timeout=60)
     for kind, found in zip(QUESTIONS, json.loads(result.stdout), strict=True):
         replies = [{**json.loads(one), "token": ""} for one in found["free"]]
         assert all("report" in one["format"] for one in replies)
