@@ -27,6 +27,7 @@ SHARES = {
     "tests/statistical/test_samplers.py::test_selection_matches_exact_probabilities": 1e-5,
     "tests/statistical/test_samplers.py::test_split_decisions_match_exact_probabilities": 5e-6,
     "tests/statistical/test_samplers.py::test_threads_and_forks_draw_apart": 1e-9,
+    "tests/privacy/test_noise_bytes.py::test_noise_is_a_function_of_the_bytes_of_the_operating_system": 1e-9,
     "tests/privacy/test_noise_support.py::test_inputs_zero_and_one_have_the_same_support": 1e-9,
     "tests/privacy/test_noise_support.py::test_trailing_bits_do_not_depend_on_the_input": 5e-6,
     "tests/privacy/test_noise_support.py::test_every_slot_gets_its_own_noise_empty_or_not": 1e-9,

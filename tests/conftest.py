@@ -4,14 +4,13 @@ So the cache is dropped whenever a file with kernels, or one that such a file im
 tests, and when this file is run, as ``make setup`` does before it fills the cache.
 """
 
-import ast
-import hashlib
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from alarms import SHARES, NoiseByTest
+from kernels import digest_of_kernels
 
 settings.register_profile("spinney", deadline=None)  # how busy the machine is decides no test
 settings.load_profile("spinney")
@@ -25,32 +24,13 @@ def pytest_configure(config):
         drop_stale_kernels()
 
 
-def sources_of_kernels():
-    """Return the files with kernels, and all files of the package that they import, and so on: kernels hold their constants."""
-    found, queue = set(), [path for path in SOURCE.rglob("*.py") if "@compiled" in path.read_text(encoding="utf-8")]
-    while queue:
-        path = queue.pop()
-        if path in found:
-            continue
-        found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [f"{node.module}.{name}" for name in names] + [str(node.module)]
-            places = [SOURCE.parent.joinpath(*name.split(".")) for name in names]
-            queue += [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()]
-    return sorted(found)
-
-
 def drop_stale_kernels():
-    digest = hashlib.blake2b()
-    for path in sources_of_kernels():
-        digest.update(str(path.relative_to(SOURCE)).encode() + path.read_bytes())
-    if not STAMP.exists() or STAMP.read_text() != digest.hexdigest():
+    digest = digest_of_kernels(SOURCE)
+    if not STAMP.exists() or STAMP.read_text() != digest:
         for compiled in SOURCE.rglob("*.nb[ic]"):
             compiled.unlink()
         STAMP.parent.mkdir(exist_ok=True)
-        STAMP.write_text(digest.hexdigest())
+        STAMP.write_text(digest)
 
 
 noise_by_test = NoiseByTest()

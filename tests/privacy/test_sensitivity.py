@@ -24,6 +24,7 @@ from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, PlaneCells, Rings
 from spinney.questions.sums import RADIUS_STEPS, Sums
 from spinney.spaces.box import Box
+from spinney.spaces.grid import GRID_BITS
 from spinney.trees.quadtree import Splits, TreeCells
 
 
@@ -157,6 +158,17 @@ def test_one_row_moves_one_ring(world, n_edges, widths, spy, charge):
     added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(rings), asked))
     assert norms(added) in [(0, 0), (1, 1)]
     assert max(norms(replaced)) <= 2
+
+
+@given(place=st.integers(1, 2**10 - 1), d=st.integers(1, 3))
+@examples
+def test_a_row_on_an_edge_lies_in_one_ring(place, d, spy, charge):
+    middle = 2.0**-GRID_BITS  # where a step of the grid begins, a row is seen in its middle
+    row, center = np.zeros((1, d)), np.full((1, d), middle)
+    row[0, 0] = place / 2**10
+    edges = np.unique([row[0, 0], middle, 0.5])  # the row lies on one of them
+    counts = spy(lambda c, asked: c.ask(Counts(Rings(center, edges)), asked), row, charge("counts"))[0][2]
+    assert sum(counts) == 1
 
 
 def some_planes(world, depth, seed):

@@ -161,20 +161,30 @@ def test_draws_of_any_scale_are_whole_numbers_around_their_values(kind, scale):
 
 
 def drawn_in_a_fork(queue):
-    queue.put(SecureSource().laplace(np.zeros(50, dtype=np.int64), 1e9).tolist())
+    queue.put(fifty())
+    queue.put(chosen())
+
+
+def fifty():
+    return SecureSource().laplace(np.zeros(50, dtype=np.int64), 1e9).tolist()
+
+
+def chosen():
+    """Choices are OpenDP's, whose generator lives in this process: what is in memory must not decide them."""
+    return [SecureSource().select(np.zeros(1000, dtype=np.int64), 1.0) for _ in range(12)]
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_threads_and_forks_draw_apart(alarm):
     # Two of these numbers agree with a chance of about 1e-9, so two lists of fifty never do.
     with ThreadPoolExecutor(8) as pool:
-        lists = list(pool.map(lambda _: SecureSource().laplace(np.zeros(50, dtype=np.int64), 1e9).tolist(), range(16)))
+        lists = list(pool.map(lambda _: fifty(), range(16))) + list(pool.map(lambda _: chosen(), range(16)))
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     forks = [context.Process(target=drawn_in_a_fork, args=(queue,)) for _ in range(3)]
     for fork in forks:
         fork.start()
-    lists += [queue.get(timeout=60) for _ in forks]
+    lists += [queue.get(timeout=60) for _ in range(2 * len(forks))]
     for fork in forks:
         fork.join()
     assert len({tuple(one) for one in lists}) == len(lists)

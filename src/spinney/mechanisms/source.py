@@ -1,7 +1,8 @@
 """Where privacy noise comes from.
 
-The secure source is exact samplers over the operating system's entropy: our own of numbers, balls and cubes, and OpenDP's of the
-largest noisy score. The seeded source exists for tests and demos; whoever knows the seed can subtract the noise.
+The secure source is exact samplers over the operating system's entropy: our own of numbers, balls and cubes, each of whose bytes
+the operating system delivers, and OpenDP's of the largest noisy score, from a generator inside of it (OpenSSL's) that the
+operating system seeds. The seeded source exists for tests and demos; whoever knows the seed can subtract the noise.
 """
 
 from __future__ import annotations
