@@ -5,6 +5,7 @@ tests, and when this file is run, as ``make setup`` does before it fills the cac
 """
 
 import ast
+import gc
 import hashlib
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import settings
 
 from alarms import SHARES, NoiseByTest
 
-settings.register_profile("spinney", deadline=None)  # how busy the machine is decides no test
+settings.register_profile("spinney", deadline=None, max_examples=60)  # how busy the machine is decides no test
 settings.load_profile("spinney")
 
 SOURCE = Path(__file__).parent.parent / "src" / "spinney"
@@ -23,6 +24,10 @@ STAMP = SOURCE / "__pycache__" / "kernels.stamp"
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):  # a worker of pytest-xdist: its controller has looked already
         drop_stale_kernels()
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was collected stays to the end: looking at it again and again takes a twentieth of the time
 
 
 def sources_of_kernels():
