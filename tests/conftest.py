@@ -26,6 +26,20 @@ def pytest_configure(config):
         drop_stale_kernels()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give a file to one worker, so that its fixtures are made once, and all files of Spark to one, so that it has one session."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.partition("::")[0]
+            return "spark" if "/spark/" in path else path
+
+    config.option.loadscopereorder = False  # Spark, which takes longest, comes first; small files come last
+    return ByFile(config, log)
+
+
 def pytest_collection_finish():
     gc.freeze()  # what was collected stays to the end: looking at it again and again takes a twentieth of the time
 
@@ -63,8 +77,7 @@ noise_by_test = NoiseByTest()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    name = item.nodeid.removesuffix("@spark")  # pytest-xdist adds the group of a test
-    with noise_by_test.of(name, is_measured="alarm" in getattr(item, "fixturenames", ())):
+    with noise_by_test.of(item.nodeid, is_measured="alarm" in getattr(item, "fixturenames", ())):
         return (yield)
 
 
