@@ -28,7 +28,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give a file to one worker, so that its fixtures are made once, and all files of Spark to one, so that it has one session."""
+    """Give a file to one worker, whose fixtures are then made once, and all files of Spark to one, which then has one session."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
