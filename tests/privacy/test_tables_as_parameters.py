@@ -389,6 +389,8 @@ def public_calls(instances):
                     holder = instances.get(name)
                     assert holder is not None or name in NO_OBJECT, f"make an object of {name} in the fixture"
                     for method in methods_of(found):
+                        if found is PrivateKMedian and getattr(found, method) is getattr(PrivateKMeans, method, None):
+                            continue  # tried already
                         calls[f"{name}.{method}"] = getattr(holder, method) if holder is not None else getattr(found, method)
             elif callable(found) and not classes_only and not hasattr(found, "__args__"):
                 calls[name] = found
