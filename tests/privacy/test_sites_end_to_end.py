@@ -378,8 +378,7 @@ ODD_SPACES = {
 }
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-@pytest.mark.parametrize("space", ODD_SPACES)
+@covering("outcome, space, algorithm", OUTCOMES, ODD_SPACES, ALGORITHMS, indirect=["algorithm"])
 def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, algorithm, monkeypatch):
     seed = (list(OUTCOMES).index(outcome) + list(ODD_SPACES).index(space)) % 4
     adjacency, epsilon, delta = [
