@@ -10,11 +10,12 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from alarms import SHARES, NoiseByTest
 
-settings.register_profile("spinney", deadline=None, max_examples=60)  # how busy the machine is decides no test
+PHASES = [phase for phase in Phase if phase is not Phase.explain]  # which traces every line of what fails
+settings.register_profile("spinney", deadline=None, max_examples=60, phases=PHASES)  # how busy the machine is decides no test
 settings.load_profile("spinney")
 
 SOURCE = Path(__file__).parent.parent / "src" / "spinney"
