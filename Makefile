@@ -25,7 +25,7 @@ demo: setup
 	$(BIN)/python -m spinney demo --out demo-output
 
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
+	$(BIN)/python -m pytest -n 2 -q
 
 lint: setup
 	$(BIN)/ruff check .

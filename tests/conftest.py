@@ -4,15 +4,17 @@ So the cache is dropped whenever a file with kernels, or one that such a file im
 tests, and when this file is run, as ``make setup`` does before it fills the cache.
 """
 
+import gc
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from alarms import SHARES, NoiseByTest
 from kernels import digest_of_kernels
 
-settings.register_profile("spinney", deadline=None)  # how busy the machine is decides no test
+PHASES = [phase for phase in Phase if phase is not Phase.explain]  # which traces every line of what fails
+settings.register_profile("spinney", deadline=None, max_examples=60, phases=PHASES)  # how busy the machine is decides no test
 settings.load_profile("spinney")
 
 SOURCE = Path(__file__).parent.parent / "src" / "spinney"
@@ -22,6 +24,24 @@ STAMP = SOURCE / "__pycache__" / "kernels.stamp"
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):  # a worker of pytest-xdist: its controller has looked already
         drop_stale_kernels()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give a file to one worker, whose fixtures are then made once, and all files of Spark to one, which then has one session."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.partition("::")[0]
+            return "spark" if "/spark/" in path else path
+
+    config.option.loadscopereorder = False  # Spark, which takes longest, comes first; small files come last
+    return ByFile(config, log)
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was collected stays to the end: looking at it again and again takes a twentieth of the time
 
 
 def drop_stale_kernels():
@@ -38,8 +58,7 @@ noise_by_test = NoiseByTest()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    name = item.nodeid.removesuffix("@spark")  # pytest-xdist adds the group of a test
-    with noise_by_test.of(name, is_measured="alarm" in getattr(item, "fixturenames", ())):
+    with noise_by_test.of(item.nodeid, is_measured="alarm" in getattr(item, "fixturenames", ())):
         return (yield)
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney.questions.cover
+from covering import covering
 from spinney.audit.laws import select_law
 from spinney.audit.sources import NoiselessSource
 from spinney.audit.tiny import OpenLedger, neighbors
@@ -66,9 +67,7 @@ def worst_delta(name, adjacency, max_rows, epsilon, delta):
     return max(float(np.maximum(0, table[:, a] - math.exp(epsilon) * table[:, b]).sum()) for a, b in pairs)
 
 
-@pytest.mark.parametrize("adjacency", list(Adjacency))
-@pytest.mark.parametrize("max_rows", [1, 2])
-@pytest.mark.parametrize("name", FAMILIES)
+@covering("name, adjacency, max_rows", FAMILIES, list(Adjacency), [1, 2])
 def test_all_choices_together_stay_within_their_charge(name, adjacency, max_rows):
     for epsilon, delta in CHARGES:
         assert worst_delta(name, adjacency, max_rows, epsilon, delta) <= delta + 1e-12

@@ -47,7 +47,7 @@ MOVES = st.lists(st.integers(1, 3), min_size=1, max_size=3)
 DRAWS = st.lists(st.tuples(st.floats(0.3, 12), MOVES), min_size=1, max_size=2)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(DRAWS, st.lists(st.floats(0, 8), min_size=1, max_size=5))
 def test_no_noise_on_whole_numbers_has_a_larger_delta(draws, epsilons):
     # Deltas jump where a loss begins to count: just below a loss they are largest for what is promised.
@@ -110,7 +110,7 @@ def test_both_directions_agree_and_never_lose_to_zcdp(epsilon, delta):
     assert 0.99 * epsilon < gaussian_epsilon(rho, delta, zcdp_epsilon(rho, delta)) <= epsilon
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.floats(-10, 1), st.floats(-10, 1.5))
 def test_rounding_only_loosens_the_bound(log_rho, log_epsilon):
     rho, epsilon = 10**log_rho, 10**log_epsilon

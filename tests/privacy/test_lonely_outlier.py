@@ -59,7 +59,7 @@ def answers(question, adjacency, measure, amount, runs, curator, charge, sources
 @pytest.mark.parametrize(("adjacency", "measure"), [("replace", "epsilon"), ("add-remove", "rho")])
 def test_each_question_spends_at_most_its_charge(question, adjacency, measure, curator, charge, alarm):
     amount, limit, delta = (1, 1.0, 0.0) if measure == "epsilon" else ("1/2", zcdp_epsilon(0.5, 0.01), 0.01)
-    seen = answers(question, adjacency, measure, amount, 100 if question == "grow" else 400, curator, charge)
+    seen = answers(question, adjacency, measure, amount, 100 if question == "grow" else 250, curator, charge)
     assert epsilon_lower_bound(*seen, delta, 1 - alarm) <= limit
 
 
@@ -102,7 +102,7 @@ def test_lonely_outlier_shows_no_more_than_epsilon(audited, alarm):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["tree", "many columns", "lloyd", "moments", "hst", "sample-aggregate"], indirect=True)
+@pytest.mark.parametrize("case", ["tree", "lloyd", "hst"], indirect=True)  # the fault is in questions, which all algorithms share
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(case, monkeypatch):
     private = counts.privatize
 

@@ -9,7 +9,9 @@ import struct
 
 import numpy as np
 import pytest
+from cases import ASKED
 
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian, Release
 from spinney.audit import observe, record
 
@@ -81,8 +83,7 @@ def test_pickle_json_repr_and_log_hold_no_row(estimator, asked, caplog):
     assert all(len(values) != N for values in noisy)
 
 
-@BOTH
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@covering("asked, estimator, adjacency", ASKED, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["asked"])
 def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(estimator, asked, adjacency):
     first = record(model_of(estimator, asked, adjacency=adjacency), ROWS)
     pickles = []

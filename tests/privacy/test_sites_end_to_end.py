@@ -17,6 +17,7 @@ from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 import spinney.curators.demand
 import spinney.fits.run
 from alarms import check_frequencies
+from covering import covering
 from spinney import BudgetError, FewRowsWarning, FiniteMetric, ParameterError, PrivateKMedoids, SeededNoiseWarning
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
@@ -52,7 +53,7 @@ ALGORITHMS = {
     **{f"local-search, {start}": LocalSearch(start=start, steps=4, levels=3) for start in STARTS},
     "local-search, must swap": LocalSearch(start="random", steps=3, stay=False),
 }
-BUDGETS = [("add-remove", 0.0), ("add-remove", 1e-6), ("replace", 0.0), ("replace", 1e-6)]
+BUDGETS = covering("algorithm, adjacency, delta", ALGORITHMS, ["add-remove", "replace"], [0.0, 1e-6], indirect=["algorithm"])
 
 
 @pytest.fixture(params=ALGORITHMS)
@@ -78,7 +79,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("adjacency", "delta"), BUDGETS)
+@BUDGETS
 def test_replay_asks_the_same_questions_and_gives_the_same_release(algorithm, adjacency, delta):
     model = model_of(algorithm, adjacency=adjacency, delta=delta)
     first = record(model, ROWS)
@@ -101,8 +102,10 @@ def test_replay_would_notice_a_question_that_follows_the_rows(algorithm, monkeyp
     assert replay(model_of(algorithm), ROWS, ROWS[:-1]).broken or isinstance(algorithm, Coverage)
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("replace", 1e-6)])
+@covering(
+    "algorithm, adjacency, delta, grouped", ALGORITHMS, ["add-remove", "replace"], [0.0, 1e-6], [False, True],
+    indirect=["algorithm"],
+)  # fmt: skip
 def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(algorithm, adjacency, delta, grouped):
     unit, cap = Unit(adjacency, 2 if grouped else 1), {"max_rows_per_group": 2} if grouped else {}
     model = model_of(algorithm, adjacency=adjacency, delta=delta, **cap)
@@ -153,7 +156,7 @@ def test_charges_with_a_delta_of_their_own_may_not_exceed_the_budget():
     assert total_epsilon([cover, gaussian], Fraction(2, 100)) == Fraction(1, 2) + total_epsilon([gaussian], Fraction(1, 100))
 
 
-@pytest.mark.parametrize(("adjacency", "delta"), BUDGETS)
+@BUDGETS
 def test_a_fit_reports_what_it_spent_and_never_more_than_asked(algorithm, adjacency, delta):
     model = model_of(algorithm, epsilon=0.7, delta=delta, adjacency=adjacency).fit(ROWS)
     release = model.release_
@@ -322,7 +325,7 @@ def test_a_whole_person_gone_changes_no_question_and_no_release(algorithm, adjac
     assert model.fit(ROWS, groups=people).release_.max_rows_per_group == 2
 
 
-@pytest.mark.parametrize(("adjacency", "delta"), BUDGETS)
+@BUDGETS
 def test_the_transcript_of_a_fit_loses_no_more_than_the_budget(algorithm, adjacency, delta):
     model = model_of(algorithm, epsilon=1.5, delta=delta, adjacency=adjacency)
     for rows in (ROWS, np.full(200, 7)):
@@ -375,8 +378,7 @@ ODD_SPACES = {
 }
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-@pytest.mark.parametrize("space", ODD_SPACES)
+@covering("outcome, space, algorithm", OUTCOMES, ODD_SPACES, ALGORITHMS, indirect=["algorithm"])
 def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, algorithm, monkeypatch):
     seed = (list(OUTCOMES).index(outcome) + list(ODD_SPACES).index(space)) % 4
     adjacency, epsilon, delta = [

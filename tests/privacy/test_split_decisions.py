@@ -66,7 +66,7 @@ def count_sequences(rule, length, rng):
     top = (rule.threshold + length * rule.decay + 60 * rule.scale) / rule.steps_per_row
     for count in sorted({*range(6), *np.linspace(0, top, 40).astype(int).tolist()}):
         yield [count] * length
-    for _ in range(25):
+    for _ in range(10):
         yield sorted(rng.integers(0, int(top) + 2, length).tolist(), reverse=True)
         yield sorted((top * rng.random(length) ** 8).astype(int).tolist(), reverse=True)
         keep = int(rng.integers(0, length))  # a crowd that leaves all at once

@@ -15,13 +15,11 @@ HERE = Path(__file__).parent
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
 def pytest_collection_modifyitems(items):
     here = f"{HERE}{os.sep}"
     items.sort(key=lambda item: not str(item.path).startswith(here))  # one worker has them all: it begins with them
     for item in items:
         if str(item.path).startswith(here):
-            item.add_marker(pytest.mark.xdist_group("spark"))  # one worker of pytest-xdist, so one session
             # PySpark says so when it is imported; that a fit does not is tested.
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"))
             item.add_marker(pytest.mark.skipif(not HAS_JAVA, reason="no Java found: Spark is not tested"))

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian, verify
 from spinney.algorithms import descent
 from spinney.algorithms.descent import undecided, with_more
@@ -68,9 +69,7 @@ def fit(estimator, d, delta, apart, tmp_path, epsilon=8.0):
     return [charge.name for charge in release.charges]
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("d", [5, 12, 30])
+@covering("estimator, d, delta", [PrivateKMeans, PrivateKMedian], [5, 12, 30], [0.0, 1e-6])
 def test_clusters_that_overlap_get_more_steps_and_others_one_with_less_noise(estimator, d, delta, tmp_path, monkeypatch):
     monkeypatch.setattr(descent, "LEAST_GAIN", 0.0)
     assert set(MORE) <= set(fit(estimator, d, delta, False, tmp_path))
@@ -87,7 +86,7 @@ def test_steps_end_where_centers_stay_and_the_rest_pays_for_the_last(tmp_path, m
     assert "more 2 + more 3 + step 3" in names
 
 
-@pytest.mark.parametrize("d", [5, 12, 30])
+@pytest.mark.parametrize("d", [5, 30])
 def test_what_is_left_of_a_descent_is_gained(d, monkeypatch):
     rows = np.minimum(np.exp(np.random.default_rng(0).normal(0, 0.7, (20_000, d))), 8)
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from covering import covering
 from spinney import Ball, Box, ParameterError
 from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
@@ -99,11 +100,10 @@ def plain_rounds(rows, centers, rounds, power, domain):
     return centers
 
 
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("space", [Box(-1.3, 1.3), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]), Ball(1.4)], ids=["box", "sides", "ball"])
-@pytest.mark.parametrize("k", [1, 4, 7])
-@pytest.mark.parametrize("rounds", [0, 3])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@covering(
+    "power, space, k, rounds, seed", [1, 2], [Box(-1.3, 1.3), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]), Ball(1.4)], [1, 4, 7], [0, 3],
+    range(6),
+)  # fmt: skip
 def test_without_noise_hst_is_the_published_algorithm(power, space, k, rounds, seed):
     d = 3 if len(np.atleast_1d(getattr(space, "lower", (0.0,)))) == 3 else 2
     domain = space.domain(d)

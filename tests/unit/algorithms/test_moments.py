@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
 from spinney.algorithms import Stable
@@ -203,7 +204,7 @@ def test_cells_of_skewed_columns_have_their_points_where_rows_are(opened):
         shape = measured(curator, problem, charges)
         shape = shape if is_known else replace(shape, densities=None)
         points, _ = shallow_leaves(curator, shape, problem, charges)
-        costs.append(((rows[:, None] - points) ** 2).sum(axis=2).min(axis=1).mean())
+        costs.append(cdist(rows, points, "sqeuclidean").min(axis=1).mean())
     assert costs[0] < 0.95 * costs[1]
 
 
@@ -258,7 +259,7 @@ def test_steps_that_noise_would_hide_leave_their_budget_to_the_next(n, steps):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_steps_are_taken_if_they_move_a_part_of_the_clusters_that_is_worth_their_noise(delta):
-    for k in range(1, 30):
+    for k in (1, 2, 9, 10, 14, 15, 29):
         plan = make(k=k, epsilon=0.5, delta=delta).plan(50)
         charges = {charge.name: charge for charge in plan.charges}
         moved = [plan.algorithm.supports(plan.problem, charges, n) for n in np.geomspace(10, 1e6, 200)]

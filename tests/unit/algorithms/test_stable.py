@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from covering import covering
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, verify
 from spinney.algorithms.hst import HST
 from spinney.algorithms.lloyd import Lloyd
@@ -58,11 +59,10 @@ def problem_of(k=3, d=2, space=(-1, 1), power=2):
     return (PrivateKMeans if power == 2 else PrivateKMedian)(k, epsilon=1.0, bounds=space).plan(d).problem
 
 
-@BOTH
-@pytest.mark.parametrize(
-    "base", [*BASES, HST(alpha=4, rounds=1), Tree()], ids=lambda base: base if isinstance(base, str) else type(base).__name__
-)
-@pytest.mark.parametrize(("delta", "adjacency"), [(0.0, "add-remove"), (1e-6, "replace")])
+@covering(
+    "base, estimator, delta, adjacency", [*BASES, HST(alpha=4, rounds=1), Tree()], [PrivateKMeans, PrivateKMedian], [0.0, 1e-6],
+    ["add-remove", "replace"],
+)  # fmt: skip
 def test_any_base_serves_and_every_charge_is_spent(estimator, base, delta, adjacency, tmp_path):
     model = make(base, estimator, delta=delta, adjacency=adjacency)
     release = model.fit(ROWS).release_

@@ -94,8 +94,9 @@ def test_a_first_step_that_supports_too_few_centers_leaves_its_budget_to_the_las
         assert plan.algorithm.supports(plan.problem, {charge.name: charge for charge in planned}, 2000) <= 6
 
 
-@BOTH
-@pytest.mark.parametrize("d", [2, MANY_COLUMNS, 30])
+@pytest.mark.parametrize(
+    ("estimator", "d"), [(PrivateKMeans, 2), (PrivateKMedian, 2), (PrivateKMeans, MANY_COLUMNS), (PrivateKMedian, 30)]
+)
 def test_without_noise_blobs_are_found(estimator, d):
     middles, rows = blobs(d)
     model = estimator(4, epsilon=math.inf, bounds=(-1, 1), algorithm="tree", random_state=0).fit(rows)

@@ -155,7 +155,6 @@ def tables():
     points = rng.uniform(-1, 1, (600, 10))
     yield "blobs", points[rng.integers(0, 20, 15_000)] + rng.normal(0, 0.1, (15_000, 10))
     yield "even", rng.uniform(-1, 1, (15_000, 10))
-    yield "one point", np.zeros((15_000, 10))
     yield "tight blobs", points[rng.integers(0, 20, 15_000)] + rng.normal(0, 1e-4, (15_000, 10))
     yield "many equal rows", points[rng.integers(0, 600, 15_000)]
     yield "no rows", np.empty((0, 10))
@@ -169,7 +168,10 @@ MOST_PASSES = {
 }  # fmt: skip
 
 
-@covering("algorithm, estimator, table", sorted(HOMES["points"]), [PrivateKMeans, PrivateKMedian], TABLES)
+DEEP_OR_WIDE = ("even", "tight blobs", "many equal rows", "no rows")
+
+
+@covering("algorithm, estimator, table", sorted(HOMES["points"]), [PrivateKMeans, PrivateKMedian], DEEP_OR_WIDE)
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     estimator(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from covering import covering
 from spinney import ParameterError, PrivateKMeans, PrivateKMedian, Release, verify
 from spinney.algorithms import Stable
 from spinney.cli.main import main
@@ -92,9 +93,7 @@ def test_what_is_wrong_is_told(wrong, words):
         PrivateKMeans(**{"n_clusters": "auto", "epsilon": 1.0, "bounds": (0, 1), **wrong}).plan(3)
 
 
-@pytest.mark.parametrize("d", [1, 2, 6, 13])
-@pytest.mark.parametrize("n", [0, 1, 2, 7, 300])
-@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+@covering("n, d, epsilon", [0, 1, 2, 7, 300], [1, 2, 6, 13], [1.0, np.inf])
 def test_every_table_has_a_number(n, d, epsilon):
     rows = np.random.default_rng(n).uniform(0, 1, (n, d))
     with pytest.warns() as _:

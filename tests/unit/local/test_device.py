@@ -13,7 +13,6 @@ import pytest
 from alarms import check_frequencies
 from reports import domain_of, policy_for, question_of, run_node
 from spinney import ParameterError
-from spinney.audit import Pair, black_box
 from spinney.local import Session, device, policy_of
 from spinney.local.device import respond
 
@@ -58,33 +57,6 @@ def test_discrete_gaussian_numbers_of_javascript_have_their_law():
     drawn = np.array([json.loads(message)["values"] for message, _ in run_node(tasks)]).ravel()
     places = np.arange(-30, 31)
     check_frequencies([(drawn == place).sum() for place in places], law_of(variance, places), 1e-6)
-
-
-@pytest.mark.parametrize("kind", ["cells", "offsets", "cost"])
-def test_from_outside_a_response_shows_no_more_than_epsilon(kind):
-    rng = np.random.default_rng(7)
-    question, wide = question_of(kind), {"cost": {"range": 4, "second": [[3, 1]]}}.get(kind, {})
-    question = question_of(kind, **wide)
-
-    def told(table):
-        report = json.loads(respond(table[0].tolist(), question, policy_for(), {"token": "t"}, rng.bytes))
-        bits = [int(bit) for bit in f"{int(report.get('bits', '0'), 16):08b}"]
-        return np.array([*bits, report.get("bit", 0), report.get("column", 0)], dtype=float)
-
-    pair = Pair("another row", np.array([[0.0, 0.0]]), np.array([[3.0, 1.0]]))
-    found = black_box(told, [pair], epsilon=1.0, runs=4000)
-    assert not found.broken
-    assert found.bound > 0.4, "the audit sees that rows differ at all"
-
-
-def test_the_black_box_sees_a_device_that_promises_half_of_what_it_loses():
-    rng, question = np.random.default_rng(8), question_of("cost", range=4, second=[[3, 1]])
-    pair = Pair("another row", np.array([[0.0, 0.0]]), np.array([[3.0, 1.0]]))
-
-    def told(table):
-        return np.array([float(json.loads(respond(table[0].tolist(), question, policy_for(), {}, rng.bytes))["bit"])])
-
-    assert black_box(told, [pair], epsilon=0.5, runs=4000).broken
 
 
 def test_threads_share_one_ceiling():

@@ -1,6 +1,7 @@
 """Looking at a picture: what is written on it, where, and whether it can be read."""
 
 import itertools
+from functools import lru_cache
 
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -18,6 +19,7 @@ class Captured:
         return self.figures[-1]
 
 
+@lru_cache(maxsize=4)  # laying out a figure takes long
 def written(figure):
     """Return every text that is seen, with its box in pixels."""
     figure.draw_without_rendering()

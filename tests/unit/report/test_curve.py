@@ -40,7 +40,7 @@ def test_a_curve_counts_clusters_in_whole_numbers_and_states_its_promise(monkeyp
     statement = (
         "(0.3333333333333333, 1e-06)-differentially private for adding or removing one group of at most 12345 counted rows"
     )
-    for count in range(1, 41):
+    for count in (1, 2, 3, 5, 8, 12, 13, 14, 20, 27, 40):
         draw_curve(CostCurve("kmeans", tuple(range(1, count + 1)), tuple(1 / k for k in range(1, count + 1)), statement), "x.png")
         figure = captured.last
         assert cut_off(figure) == []

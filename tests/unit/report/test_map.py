@@ -28,8 +28,7 @@ def release(space, **changes):
     return PrivateKMedoids(**{**options, "space": space, **changes}).fit(DEMAND).release_
 
 
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("existing", [[], [3, 4]], ids=["new", "existing"])
+@pytest.mark.parametrize(("name", "existing"), [("network", [3, 4]), ("points", []), ("line", [3, 4]), ("solid", [])])
 def test_a_release_can_be_drawn_with_its_space_and_alone(tmp_path, name, existing):
     made = release(SPACES[name], existing_sites=existing)
     draw_map(made, tmp_path / "map.png", SPACES[name])

@@ -110,7 +110,7 @@ def test_sections_are_those_of_the_page(release):
         assert caption in page
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(names=st.lists(st.one_of(st.text(max_size=40), st.just(HOSTILE)), min_size=3, max_size=3))
 def test_names_stay_texts(release, names):
     plain = check(release)

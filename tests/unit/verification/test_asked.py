@@ -68,7 +68,7 @@ def unlike(record, other):
     return plain[0] != plain[1]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(name=st.sampled_from(NAMES), place=st.integers(0, 60), kind=KINDS)
 @example(name="tree", place=1, kind=Counting(1))  # bins of two columns that call themselves cells
 @example(name="lloyd, tightened, persons", place=0, kind=Counting(1))

@@ -57,7 +57,7 @@ def places(value, path=()):
 JUNK = [None, True, -1, 0.5, "", "inf", "1/0", "-1", "x" * 50, [], {}, [[]]]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_checker_agrees_with_the_reference(data, records):
     jsonschema = pytest.importorskip("jsonschema")
