@@ -140,7 +140,7 @@ def test_a_crash_on_bad_cells():
             raise ValueError("Input contains NaN.")
         return table.sum() + rng.laplace(0, 1e6)
 
-    pairs = list(table_pairs([-1, -1], [1, 1], Unit(), 40))
+    pairs = list(table_pairs([-1, -1], [1, 1], Unit(), 100))
     bad = [pair for pair in pairs if np.isnan(np.vstack([pair.first, pair.second])).any()]
     assert bad
     assert black_box(run, bad[:1], epsilon=EPSILON, runs=100).broken

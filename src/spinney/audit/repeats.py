@@ -60,6 +60,8 @@ def _repeats(law: Law, noises: Sequence[tuple[int, Drawn, Noise]]) -> Iterator[t
     run = math.ceil((2 * math.log(slots) - math.log(CHANCE)) / each) if each > 1e-3 else MOST_SLOTS + 1
     seen: dict[bytes, tuple[int, Drawn, int]] = {}
     for fit, event, noise in noises:
+        if len(noise) > run and (noise == noise[0]).all():  # one number in every slot
+            yield fit, event, fit, event
         for start in range(len(noise) - run + 1):
             one, other, before = seen.setdefault(noise[start : start + run].tobytes(), (fit, event, start))
             if other is not event or start - before >= run:
