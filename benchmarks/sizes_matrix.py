@@ -7,7 +7,7 @@ warnings, logs and printed text must be those of the 100 rows. Each size, and th
 
 Tables of some sizes meet all functions in all containers; those of others meet them in turn, so that each size still meets all
 functions, and all containers with the default algorithm; those of more than 100,000 rows leave out containers that Python reads
-cell by cell. ``--sizes`` chooses sizes, ``--limits no`` leaves limits out, ``--only`` takes the functions whose names hold a text.
+cell by cell. ``--sizes`` chooses sizes, ``--limits no`` leaves limits out, ``--only`` takes functions whose names hold a text.
 """
 
 from __future__ import annotations
