@@ -362,11 +362,12 @@ def test_the_gate_knows_the_list_and_nothing_else():
 def test_every_rule_names_tests_that_exist_and_every_rule_cited_is_one():
     root = Path(spinney.__file__).parents[2]
     rows = re.findall(r"^\| (\d+) \|.*\|([^|]*)\|$", (root / "proofs" / "rules.md").read_text(), re.MULTILINE)
-    assert [int(number) for number, _ in rows] == list(range(1, 22))
+    listed = [int(number) for number, _ in rows]
+    assert listed == sorted(set(listed))
     named = {name for _, tests in rows for name in re.findall(r"`([\w/-]+\.(?:py|md))`", tests)}
     missing = {name for name in named if not any((root / place / name).is_file() for place in ("", "tests/privacy"))}
     assert missing == set()
     cited = [re.search(r"Rules? ([\d, and to]+)", path.read_text()) for path in (root / "tests").rglob("test_*.py")]
     numbers = {int(number) for found in cited if found for number in re.findall(r"\d+", found.group(1))}
     assert numbers
-    assert numbers <= set(range(1, 22))
+    assert numbers <= set(listed)
