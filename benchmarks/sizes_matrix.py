@@ -7,7 +7,7 @@ warnings, logs and printed text must be those of the 100 rows. Each size, and th
 
 Tables of some sizes meet all functions in all containers; those of others meet them in turn, so that each size still meets all
 functions, and all containers with the default algorithm; those of more than 100,000 rows leave out containers that Python reads
-cell by cell. ``--sizes`` chooses sizes, ``--limits no`` leaves limits out, ``--only`` takes the functions whose names hold a text.
+cell by cell. ``--sizes`` chooses sizes, ``--limits no`` leaves limits out, ``--only`` takes functions whose names hold a text.
 """
 
 from __future__ import annotations
@@ -307,13 +307,13 @@ class Matrix:
             self.faults.append({"function": function, "container": container, "size": size, "limits": limits, "differs": found})
 
     def containers_agree(self, function: str) -> None:
-        """Note containers with or without names, in memory or not, whose fits of the same size differ from the first's."""
+        """Note containers with or without names, in memory, paths or scans, whose fits differ from those of the first such."""
         names = self.containers(function)
         first: dict[Any, tuple[str, Transcript]] = {}
         for name in names:
             found = self.known(function, name)[1]
-            is_path = "csv" in name or "parquet" in name or "npy" in name
-            where, one = first.setdefault((name in NAMED, is_path), (name, found))
+            on_disk = name.startswith("scan"), any(kind in name for kind in ("csv", "parquet", "npy"))
+            where, one = first.setdefault((name in NAMED, on_disk), (name, found))
             if differs := differences(self.functions[function], one, found):
                 differs = [f"unlike {where}", *differs]
                 self.faults.append({"function": function, "container": name, "size": BASE, "limits": {}, "differs": differs})

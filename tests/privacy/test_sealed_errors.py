@@ -192,13 +192,6 @@ def test_rows_that_cannot_be_read_say_nothing(kind):
         assert_sealed(caught.value)
 
 
-def test_rows_of_different_shapes_say_nothing():
-    ragged = [np.zeros((2, 2)), np.zeros((2, 3))]
-    with pytest.raises(CuratorError) as caught:
-        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(ragged)
-    assert_sealed(caught.value)
-
-
 @pytest.mark.parametrize("table", [ROWS, pd.DataFrame(ROWS), ROWS.tolist()], ids=["array", "frame", "list"])
 @pytest.mark.parametrize("ask", ["fit", "predict", "transform", "score"])
 def test_a_table_too_large_for_memory_says_nothing(table, ask, monkeypatch):
