@@ -17,7 +17,15 @@ from outliers import EARLY_LOOKS, LOOKS, shown_epsilons
 import spinney.curators.demand
 import spinney.fits.run
 from alarms import check_frequencies
-from spinney import BudgetError, FewRowsWarning, FiniteMetric, ParameterError, PrivateKMedoids, SeededNoiseWarning
+from spinney import (
+    BudgetError,
+    FewRowsWarning,
+    FiniteMetric,
+    LoosePromiseWarning,
+    ParameterError,
+    PrivateKMedoids,
+    SeededNoiseWarning,
+)
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import STARTS, LocalSearch
@@ -390,6 +398,7 @@ def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, algorithm, monkeypa
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", FewRowsWarning)  # the one that an answer decides
+        warnings.simplefilter("ignore", LoosePromiseWarning)  # follows from what is typed
         model = PrivateKMedoids(
             k, epsilon=epsilon, delta=delta, adjacency=adjacency, space=where, algorithm=algorithm, power=power,
             existing_sites=existing, random_state=seed,
