@@ -18,7 +18,15 @@ import spinney.curators.demand
 import spinney.fits.run
 from alarms import check_frequencies
 from covering import covering
-from spinney import BudgetError, FewRowsWarning, FiniteMetric, ParameterError, PrivateKMedoids, SeededNoiseWarning
+from spinney import (
+    BudgetError,
+    FewRowsWarning,
+    FiniteMetric,
+    LoosePromiseWarning,
+    ParameterError,
+    PrivateKMedoids,
+    SeededNoiseWarning,
+)
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import STARTS, LocalSearch
@@ -392,6 +400,7 @@ def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, algorithm, monkeypa
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", FewRowsWarning)  # the one that an answer decides
+        warnings.simplefilter("ignore", LoosePromiseWarning)  # follows from what is typed
         model = PrivateKMedoids(
             k, epsilon=epsilon, delta=delta, adjacency=adjacency, space=where, algorithm=algorithm, power=power,
             existing_sites=existing, random_state=seed,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Self
 
 from spinney.naming import named
 
-__all__ = ["Absent", "check_keywords", "check_parameters"]
+__all__ = ["ATTRIBUTES", "Absent", "check_keywords", "check_parameters"]
 
 ATTRIBUTES = {
     "labels_": "which cluster a private row belongs to is as private as the row, so it is stored nowhere. Hint: predict(points) "
@@ -35,7 +35,9 @@ class Absent:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: object, owner: type) -> NoReturn:
+    def __get__(self, instance: object, owner: type) -> Self:
+        if instance is None:
+            return self
         raise AttributeError(
             f"{owner.__name__!r} object has no attribute {self._name!r}: {ATTRIBUTES[self._name]}", name=self._name, obj=instance
         )

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 from spinney.algorithms.plan import Plan
-from spinney.estimators.absent import Absent, check_parameters
+from spinney.estimators.absent import ATTRIBUTES, Absent, check_parameters
 from spinney.estimators.display import Discreet
 from spinney.estimators.late_bases import inherit
 from spinney.exceptions import FewRowsWarning
@@ -27,6 +27,9 @@ class PrivateEstimator(Discreet):
         """Give the reason for parameters that others have. What `__init__` of a class takes is its signature."""
         check_parameters(cls, list(parameters))
         return super().__new__(cls)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ATTRIBUTES]
 
     @abstractmethod
     def _store(self, release: Any) -> None:

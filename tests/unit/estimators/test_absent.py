@@ -23,6 +23,7 @@ def test_an_attribute_that_is_not_stored_says_why(name, attribute):
     model, rows = FITTED[name]
     for one in (model, copy.deepcopy(model).fit(rows), pickle.loads(pickle.dumps(copy.copy(model).fit(rows)))):
         assert not hasattr(one, attribute)
+        assert attribute not in dir(one)
         with pytest.raises(AttributeError, match=rf"(?s)'{name}' object has no attribute '{attribute}': .* Hint: "):
             getattr(one, attribute)
     with pytest.raises(AttributeError, match=rf"^'{name}' object has no attribute 'label_'$"):

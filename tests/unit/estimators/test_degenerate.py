@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 from covering import covering
-from spinney import Ball, Box, FewRowsWarning, ParameterError, PrivateKMeans, PrivateKMedian, SeededNoiseWarning
+from spinney import (
+    Ball,
+    Box,
+    FewRowsWarning,
+    LoosePromiseWarning,
+    ParameterError,
+    PrivateKMeans,
+    PrivateKMedian,
+    SeededNoiseWarning,
+)
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=(300, 3))
@@ -72,6 +81,7 @@ def fit_silently(model, rows, **arguments):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", SeededNoiseWarning)
         warnings.simplefilter("ignore", FewRowsWarning)  # follows from the release
+        warnings.simplefilter("ignore", LoosePromiseWarning)  # follows from what is typed
         return model.fit(rows, **arguments)
 
 
