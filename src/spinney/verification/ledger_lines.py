@@ -48,8 +48,8 @@ def _is_amount(value: Any) -> bool:
 
 def _is_order(text: Any) -> bool:
     """Whether a text is a Renyi order, written as Python prints it."""
-    with suppress(TypeError, ValueError):
-        return repr(float(text)) == text and 1 < float(text) < math.inf
+    with suppress(ValueError):
+        return type(text) is str and repr(float(text)) == text and 1 < float(text) < math.inf
     return False
 
 
