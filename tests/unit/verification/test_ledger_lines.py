@@ -15,7 +15,8 @@ from spinney import Ledger
 from spinney.exceptions import DataError
 from spinney.ledgers.entries import MOST_BITS
 from spinney.privacy.charges import Charge, Measure
-from spinney.verification.ledger_lines import FORMATS, read_ledger
+from spinney.verification.ledger_lines import read_ledger
+from spinney.verification.ledger_records import FORMATS
 
 STORED = Path(__file__).parents[2] / "stored"
 
