@@ -40,7 +40,9 @@ class Entered(NamedTuple):
     size: int
     slab: FloatArray
     alive: NDArray[np.bool_]
-    __repr__ = object.__repr__  # no row is printed
+
+    def __repr__(self) -> str:
+        return object.__repr__(self)  # no row is printed
 
 
 class Near(NamedTuple):
@@ -48,7 +50,9 @@ class Near(NamedTuple):
 
     scaled: ScaledCenters
     labels: NDArray[np.int32]
-    __repr__ = object.__repr__
+
+    def __repr__(self) -> str:
+        return object.__repr__(self)  # nor where one lies
 
 
 @compiled

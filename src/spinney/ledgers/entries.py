@@ -14,7 +14,7 @@ from spinney.ledgers.filter import Tally
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Amount, Budget, round_up
 from spinney.privacy.charges import Charge
-from spinney.verification.ledger_lines import check_digest, check_entry
+from spinney.verification.ledger_records import check_digest, check_entry
 
 __all__ = [
     "Entry",

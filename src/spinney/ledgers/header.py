@@ -12,7 +12,7 @@ from spinney.ledgers.entries import is_adjacency, is_cap
 from spinney.ledgers.filter import Filter, Way, fixed_ways
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget, read_exact
-from spinney.verification.ledger_lines import check_header
+from spinney.verification.ledger_records import check_header
 
 __all__ = ["FIRST", "header_of", "opened_filter", "with_ways", "wrong"]
 

@@ -114,7 +114,8 @@ def _is_in_ball(point: Sequence[float], domain: dict[str, Any]) -> bool:
     if "radius" not in domain:
         return True
     middle = [low / 2 + high / 2 for low, high in zip(domain["lower"], domain["upper"], strict=True)]
-    return math.dist(point, middle) <= domain["radius"] * (1 + OF_WIDTH) + OF_SIZE * math.hypot(*middle)
+    radius: float = domain["radius"]
+    return math.dist(point, middle) <= radius * (1 + OF_WIDTH) + OF_SIZE * math.hypot(*middle)
 
 
 def _nowhere(record: dict[str, Any]) -> tuple[str, str | None]:

@@ -44,7 +44,7 @@ def read_key(path: str | Path) -> bytes:
     check_path(path, "verify", "key")
     content = Path(path).read_bytes()
     if _PEM in content:
-        hint = "--private-key signs with a private key, and --public-key checks with a public one."
+        hint = "name it as the private key that signs, or as the public key that checks."
         raise ParameterError(f"{path} holds a key in PEM, which is no shared secret.\nHint: {hint}")
     if len(content) < SHORTEST_KEY:
         hint = "'head -c 32 /dev/urandom > release.key' makes one."

@@ -15,7 +15,8 @@ from spinney import Ledger
 from spinney.exceptions import DataError
 from spinney.ledgers.entries import MOST_BITS
 from spinney.privacy.charges import Charge, Measure
-from spinney.verification.ledger_lines import FORMATS, read_ledger
+from spinney.verification.ledger_lines import read_ledger
+from spinney.verification.ledger_records import FORMATS
 
 STORED = Path(__file__).parents[2] / "stored"
 
@@ -106,7 +107,7 @@ def places(value, path=()):
         yield from places(part, (*path, name))
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=400, deadline=None, database=None)
 @given(data=st.data())
 def test_any_change_of_a_field_with_its_checks_made_anew_is_taken_by_both_or_by_neither(data, books, tmp_path_factory):
     records = copy.deepcopy(records_of(books[data.draw(st.sampled_from(sorted(books)))]))
