@@ -77,7 +77,7 @@ def _table(n, kinds, rng):
     adjacency=st.sampled_from(list(Adjacency)),
     seed=st.integers(0, 2**32),
 )
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_one_row_changes_the_centers_of_one_block_and_a_replaced_one_of_two(rows, others, n_blocks, k, most, adjacency, seed):
     rng = np.random.default_rng(seed)
     made = {"copy": rows[:1], "new": rng.uniform(-1, 1, (1, 2)), "nan": np.full((1, 2), np.nan), "far": np.full((1, 2), 9.0)}
@@ -146,7 +146,7 @@ def test_two_blocks_of_a_replaced_row_would_break_the_price_of_one(spy, charge, 
 
 
 @given(rows=TABLES, n_blocks=st.integers(1, 6), most=st.integers(1, 4), seed=st.integers(0, 2**32), together=st.booleans())
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_order_and_batches_do_not_change_a_center(rows, n_blocks, most, seed, together):
     # Rows stream by in batches and partitions of any size, in any order; what is held is dropped as soon as it may be.
     rng, tuples = np.random.default_rng(seed), Tuples(2, n_blocks, 2, "disjoint", 0)

@@ -75,7 +75,7 @@ def mutated(draw):
     return text[:cut]
 
 
-@settings(max_examples=150, deadline=10_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=10_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(text=mutated())
 def test_a_changed_release_is_read_or_refused_and_no_command_crashes(text, tmp_path):
     path = tmp_path / "release.json"

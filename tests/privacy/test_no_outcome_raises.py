@@ -120,7 +120,7 @@ def test_no_box_makes_an_algorithm_inside_it_raise_or_warn(inner, outcome, space
     noise=st.sampled_from([Noise("none", 0.0), Noise("laplace", 1e-5), Noise("laplace", 30.0), Noise("gaussian", 1e10)]),
     level=st.sampled_from([-1e18, 0.0, 1.0, 1e4, 1e18]),
 )
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=80)
 def test_every_noisy_histogram_makes_a_box_of_positive_width(seed, space, columns, noise, level):
     domain = SPACES[space].domain(columns)
     rng = np.random.default_rng(seed)

@@ -89,7 +89,7 @@ def test_no_neighbor_moves_an_answer_in_a_view_beyond_its_charge(name, outer, ad
     adjacency=st.sampled_from(["add-remove", "replace"]),
     scale=st.sampled_from([1e-300, 0.1, 1.0, 1e300]),
 )
-@settings(deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_a_row_adds_in_a_view_depends_on_that_row_alone(seed, d, name, outer, adjacency, scale, spy, charge, privacy_loss):
     question, _ = QUESTIONS[name]
     rng = np.random.default_rng(seed)

@@ -121,7 +121,7 @@ def test_no_neighbor_moves_an_answer_behind_a_door_beyond_its_charge(name, view,
     adjacency=st.sampled_from(["add-remove", "replace"]),
     outer=st.sampled_from([Box(-1, 1), Ball(1.3, 0.2)]),
 )
-@settings(deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_a_row_adds_behind_a_door_depends_on_that_row_alone(
     seed, d, m, name, scale, adjacency, outer, spy, charge, privacy_loss
 ):

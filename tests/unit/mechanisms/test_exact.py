@@ -37,7 +37,7 @@ def filled(stream, count, scale, gaussian, more=1):
     return noise[:done].tolist(), why
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32), SCALES, st.booleans(), st.sampled_from([1, 7, 1000]))
 def test_what_is_compiled_is_what_fractions_draw_from_the_same_words(seed, scale, gaussian, more):
     """However few words there are at a time, and the next draw begins at the same one."""
@@ -135,7 +135,7 @@ def test_all_coins_together_have_the_law(scale, gaussian, bits, monkeypatch):
     np.testing.assert_allclose([float(chance / taken) for chance in found.values()], law, atol=1e-6)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=160, deadline=None, derandomize=True)
 @given(SCALES, st.floats(0, 40), st.booleans())
 def test_exponents_are_off_by_less_than_the_proof_says(sigma, away, exactly):
     width = math.floor(sigma) + 1
@@ -153,7 +153,7 @@ def test_no_exponent_has_more_taken_off_than_it_is():
     assert _exponent(float(size), sigma, sigma + 1)[1] == 1
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(SCALES, st.floats(0, 8), st.integers(0, 2**32), st.sampled_from([-2.0, -0.4, 0.0, 0.4, 2.0]))
 def test_a_coin_in_doubt_is_thrown_in_fractions_from_the_same_words(sigma, away, seed, apart):
     """Words lead to a proposal, and to its last coin, which falls within the error of its exponent or beyond."""

@@ -31,7 +31,7 @@ UNITS = st.builds(Unit, st.sampled_from(["add-remove", "replace"]), st.integers(
 NEAR = 1e-6
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.fractions(Fraction(1, 1000), 30), st.sampled_from(Measure), UNITS, st.integers(1, 40))
 def test_a_charge_buys_each_share_of_its_epsilon_and_no_more(amount, measure, unit, columns):
     found = perturbation(Charge("a", "minimize", measure, amount), unit, columns)

@@ -35,7 +35,7 @@ KINDS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     KINDS,
     st.sampled_from(Measure),

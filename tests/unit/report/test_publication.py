@@ -160,7 +160,7 @@ def test_the_largest_release_stays_small(release, tmp_path):
     assert len(markdown_page(big).encode()) < 100_000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(epsilon=st.floats(1e-9, 40.0))
 def test_limits_are_told_to_the_safe_side(epsilon):
     with localcontext() as context:

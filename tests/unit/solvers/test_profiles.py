@@ -54,7 +54,7 @@ def test_noise_alone_hardly_adds_to_a_distance():
     assert abs(np.mean(found[1]) - 0.04) < 0.005
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.integers(-(10**9), 10**12), min_size=3, max_size=3), min_size=1, max_size=4),
     st.floats(1.0, 1e12),

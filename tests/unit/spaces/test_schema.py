@@ -110,7 +110,7 @@ def test_a_warning_depends_on_public_widths_alone():
     assert uneven(schema_of({"age": {"bounds": (0, 110), "unit": 1}, "region": ["a", "b"]}, None, "here")) is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
         st.text(max_size=5),

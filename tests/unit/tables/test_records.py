@@ -81,7 +81,7 @@ PIECES = [*CELLS, b",", b",", b",", b"\n", b"\n", b"\n", b"\r\n", b"1", b" "]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join), st.integers(1, 3))
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_both_ways_of_reading_agree_where_there_are_no_quotes(tmp_path_factory, body, width):
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     path.write_bytes(b",".join([b"a", b"b", b"c"][:width]) + b"\n" + body)
@@ -93,7 +93,7 @@ def test_both_ways_of_reading_agree_where_there_are_no_quotes(tmp_path_factory, 
 
 
 @given(st.lists(st.sampled_from([*PIECES, b'"', b'"', b'""', *QUOTED]), max_size=14).map(b"".join))
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_no_file_raises_or_warns(tmp_path_factory, body):
     numbers, texts = read(tmp_path_factory.getbasetemp() / "any.csv", body, numbers=("a", "b"), texts=("b",))
     assert numbers.height == texts.height

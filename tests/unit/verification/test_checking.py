@@ -126,7 +126,7 @@ def is_lawful(path, before, after):
 TIMES = [Fraction(1, 2), Fraction(999, 1000), Fraction(1001, 1000), Fraction(2)]
 
 
-@settings(max_examples=120, deadline=None, database=None)  # records differ from run to run
+@settings(max_examples=60, deadline=None, database=None)  # records differ from run to run
 @given(data=st.data())
 def test_any_edit_of_a_number_in_charges_or_noise_is_refused_or_lawful(data, records, tmp_path_factory):
     name = data.draw(st.sampled_from(sorted(MAKERS)))
@@ -399,7 +399,7 @@ def test_no_lawful_rule_of_splits_is_refused(epsilon, replaces):
 
 
 @given(st.floats(0.01, 20), st.floats(1e-12, 1e-2), st.integers(1, 5), st.booleans(), st.integers(1, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_steps_of_a_cover_are_accepted_and_twice_as_large_ones_are_not(epsilon, delta, rows, replaces, steps):
     amount, share = Fraction(epsilon), Fraction(delta)
     unit = Unit("replace" if replaces else "add-remove", rows)
