@@ -32,7 +32,7 @@ def test_scores_far_apart_neither_underflow_nor_raise(epsilon):
 @pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
 @pytest.mark.parametrize("scores", [[0, 1], [5, 3, 4, 0], [7, 7, 7]])
 def test_frequencies_match_the_exact_probabilities(source, scores, alarm):
-    draws = 2000  # half the epsilon, or twice, goes unseen in less than one of 10^15 runs
+    draws = 5000
     picks = [choose(np.array(scores), 2, price(Fraction(3, 2)), source) for _ in range(draws)]
     weights = np.exp(0.75 * np.array(scores))
     check_frequencies(np.bincount(picks, minlength=len(scores)), weights / weights.sum(), alarm)
