@@ -81,6 +81,17 @@ def test_gaussian_reports_lose_no_more_than_epsilon_and_delta(epsilon, delta, sh
     assert shift != (8, 0) or looser > float(Fraction(delta)), "the noise is not far larger than needed"
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1/1000"), ("3/16", "1/1000000")])
+def test_no_noise_is_lawful_that_loses_more(epsilon, delta):
+    promised, e = (Fraction(epsilon), Fraction(delta)), math.exp(float(Fraction(epsilon)))
+    enough, _ = least_gaussian(*promised, 4)
+    for variance in (enough, enough * 3 // 4, enough // 2, enough // 4):
+        places = np.arange(-math.ceil(9 * math.sqrt(enough)), math.ceil(9 * math.sqrt(enough)) + 1)
+        here, there = (np.exp(-((places - x) ** 2) / (2 * variance)) for x in (0, 8))
+        loses_more = np.maximum(here - e * there, 0).sum() / here.sum() > promised[1]
+        assert not (loses_more and any(is_lawful_gaussian(4, variance, order, *promised) for order in range(2, 300)))
+
+
 @given(
     st.lists(st.sampled_from(["cells", "regions", "cost", "offsets", "sums"]), min_size=1, max_size=40),
     st.integers(1, 10),

@@ -17,6 +17,7 @@ from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKM
 from spinney.algorithms.registry import HOMES
 from spinney.estimators.coverage import max_coverage
 from spinney.exceptions import BudgetError, DataError
+from spinney.fits.charging import CHARGED, UNCOUNTED
 from spinney.privacy.seal import sealed
 from spinney.tables.streams import Batches
 
@@ -89,6 +90,7 @@ def assert_sealed(error):
     assert error.args == CuratorError().args
     assert error.__cause__ is None
     assert error.__context__ is None
+    assert {*getattr(error, "__notes__", ())} <= {CHARGED, UNCOUNTED}
     # A traceback also shows lines of source, among them those of this file.
     assert CANARY not in all_words(error)
 

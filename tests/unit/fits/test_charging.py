@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,10 @@ ROWS = np.random.default_rng(0).uniform(0, 1, (400, 2))
 @pytest.fixture
 def ledger(tmp_path):
     return Ledger(tmp_path / "ledger", 1, 1e-5)
+
+
+def test_a_release_tells_the_day_and_nothing_finer(real_today):
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", real_today())
 
 
 def test_a_fit_is_charged_its_whole_plan(ledger):

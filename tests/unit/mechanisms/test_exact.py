@@ -265,3 +265,11 @@ def test_a_scale_is_a_finite_float_above_0(scale):
 def test_values_are_numbers_of_64_bits(dtype):
     with pytest.raises(ValueError, match="64 bits"):
         add_exact(np.zeros(1, dtype=dtype), 1.0, False, np.random.default_rng(0).bytes)
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_noise_of_every_scale_leaves_all_remainders(gaussian):
+    rng = np.random.default_rng(0)
+    for power in range(3, 56, 4):  # noise of even steps alone, say, would show whether a value is even
+        noise = add_exact(np.zeros(400, dtype=np.int64), 2.0**power, gaussian, rng.bytes)
+        assert all(set(noise % base) == set(range(base)) for base in (2, 3, 7)), power

@@ -147,6 +147,14 @@ def test_any_edit_of_a_number_in_charges_or_noise_is_refused_or_lawful(data, rec
         assert slack or is_lawful(path, before, after) or keeps_the_promise(record, path, after), (name, path, before, value)
 
 
+def test_half_of_any_scale_is_refused(records, tmp_path):
+    scales = ("scale", "point_scale", "variance")
+    edits = [(one, path, before) for one in records.values() for path, before in numbers_in(one) if path[-1] in scales]
+    assert len({one["mechanisms"][path[1]]["question"] for one, path, _ in edits}) >= 8
+    for record, path, before in edits:
+        assert refused(edited(record, path, str(Fraction(before) / 2)), tmp_path), path
+
+
 def keeps_the_promise(record, path, after):
     """Whether an edit that passed is one of a kind that arithmetic cannot tell from another lawful release."""
     question = record["mechanisms"][path[1]]["question"] if path[0] == "mechanisms" else record["charges"][path[1]]["question"]

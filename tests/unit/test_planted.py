@@ -1,0 +1,45 @@
+"""The table of planted faults: it cannot rot, and what it says is so."""
+
+import ast
+import json
+
+import pytest
+
+from benchmarks.planted import END, LISTED, PAGE, RESULTS, ROOT, START, page, planted, tried
+
+OUTCOMES = json.loads(RESULTS.read_text())
+#: The quickest of several kinds.
+SAMPLE = ("a charge can be spent twice", "rho grows with the cap on rows, not with its square")
+
+
+def test_every_fault_can_still_be_planted():
+    assert len({fault.name for fault in LISTED}) == len(LISTED) >= 60
+    for fault in LISTED:
+        text = planted(fault, ROOT)  # raises unless what it replaces is there once
+        if fault.path.endswith(".py"):
+            ast.parse(text)
+        assert all((ROOT / word.split("::")[0]).exists() for word in fault.by.split() if word.startswith("tests/")), fault.name
+
+
+def test_every_fault_was_found_by_a_test_that_is_there():
+    assert list(OUTCOMES) == [fault.name for fault in LISTED]
+    for name, outcome in OUTCOMES.items():
+        assert outcome["found"], name
+        file, _, test = outcome["by"].partition("::")
+        assert f"def {test.split('[')[0]}(" in (ROOT / file).read_text(), name
+
+
+def test_the_page_has_the_outcomes():
+    inside = PAGE.read_text().partition(START)[2].partition(END)[0]
+    assert inside.strip() == page(OUTCOMES)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_planted_fault_is_found(name):
+    fault = next(fault for fault in LISTED if fault.name == name)
+    assert tried(fault, fault.by)["found"]
+
+
+def test_without_a_fault_the_same_tests_pass():
+    fault = next(fault for fault in LISTED if fault.name == SAMPLE[0])
+    assert tried(None, fault.by)["code"] == 0
