@@ -1,6 +1,6 @@
 """Plant faults of all kinds, each in a copy of the sources, and see that an audit or a test finds it.
 
-    python -m benchmarks.planted [--only TEXT] [--left] [--control] [--pending] [--page] [--jobs 2]
+    python -m benchmarks.planted [--only TEXT] [--left] [--control] [--page] [--jobs 2]
 
 A fault is data (``benchmarks/planted.toml``): a kind, a name, a file, what is replaced there by what, and the tests that should
 find it. They run in a process of their own over the copy, and find the fault if one of them fails. ``--control`` runs the same
@@ -39,7 +39,7 @@ START, END = "<!-- faults -->", "<!-- end of faults -->"
 
 
 class Fault(NamedTuple):
-    """One fault; `by` are arguments of pytest. A pending one is planted in text that is about to change."""
+    """One fault; `by` are arguments of pytest."""
 
     kind: str
     name: str
@@ -47,13 +47,9 @@ class Fault(NamedTuple):
     old: str
     new: str
     by: str
-    pending: bool = False
 
 
 FAULTS = tuple(Fault(**one) for one in tomllib.loads(LIST.read_text(encoding="utf-8"))["fault"])
-
-#: Those of the table.
-LISTED = tuple(fault for fault in FAULTS if not fault.pending)
 
 
 def planted(fault: Fault, root: Path) -> str:
@@ -134,7 +130,7 @@ def tried(fault: Fault | None, by: str) -> dict[str, Any]:
 def page(outcomes: dict[str, Any]) -> str:
     """Return the table of faults."""
     lines = ["| kind | fault | where | found by |", "|---|---|---|---|"]
-    for fault in LISTED:
+    for fault in FAULTS:
         by = outcomes.get(fault.name, {}).get("by", "not tried") if outcomes.get(fault.name, {}).get("found") else "**not found**"
         file, _, test = by.partition("::")
         test = test.split("[")[0].replace("_", " ").removeprefix("test ")
@@ -151,18 +147,17 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--left", action="store_true")
     parser.add_argument("--control", action="store_true")
-    parser.add_argument("--pending", action="store_true")
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
     outcomes = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if asked.control:
-        tests = sorted({fault.by for fault in LISTED})
+        tests = sorted({fault.by for fault in FAULTS})
         with ThreadPoolExecutor(asked.jobs) as pool:
             for by, found in zip(tests, pool.map(lambda by: tried(None, by), tests), strict=True):
                 print(by, "passes" if found["code"] == 0 else f"FAILS: {found['end']}", flush=True)
         return
-    faults = [fault for fault in FAULTS if fault.pending == asked.pending and asked.only in f"{fault.kind} {fault.name}"]
+    faults = [fault for fault in FAULTS if asked.only in f"{fault.kind} {fault.name}"]
     faults = [fault for fault in faults if not (asked.page or (asked.left and outcomes.get(fault.name, {}).get("found")))]
     with ThreadPoolExecutor(asked.jobs) as pool:
         for fault, outcome in zip(faults, pool.map(lambda fault: tried(fault, fault.by), faults), strict=True):
@@ -170,11 +165,11 @@ def main() -> None:
             print(f"{fault.name}: {outcome}", "" if outcome["found"] else end, flush=True)
             outcomes[fault.name] = outcome | {"commit": commit()}
             RESULTS.write_text(json.dumps(outcomes, indent=1) + "\n")
-    known = {fault.name: outcomes[fault.name] for fault in LISTED if fault.name in outcomes}
+    known = {fault.name: outcomes[fault.name] for fault in FAULTS if fault.name in outcomes}
     RESULTS.write_text(json.dumps(known, indent=1) + "\n")
     head, _, tail = PAGE.read_text().partition(START)
     PAGE.write_text(f"{head}{START}\n{page(known)}\n{END}{tail.partition(END)[2]}")
-    print(f"{sum(one['found'] for one in known.values())} of {len(LISTED)} found")
+    print(f"{sum(one['found'] for one in known.values())} of {len(FAULTS)} found")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from benchmarks.planted import END, LISTED, PAGE, RESULTS, ROOT, START, page, planted, tried
+from benchmarks.planted import END, FAULTS, PAGE, RESULTS, ROOT, START, page, planted, tried
 
 OUTCOMES = json.loads(RESULTS.read_text())
 #: The quickest of several kinds.
@@ -13,8 +13,8 @@ SAMPLE = ("a charge can be spent twice", "rho grows with the cap on rows, not wi
 
 
 def test_every_fault_can_still_be_planted():
-    assert len({fault.name for fault in LISTED}) == len(LISTED) >= 60
-    for fault in LISTED:
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 60
+    for fault in FAULTS:
         text = planted(fault, ROOT)  # raises unless what it replaces is there once
         if fault.path.endswith(".py"):
             ast.parse(text)
@@ -22,7 +22,7 @@ def test_every_fault_can_still_be_planted():
 
 
 def test_every_fault_was_found_by_a_test_that_is_there():
-    assert list(OUTCOMES) == [fault.name for fault in LISTED]
+    assert list(OUTCOMES) == [fault.name for fault in FAULTS]
     for name, outcome in OUTCOMES.items():
         assert outcome["found"], name
         file, _, test = outcome["by"].partition("::")
@@ -36,10 +36,10 @@ def test_the_page_has_the_outcomes():
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_planted_fault_is_found(name):
-    fault = next(fault for fault in LISTED if fault.name == name)
+    fault = next(fault for fault in FAULTS if fault.name == name)
     assert tried(fault, fault.by)["found"]
 
 
 def test_without_a_fault_the_same_tests_pass():
-    fault = next(fault for fault in LISTED if fault.name == SAMPLE[0])
+    fault = next(fault for fault in FAULTS if fault.name == SAMPLE[0])
     assert tried(None, fault.by)["code"] == 0

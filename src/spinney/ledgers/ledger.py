@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 import uuid
 from collections.abc import Iterable, Sequence
@@ -35,13 +34,12 @@ from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
 from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge
+from spinney.verification.ledger_records import DIGEST
 
 __all__ = ["Ledger"]
 
 #: Releases that a printed ledger shows.
 SHOWN = 20
-#: What a digest looks like.
-DIGEST = re.compile("sha256:[0-9a-f]{64}")
 
 
 class Ledger:
@@ -297,9 +295,8 @@ class Ledger:
                 self._enter(records)
         except BaseException as error:
             self._journal.at = before  # what was not taken in whole is read again
-            if isinstance(error, KeyError | TypeError | ValueError | ZeroDivisionError | AttributeError) and not isinstance(
-                error, DataError
-            ):
+            wrong_line = KeyError | TypeError | ValueError | ArithmeticError | AttributeError | RecursionError
+            if isinstance(error, wrong_line) and not isinstance(error, DataError):
                 raise self._journal.damaged("a line holds no entry") from error
             raise
 
