@@ -5,7 +5,8 @@
 # make check   lint, and the tests that find most mistakes: after each edit
 # make coverage   every branch of the promise, the mechanisms, the questions and the gate is tested
 # make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
-PYTHON ?= $(shell command -v python3.11 || echo python3)
+# A distribution's own interpreter is compiled with all optimizations, and tests take two thirds of the time; it must make environments.
+PYTHON ?= $(shell for one in /usr/bin/python3.11 python3.11 python3; do $$one -c 'import ensurepip' 2>/dev/null && echo $$one && break; done)
 BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
