@@ -356,7 +356,7 @@ def test_the_gate_refuses_what_is_no_question(thing):
 def test_the_gate_knows_the_list_and_nothing_else():
     assert {entry.question: name for name, entry in CATALOG.items()} == gate._QUESTIONS
     methods = {name for name in vars(Curator) if not name.startswith("_")}
-    assert methods == {"ask", "at", "near", "preview", "pool", "projected", "within", "ground", "unit", "ledger"}
+    assert methods == {"ask", "at", "near", "preview", "pool", "projected", "within", "ground"}
 
 
 def test_every_rule_names_tests_that_exist_and_every_rule_cited_is_one():

@@ -332,7 +332,7 @@ def test_the_fast_cell_counts_of_the_memory_curator_equal_one_pass_over_the_rows
     rows = np.concatenate([rng.uniform(-1, 1, (500, 5)), np.repeat(rng.uniform(-1, 1, (2, 5)), 200, axis=0)])
     asked = charge("grow", amount=math.inf)
     rows_curator = curator(rows, [], SecureSource())
-    rows_curator.ledger = FitLedger(Budget.of(math.inf), (asked,))
+    rows_curator._ledger = FitLedger(Budget.of(math.inf), (asked,))
     tree = rows_curator.ask(Grow(Splits.of(rows_curator.ground.domain), 2, 1), asked)
     assert tree.leaves.depths.max() > 64
     slow = NumberBackend._cell_counts(rows_curator._rows, tree.leaves)

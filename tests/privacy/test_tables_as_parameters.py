@@ -705,6 +705,7 @@ COMMANDS = {
     "label": "release.json --out label.md",
     "report": "release.json --out report.html",
     "schema": "rows.csv --out schema.json",
+    "keys": "fresh.key",
     "sign": "release.json --key key",
     "verify": "release.json",
     "sites": "--points points.csv --demand demand.csv --k 1 --epsilon 1 --algorithm hst --out sites.json",

@@ -23,7 +23,7 @@ def watched(monkeypatch):
     run, collect = SparkBackend._run, RDD.collect
 
     def watch(backend, task):
-        jobs.append((task.kernel, task.length, repr(task)))
+        jobs.append((task.kernel, task.length, repr(vars(task))))
         return run(backend, task)
 
     def listen(rdd):

@@ -43,12 +43,37 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.quadtree import Quadtree
 
-__all__ = ["Curator"]
+__all__ = ["Curator", "Paid"]
 
 _QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
 
 
-class Curator:
+class Paid:
+    """Whatever is asked questions that a ledger is charged for: whom it protects and what it charges cannot be set.
+
+    Parameters
+    ----------
+    unit : Unit
+        Who is protected.
+    ledger : FitLedger
+    """
+
+    def __init__(self, unit: Unit, ledger: FitLedger) -> None:
+        self._unit = Unit(unit.adjacency, unit.max_rows)
+        self._ledger = ledger
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected; a copy."""
+        return Unit(self._unit.adjacency, self._unit.max_rows)
+
+    @property
+    def ledger(self) -> FitLedger:
+        """What was planned, and what was spent of it."""
+        return self._ledger
+
+
+class Curator(Paid):
     """Answers noisy questions about private rows, each paid for by a planned charge.
 
     Privacy
@@ -71,18 +96,7 @@ class Curator:
         self._rows = nonprivate_rows
         self._source = source
         self._turn = threading.RLock() if turn is None else turn
-        self._unit = Unit(unit.adjacency, unit.max_rows)
-        self._ledger = ledger
-
-    @property
-    def unit(self) -> Unit:
-        """Who is protected; a copy."""
-        return Unit(self._unit.adjacency, self._unit.max_rows)
-
-    @property
-    def ledger(self) -> FitLedger:
-        """What was planned, and what was spent of it."""
-        return self._ledger
+        super().__init__(unit, ledger)
 
     @property
     def ground(self) -> Ground:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import abstractmethod
 from typing import Any, Self
@@ -22,6 +23,12 @@ class PrivateEstimator(Discreet):
     """Plans a fit, and holds nothing but its release."""
 
     labels_, inertia_, n_iter_ = Absent(), Absent(), Absent()
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        """Say how a class is made: by its `__init__`, which some versions of Python do not look at where there is a `__new__`."""
+        super().__init_subclass__(**named)
+        made = inspect.signature(cls.__init__)
+        cls.__signature__ = made.replace(parameters=list(made.parameters.values())[1:])  # type: ignore[attr-defined]
 
     def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """Give the reason for parameters that others have. What `__init__` of a class takes is its signature."""

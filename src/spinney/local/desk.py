@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.curators.gate import Paid
 from spinney.curators.telling import tell
 from spinney.exceptions import BudgetError
 from spinney.local.device import WORDS, Refusal, read_amount, read_question
@@ -93,7 +94,7 @@ class Till:
         return asked
 
 
-class Desk:
+class Desk(Paid):
     """Asks simulated users, each question paid for by a planned charge.
 
     Privacy
@@ -113,17 +114,7 @@ class Desk:
         if not unit.replaces or unit.max_rows != 1:
             raise BudgetError("A user's report protects what the user says: neighbors replace one row.")
         self._users, self._source, self._till = users, source, Till(ledger)
-        self._unit, self._ledger = Unit(unit.adjacency, unit.max_rows), ledger
-
-    @property
-    def unit(self) -> Unit:
-        """Who is protected; a copy."""
-        return Unit(self._unit.adjacency, self._unit.max_rows)
-
-    @property
-    def ledger(self) -> FitLedger:
-        """What was planned, and what was spent of it."""
-        return self._ledger
+        super().__init__(unit, ledger)
 
     def ask(self, text: str, charge: Charge) -> ReportTally:
         """Ask the users of a question's group, and return what their reports add up to.
