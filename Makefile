@@ -1,17 +1,18 @@
 # make setup   builds .venv and compiles the kernels
 # make demo    clusters a public data set at several epsilons; writes demo-output/
-# make test    all tests, slow statistical ones too; those of Spark where Java is found
+# make test    all tests, slow statistical ones too, and a third of the forms of long matrices; those of Spark where Java is found
+# make matrix  the tests with all forms of long matrices: before a release, and after a change that they could see
 # make lint    ruff and mypy
 # make check   lint, and the tests that find most mistakes: after each edit
 # make coverage   every branch of the promise, the mechanisms, the questions and the gate is tested
 # make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
-# A distribution's own interpreter is compiled with all optimizations, and tests take two thirds of the time; it must make environments.
+# A distribution's own interpreter is compiled with all optimizations; it must be able to make environments.
 PYTHON ?= $(shell for one in /usr/bin/python3.11 python3.11 python3; do $$one -c 'import ensurepip' 2>/dev/null && echo $$one && break; done)
 BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test lint check coverage bench experiments clean
+.PHONY: setup demo test matrix lint check coverage bench experiments clean
 
 setup: .venv/.done
 
@@ -26,7 +27,10 @@ demo: setup
 	$(BIN)/python -m spinney demo --out demo-output
 
 test: setup
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 3 --share 3 -q
+
+matrix: setup
+	$(BIN)/python -m pytest -n 3 -q
 
 lint: setup
 	$(BIN)/ruff check .

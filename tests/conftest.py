@@ -5,6 +5,8 @@ tests, and when this file is run, as ``make setup`` does before it fills the cac
 """
 
 import gc
+import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,23 @@ STAMP = SOURCE / "__pycache__" / "kernels.stamp"
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):  # a worker of pytest-xdist: its controller has looked already
         drop_stale_kernels()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--share", type=int, default=1, help="Run one in so many forms of each test that is marked as a matrix.")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep a share of each matrix: every third form, say, from a start that differs from test to test, and always one."""
+    share, seen, left_out = config.getoption("share"), Counter(), []
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        is_left_out = item.get_closest_marker("matrix") and (seen[name] + zlib.crc32(name.encode())) % share
+        left_out += [item] if is_left_out else []
+        seen[name] += 1
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.hookimpl(optionalhook=True)

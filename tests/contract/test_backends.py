@@ -66,6 +66,7 @@ def test_every_algorithm_declares_backends_that_are_known():
     "case, estimator, adjacency, delta, groups",
     CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6], [None, "person"],
 )  # fmt: skip
+@pytest.mark.matrix
 def test_all_backends_give_the_same_release(case, estimator, adjacency, delta, groups, tmp_path, monkeypatch):
     asked, d = CASES[case]
     frame = frame_of(d) if groups else frame_of(d).drop("person")
@@ -86,6 +87,7 @@ def test_all_backends_give_the_same_release(case, estimator, adjacency, delta, g
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.matrix
 def test_the_number_of_batches_does_not_change_a_bit(case, tmp_path, monkeypatch):
     asked, d = CASES[case]
     frame = frame_of(d, 70)
@@ -110,6 +112,7 @@ def test_a_csv_file_in_any_order_keeps_the_same_rows_of_a_person(quoted, adjacen
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.matrix
 def test_hardly_any_rows_give_the_same_release(case, n, tmp_path, monkeypatch):
     asked, d = CASES[case]
     frame = frame_of(d, 40).drop("person")[-n:] if n else frame_of(d).drop("person").clear()

@@ -90,6 +90,7 @@ HARD = ("nan", "huge", "no rows", "fewer rows than clusters", "equal rows")
     indirect=["asked"],
 )
 @pytest.mark.parametrize("bounds", [Box(-1, 3), Ball(2.0, 1.0)], ids=["box", "ball"])
+@pytest.mark.matrix
 def test_any_table_gives_k_finite_centers_without_a_word(table, asked, bounds, caplog):
     adjacency = "replace" if isinstance(bounds, Ball) else "add-remove"
     model = PrivateKMeans(3, epsilon=1.0, bounds=bounds, adjacency=adjacency, **asked)
@@ -124,6 +125,7 @@ def test_a_missing_cell_changes_no_other_cell_and_no_word(kind, other):
 
 
 @covering("asked, estimator, broken", ASKED, [PrivateKMeans, PrivateKMedian], [[np.nan, 0.0], [-np.inf, 7.0]], indirect=["asked"])
+@pytest.mark.matrix
 def test_a_broken_row_counts_as_no_row_or_as_the_middle_of_the_domain(estimator, asked, broken):
     def release(table, adjacency, epsilon=1.0):
         model = estimator(3, epsilon=epsilon, bounds=([-1, -1], [3, 4]), adjacency=adjacency, **asked)
@@ -138,6 +140,7 @@ def test_a_broken_row_counts_as_no_row_or_as_the_middle_of_the_domain(estimator,
 
 @pytest.mark.parametrize("row", [[0.5], None, [], "ab", [1, 2, 3], 7.0, [[0.5], 1], {}], ids=repr)
 @pytest.mark.parametrize("bounds", [(-1, 3), ([-1, -1], [3, 4])], ids=["one pair", "a pair per column"])
+@pytest.mark.matrix
 def test_a_row_of_another_shape_counts_as_a_broken_row(row, bounds):
     for adjacency in ("add-remove", "replace"):
         model = PrivateKMeans(3, epsilon=1.0, bounds=bounds, adjacency=adjacency, random_state=0, noise_seed=5)

@@ -124,6 +124,7 @@ def exact_answers(about, adjacency, spy, charge, **asked):
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.matrix
 def test_no_neighbor_moves_an_answer_about_centers_beyond_its_charge(name, adjacency, spy, charge):
     ask, exact = exact_answers(QUESTIONS[name], adjacency, spy, charge)
     moves = distinct_moves(exact, adjacency, 1)
@@ -217,6 +218,7 @@ def test_a_row_drawn_several_times_is_paid_for(n, charged):
 
 @pytest.mark.parametrize(("n", "n_blocks"), [(4, 1), (4, 2), (6, 1)])
 @pytest.mark.parametrize("charged", [0.5, 2.0])
+@pytest.mark.matrix
 def test_the_law_of_all_samples_with_replacement_is_within_the_charge(n, n_blocks, charged, spy, charge):
     # All samples of tiny tables, and the exact law of the noisy counts: the attack is a row that drags every block it is in.
     rows, asked = np.full((n, 2), -0.1), charge("blocks", "epsilon", Fraction(str(charged)))

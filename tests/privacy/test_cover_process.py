@@ -68,6 +68,7 @@ def worst_delta(name, adjacency, max_rows, epsilon, delta):
 
 
 @covering("name, adjacency, max_rows", FAMILIES, list(Adjacency), [1, 2])
+@pytest.mark.matrix
 def test_all_choices_together_stay_within_their_charge(name, adjacency, max_rows):
     for epsilon, delta in CHARGES:
         assert worst_delta(name, adjacency, max_rows, epsilon, delta) <= delta + 1e-12

@@ -43,6 +43,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.matrix
 def test_no_neighbor_of_a_tiny_table_moves_an_answer_beyond_its_charge(name, adjacency, spy, charge):
     kind, question = QUESTIONS[name]
     options = {"domain": DOMAIN, "adjacency": adjacency}
@@ -168,6 +169,7 @@ def described(adjacency="add-remove", cap=None, delta=0.0, **more):
 
 @pytest.mark.parametrize("cap", [None, 2])
 @pytest.mark.parametrize(("adjacency", "delta"), [("add-remove", 0.0), ("add-remove", 1e-2), ("replace", 1e-2)])
+@pytest.mark.matrix
 def test_neighbors_lose_no_more_than_epsilon_and_half_the_noise_is_seen(adjacency, delta, cap):
     model, unit = described(adjacency, cap, delta), Unit(adjacency, cap or 1)
     corners, grouped = (np.full(3, -1.0), np.full(3, 1.0)), cap is not None

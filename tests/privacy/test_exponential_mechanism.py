@@ -31,6 +31,7 @@ def test_scores_far_apart_neither_underflow_nor_raise(epsilon):
 
 @pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
 @pytest.mark.parametrize("scores", [[0, 1], [5, 3, 4, 0], [7, 7, 7]])
+@pytest.mark.matrix
 def test_frequencies_match_the_exact_probabilities(source, scores, alarm):
     draws = 5000
     picks = [choose(np.array(scores), 2, price(Fraction(3, 2)), source) for _ in range(draws)]

@@ -33,6 +33,7 @@ def loss_within(law, other, epsilon):
 
 @pytest.mark.parametrize("run", [run_python, run_node], ids=["python", "javascript"])
 @pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.matrix
 def test_no_reply_tells_two_rows_apart_by_more_than_epsilon(name, run):
     question = QUESTIONS[name]
     laws = laws_of(ROWS, question, policy_for(), places_of(question), run)
@@ -65,6 +66,7 @@ def tail(scale, start):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1/1000"), ("3/16", "1/1000000"), ("1/2", "1/100")])
 @pytest.mark.parametrize("shift", [(8, 0), (5, 6), (-8, 0), (4, 6), (1, 1)])
+@pytest.mark.matrix
 def test_gaussian_reports_lose_no_more_than_epsilon_and_delta(epsilon, delta, shift):
     variance, order = least_gaussian(Fraction(epsilon), Fraction(delta), 4)
     assert is_lawful_gaussian(4, variance, order, Fraction(epsilon), Fraction(delta))

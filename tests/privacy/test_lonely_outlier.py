@@ -57,6 +57,7 @@ def answers(question, adjacency, measure, amount, runs, curator, charge, sources
 @pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(("adjacency", "measure"), [("replace", "epsilon"), ("add-remove", "rho")])
+@pytest.mark.matrix
 def test_each_question_spends_at_most_its_charge(question, adjacency, measure, curator, charge, alarm):
     amount, limit, delta = (1, 1.0, 0.0) if measure == "epsilon" else ("1/2", zcdp_epsilon(0.5, 0.01), 0.01)
     seen = answers(question, adjacency, measure, amount, 100 if question == "grow" else 250, curator, charge)
@@ -95,6 +96,7 @@ def measured_epsilons(estimator, case, adjacency, confidence, seeded=False):
 
 
 @pytest.mark.slow
+@pytest.mark.matrix
 def test_lonely_outlier_shows_no_more_than_epsilon(audited, alarm):
     estimator, case, adjacency = audited
     measured = measured_epsilons(estimator, case, adjacency, 1 - alarm / 6)  # six statistics

@@ -34,6 +34,7 @@ def rows_of(d, n=300):
 
 
 @covering("name, median_step, adjacency, delta", ALGORITHMS, MEDIAN_STEPS[1:], ["add-remove", "replace"], [0.0, 1e-6])
+@pytest.mark.matrix
 def test_replay_asks_the_same_questions_and_gives_the_same_release(name, median_step, adjacency, delta):
     model, d = model_of(name, median_step, adjacency=adjacency, delta=delta)
     rows, far = rows_of(d), np.resize([1.0, -1.0], (1, d))
@@ -52,6 +53,7 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(name, median_
 
 
 @covering("median_step, adjacency, delta, grouped", MEDIAN_STEPS[1:], ["add-remove", "replace"], [0.0, 1e-6], [False, True])
+@pytest.mark.matrix
 def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(median_step, adjacency, delta, grouped):
     unit, cap = Unit(adjacency, 2 if grouped else 1), {"max_rows_per_group": 2} if grouped else {}
     model, d = model_of("stable", median_step, adjacency=adjacency, delta=delta, **cap)
@@ -66,6 +68,7 @@ def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(
 
 @EACH
 @STEPS
+@pytest.mark.matrix
 def test_every_size_ends_with_finite_centers_in_the_domain_whatever_the_chunks(name, median_step, monkeypatch):
     model, d = model_of(name, median_step, noise_seed=1, random_state=0)
     rows = np.concatenate([rows_of(d, 9)[:8], np.full((1, d), np.nan), np.full((3, d), 0.6)])

@@ -88,6 +88,7 @@ UNITS = [Unit(), Unit(Adjacency.REPLACE), Unit(Adjacency.ADD_REMOVE, 2), Unit(Ad
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1), Fraction(8)])
+@pytest.mark.matrix
 def test_no_neighbors_among_all_small_tables_are_further_apart_than_epsilon(columns, epsilon, unit):
     found = bought(epsilon, unit, columns)
     slopes, bends, points = found.losses(unit)

@@ -90,6 +90,7 @@ def check(release, domain, k):
 
 
 @covering("outcome, space, case", OUTCOMES, SPACES, CASES, indirect=["case"])
+@pytest.mark.matrix
 def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, case, monkeypatch):
     # Objectives, relations and budgets take turns.
     seed = (list(OUTCOMES).index(outcome) + list(SPACES).index(space)) % 3

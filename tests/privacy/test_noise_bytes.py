@@ -153,6 +153,7 @@ def choices(monkeypatch, accounted):
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.matrix
 def test_noise_is_a_function_of_the_bytes_of_the_operating_system(name, system, accounted, choices, alarm):
     first = release_of(name, 0)
     # All else is frozen: two releases differ, of whole numbers perhaps not at once.
@@ -166,6 +167,7 @@ def test_noise_is_a_function_of_the_bytes_of_the_operating_system(name, system, 
 
 
 @pytest.mark.parametrize("name", [name for name in SUBJECTS if name.startswith(("tree", "hst", "lloyd", "description"))])
+@pytest.mark.matrix
 def test_no_noise_comes_twice(name):
     model, data, groups = SUBJECTS[name]
     seen = set()

@@ -84,6 +84,7 @@ def test_pickle_json_repr_and_log_hold_no_row(estimator, asked, caplog):
 
 
 @covering("asked, estimator, adjacency", ASKED, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["asked"])
+@pytest.mark.matrix
 def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(estimator, asked, adjacency):
     first = record(model_of(estimator, asked, adjacency=adjacency), ROWS)
     pickles = []
@@ -94,6 +95,7 @@ def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(estima
 
 
 @BOTH
+@pytest.mark.matrix
 def test_labels_and_exact_costs_are_returned_and_not_stored(estimator, asked):
     model = model_of(estimator, asked, noise_seed=2).fit(ROWS)
     before = pickle.dumps(model)

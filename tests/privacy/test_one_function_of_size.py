@@ -52,6 +52,7 @@ def happened(transcript):
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.matrix
 def test_everything_but_exact_values_is_the_same_at_all_sizes(name):
     model, rows, groups = SUBJECTS[name]
     first = record(model, rows[:200], groups=None if groups is None else groups[:200])

@@ -1,6 +1,7 @@
 """Rule 16 for curators that read their rows anew: which passes are made depends on the rows through answers alone."""
 
 import numpy as np
+import pytest
 from cases import CASES
 
 from covering import covering
@@ -83,6 +84,7 @@ class Recorder:
 
 
 @covering("case, estimator, adjacency", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["case"])
+@pytest.mark.matrix
 def test_passes_follow_from_released_values(case, estimator, adjacency, monkeypatch):
     recorder = Recorder(monkeypatch)
     bounds = (-1, 40 if case.tighten else 1)

@@ -44,6 +44,7 @@ ROWS = rows_of(2)
     "case, estimator, adjacency, delta", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6],
     indirect=["case"],
 )  # fmt: skip
+@pytest.mark.matrix
 def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, case, adjacency, delta):
     settings = {"epsilon": 1.0, "delta": delta, "bounds": (-1, 40 if case.tighten else 1), "adjacency": adjacency, **case.asked}
     model, rows = estimator(4, **settings), rows_of(case.n_features)
@@ -88,6 +89,7 @@ def test_which_reading_of_a_summary_is_trusted_follows_the_rows_through_answers_
 
 
 @covering("d, estimator, adjacency, delta", [5, 12, 20], [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6])
+@pytest.mark.matrix
 def test_how_many_steps_are_taken_follows_the_rows_through_answers_alone(d, monkeypatch, estimator, adjacency, delta):
     monkeypatch.setattr(descent, "LEAST_UNDECIDED", 0.0)
     monkeypatch.setattr(descent, "MOST_LOST", dict.fromkeys(Measure, np.inf))  # steps are taken as long as centers move
@@ -108,6 +110,7 @@ def test_how_many_steps_are_taken_follows_the_rows_through_answers_alone(d, monk
 
 
 @covering("asked, adjacency, delta, grouped", ASKED, ["add-remove", "replace"], [0.0, 1e-6], [False, True], indirect=["asked"])
+@pytest.mark.matrix
 def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(asked, adjacency, delta, grouped):
     unit, cap = Unit(adjacency, 2 if grouped else 1), {"max_rows_per_group": 2} if grouped else {}
     model = PrivateKMeans(3, epsilon=1.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, **cap, **asked)

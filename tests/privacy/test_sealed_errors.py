@@ -119,6 +119,7 @@ def noted(real, passed, name):
 
 
 @pytest.mark.parametrize(("room", "work"), EVERY_WORK)
+@pytest.mark.matrix
 def test_no_work_on_rows_lets_its_error_out(room, work, monkeypatch, caplog, recwarn):
     kind = MISFORTUNES[len(room + work) % len(MISFORTUNES)]
 

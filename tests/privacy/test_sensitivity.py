@@ -313,6 +313,7 @@ def released(model):
 
 
 @covering("asked, estimator, delta", ASKED, [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], indirect=["asked"])
+@pytest.mark.matrix
 def test_order_and_chunks_of_the_rows_do_not_change_a_bit(estimator, asked, delta, monkeypatch):
     rng = np.random.default_rng(7)
     rows = np.concatenate([rng.normal(-0.5, 0.3, (700, 3)), rng.normal(0.4, 0.2, (331, 3)), np.full((3, 3), np.nan)])

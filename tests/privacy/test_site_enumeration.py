@@ -148,6 +148,7 @@ def test_every_algorithm_is_enumerated():
 
 
 @pytest.mark.parametrize(("name", "adjacency"), list(zip(CASES, itertools.cycle(reversed(Adjacency)))))  # relations take turns
+@pytest.mark.matrix
 def test_no_transcript_loses_more_than_epsilon(name, adjacency):
     # With Laplace noise the loss is constant beyond all exact counts, so a narrow grid of answers shows the worst one.
     losses, charges = explored(name, adjacency, 2.0, 0.0, 0.4)
@@ -164,6 +165,7 @@ def test_replaced_rows_at_the_price_of_added_ones_would_be_noticed(name):
 
 
 @pytest.mark.parametrize(("name", "adjacency"), list(zip(CASES, itertools.cycle(Adjacency))))  # the other one here
+@pytest.mark.matrix
 def test_all_transcripts_together_stay_within_epsilon_and_delta(name, adjacency):
     # As far out as answers must be followed for what is cut off to stay small.
     reach = {"cells": 1.6, "coverage": 3.5, "hst": 3.5, "local-search, hst": 3.5}.get(name, 2.0)

@@ -79,6 +79,7 @@ def spent(kind, scale, move, measure):
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.matrix
 def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency):
     question, make = QUESTIONS[name]
     reached = Fraction(0)
@@ -105,6 +106,7 @@ def test_no_neighbor_moves_an_answer_beyond_its_charge(name, adjacency):
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("cap", [1, 3])
 @pytest.mark.parametrize("name", ["counts", "swaps of two centers", "sets, squared"])
+@pytest.mark.matrix
 def test_moving_all_rows_of_a_person_stays_within_the_charge(name, cap, adjacency):
     question, make = QUESTIONS[name]
     rng = np.random.default_rng(5)

@@ -88,6 +88,7 @@ OTHERS = {
 
 
 @BUDGETS
+@pytest.mark.matrix
 def test_replay_asks_the_same_questions_and_gives_the_same_release(algorithm, adjacency, delta):
     model = model_of(algorithm, adjacency=adjacency, delta=delta)
     first = record(model, ROWS)
@@ -114,6 +115,7 @@ def test_replay_would_notice_a_question_that_follows_the_rows(algorithm, monkeyp
     "algorithm, adjacency, delta, grouped", ALGORITHMS, ["add-remove", "replace"], [0.0, 1e-6], [False, True],
     indirect=["algorithm"],
 )  # fmt: skip
+@pytest.mark.matrix
 def test_no_made_up_neighbor_loses_more_than_epsilon_and_half_the_noise_is_seen(algorithm, adjacency, delta, grouped):
     unit, cap = Unit(adjacency, 2 if grouped else 1), {"max_rows_per_group": 2} if grouped else {}
     model = model_of(algorithm, adjacency=adjacency, delta=delta, **cap)
@@ -219,6 +221,7 @@ def test_no_array_as_long_as_the_demand_or_the_space_is_stored(algorithm):
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.matrix
 def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(algorithm, adjacency):
     first = record(model_of(algorithm, adjacency=adjacency), ROWS)
     pickles = []
@@ -334,6 +337,7 @@ def test_a_whole_person_gone_changes_no_question_and_no_release(algorithm, adjac
 
 
 @BUDGETS
+@pytest.mark.matrix
 def test_the_transcript_of_a_fit_loses_no_more_than_the_budget(algorithm, adjacency, delta):
     model = model_of(algorithm, epsilon=1.5, delta=delta, adjacency=adjacency)
     for rows in (ROWS, np.full(200, 7)):
@@ -470,6 +474,7 @@ def measured_epsilons(algorithm, adjacency, confidence, seeded=False):
 @pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("name", ["cells", "coverage", "hst", "local-search, random"])
+@pytest.mark.matrix
 def test_lonely_outlier_shows_no_more_than_epsilon(name, adjacency, alarm):
     assert max(measured_epsilons(ALGORITHMS[name], adjacency, 1 - alarm / 4)) <= 1.0  # four statistics
 

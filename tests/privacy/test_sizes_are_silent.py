@@ -38,6 +38,7 @@ def check(matrix):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.matrix
 def test_any_number_of_rows_looks_alike_in_every_container(container, check):
     place = CONTAINERS.index(container)
     for size in (0, (1, 2, 317, 4_000)[place % 4]):
@@ -45,6 +46,7 @@ def test_any_number_of_rows_looks_alike_in_every_container(container, check):
 
 
 @pytest.mark.parametrize("container", PLACES)
+@pytest.mark.matrix
 def test_any_demand_looks_alike_in_every_container(container, check):
     for size in (0, 1, 70_000):
         check("max_coverage", container, size)
@@ -62,6 +64,7 @@ def test_what_needs_an_array_or_a_frame_refuses_paths_of_any_size(check):
 
 
 @pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.matrix
 def test_both_sides_of_a_limit_look_alike(limit, check):
     place = list(LIMITS).index(limit)
     functions = {"curators.demand": SITES, "spaces.metric": SITES, "curators.draws": "k-means, persons"}

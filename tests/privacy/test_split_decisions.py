@@ -76,6 +76,7 @@ def count_sequences(rule, length, rng):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("threshold", [0, 3])
+@pytest.mark.matrix
 def test_no_path_of_counts_loses_more_than_the_price(epsilon, replace, threshold):
     rule = split_rule(price(epsilon), replace, threshold)
     exact = ExactRule(rule)

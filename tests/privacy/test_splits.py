@@ -210,6 +210,7 @@ def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(sp
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 @pytest.mark.parametrize("algorithm", HOMES["points"])
+@pytest.mark.matrix
 def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algorithm, split):
     for size in FEW_SIZES:
         model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, random_state=0, noise_seed=1)
@@ -224,6 +225,7 @@ def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algori
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
+@pytest.mark.matrix
 def test_files_give_the_same_release_for_all_numbers_of_rows_and_blocks(kind, quote, split, tmp_path, monkeypatch):
     import polars as pl
 

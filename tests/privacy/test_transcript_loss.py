@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from cases import CASES
 
 from covering import covering
@@ -27,6 +28,7 @@ def neighbors_of(rows, replaces):
 
 
 @covering("case, estimator, delta, adjacency", CASES, [PrivateKMeans, PrivateKMedian], [0.0, 1e-5], Adjacency, indirect=["case"])
+@pytest.mark.matrix
 def test_the_transcript_of_a_fit_loses_no_more_than_the_budget(estimator, case, delta, adjacency):
     model = estimator(3, epsilon=1.5, delta=delta, bounds=(-1, 1), adjacency=adjacency, **case.asked)
     narrow = set()

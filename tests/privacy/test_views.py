@@ -62,6 +62,7 @@ def test_a_view_answers_like_a_curator_over_its_domain(name, outer, adjacency, c
 @pytest.mark.parametrize("name", ADDITIVE)
 @pytest.mark.parametrize("outer", OUTER)
 @pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.matrix
 def test_no_neighbor_moves_an_answer_in_a_view_beyond_its_charge(name, outer, adjacency, spy, charge, privacy_loss):
     question, ask = QUESTIONS[name]
     for measure in ("epsilon", "rho"):

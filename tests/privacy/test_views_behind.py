@@ -94,6 +94,7 @@ def test_a_view_answers_like_a_curator_over_the_rows_it_shows(view, name, outer,
 
 
 @covering("name, view, adjacency, measure", ADDITIVE, VIEWS, list(Adjacency), ["epsilon", "rho"])
+@pytest.mark.matrix
 def test_no_neighbor_moves_an_answer_behind_a_door_beyond_its_charge(name, view, adjacency, measure, spy, charge, privacy_loss):
     question, make = QUESTIONS[name]
     asked = charge(question, measure, Fraction(3, 7))

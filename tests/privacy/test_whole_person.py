@@ -166,6 +166,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.matrix
 def test_moving_all_rows_of_a_person_stays_within_the_charge(name, adjacency, spy, charge, privacy_loss):
     question, ask = QUESTIONS[name]
     rng = np.random.default_rng(6)
@@ -193,6 +194,7 @@ UNNAMED = [None, float("nan"), np.datetime64("NaT"), object()]
 
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.matrix
 def test_a_person_without_a_name_moves_nothing(name, adjacency, spy, charge):
     question, ask = QUESTIONS[name]
     rows = np.random.default_rng(7).uniform(-1, 1, (12, 2))
@@ -206,6 +208,7 @@ def test_a_person_without_a_name_moves_nothing(name, adjacency, spy, charge):
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.matrix
 def test_a_person_without_a_name_who_gets_one_is_within_the_charge_of_a_replacement(name, spy, charge, privacy_loss):
     # All ways to give three rows on and off the radius, missing and far ones, to a person whose rows had no name before.
     question, ask = QUESTIONS[name]
@@ -224,6 +227,7 @@ def test_a_person_without_a_name_who_gets_one_is_within_the_charge_of_a_replacem
 
 
 @covering("case, estimator, adjacency", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["case"])
+@pytest.mark.matrix
 def test_the_order_of_the_rows_decides_nothing(estimator, case, adjacency):
     rng = np.random.default_rng(2)
     rows, people = rng.normal(-0.6, 0.1, (400, case.n_features)), as_objects([f"p{i}" for i in rng.integers(0, 60, 400)])
@@ -254,6 +258,7 @@ def test_the_order_of_demand_decides_nothing(adjacency):
     "case, estimator, adjacency, delta", CASES, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6],
     indirect=["case"],
 )  # fmt: skip
+@pytest.mark.matrix
 def test_a_whole_person_gone_changes_no_question_and_no_release(estimator, case, adjacency, delta):
     rng = np.random.default_rng(1)
     rows, people = rng.normal(-0.6, 0.1, (600, case.n_features)), rng.integers(0, 90, 600)

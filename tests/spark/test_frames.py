@@ -22,6 +22,7 @@ NO_NUMBERS = (
 
 
 @pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.matrix
 def test_types_without_numbers_are_refused_by_name_before_a_charge(spark, kind, tmp_path):
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0)
     frame = spark.createDataFrame([], f"x double, y {kind}")

@@ -55,6 +55,7 @@ def test_partitions_do_not_matter(frame_of, in_memory, partitions):
         (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "bounds": Ball(1.5, [0, 0])}),
     ],
 )
+@pytest.mark.matrix
 def test_every_algorithm_gives_the_same(frame_of, estimator, d, asked):
     rows = pd.DataFrame(rows_of(d))
     same(estimator(4, **(SETTINGS | asked)), rows.rename(columns=str), frame_of(rows, 7 if d == 12 else 3))

@@ -58,6 +58,7 @@ def test_frequencies_match_exact_probabilities(source, kind, scale, alarm):
 
 @SOURCES
 @pytest.mark.parametrize(("columns", "scale"), [(1, 0.3), (1, 11.7), (2, 0.8), (2, 2.5), (3, 1.5)])
+@pytest.mark.matrix
 def test_cubes_match_exact_probabilities(source, columns, scale, alarm):
     """All points near the middle, each for itself; what lies further out is the rest."""
     values = np.tile(np.arange(columns) - 4, (DRAWS // 10, 1))
@@ -73,6 +74,7 @@ def test_cubes_match_exact_probabilities(source, columns, scale, alarm):
 
 @SOURCES
 @pytest.mark.parametrize(("columns", "scale"), [(2, 1e6), (40, 1e6), (784, 2.0**20)])
+@pytest.mark.matrix
 def test_the_radius_of_a_wide_cube_is_a_gamma_number(source, columns, scale, alarm):
     """The largest entry of noise of d columns, over its scale, is nearly gamma distributed with d degrees."""
     from scipy.stats import gamma
@@ -85,6 +87,7 @@ def test_the_radius_of_a_wide_cube_is_a_gamma_number(source, columns, scale, ala
 
 @SOURCES
 @pytest.mark.parametrize(("columns", "scale"), [(5, 0.8), (6, 1e7), (9, 40.0), (41, 1e6)])
+@pytest.mark.matrix
 def test_balls_match_the_continuous_law(source, columns, scale, alarm):
     """Lengths of whole balls are gamma numbers, a coordinate is normal of a gamma variance, and no direction is preferred."""
     from scipy.stats import gamma, norm, t
@@ -113,6 +116,7 @@ def test_balls_match_the_continuous_law(source, columns, scale, alarm):
 @SOURCES
 @pytest.mark.parametrize("mechanism", ["choose", "cover", "plain"])
 @pytest.mark.parametrize("scale", [0.4, 2.0, 1e9])
+@pytest.mark.matrix
 def test_selection_matches_exact_probabilities(source, mechanism, scale, alarm):
     scores, runs = np.array([0, 3, 1, 2]), 3000
     if scale > 1e3:  # scores as far apart as the noise is wide

@@ -70,6 +70,7 @@ def fit(estimator, d, delta, apart, tmp_path, epsilon=8.0):
 
 
 @covering("estimator, d, delta", [PrivateKMeans, PrivateKMedian], [5, 12, 30], [0.0, 1e-6])
+@pytest.mark.matrix
 def test_clusters_that_overlap_get_more_steps_and_others_one_with_less_noise(estimator, d, delta, tmp_path, monkeypatch):
     monkeypatch.setattr(descent, "LEAST_GAIN", 0.0)
     assert set(MORE) <= set(fit(estimator, d, delta, False, tmp_path))

@@ -44,6 +44,7 @@ def rows():
 
 @pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
 @pytest.mark.parametrize("algorithm", ["tree", "moments", "lloyd", "hst", "stable", "sample-aggregate"])
+@pytest.mark.matrix
 def test_every_algorithm_with_a_step_tells_margins_in_the_users_units(rows, kind, algorithm, tmp_path):
     units = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
     asked = {"algorithm": algorithm, "epsilon": 2.0, "delta": 1e-6, "noise_seed": 1}

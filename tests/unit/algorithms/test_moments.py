@@ -50,6 +50,7 @@ def test_without_noise_blobs_in_many_columns_are_found(estimator, space):
 
 @BOTH
 @pytest.mark.parametrize(("delta", "adjacency"), [(0.0, "add-remove"), (1e-6, "add-remove"), (1e-6, "replace")])
+@pytest.mark.matrix
 def test_with_noise_blobs_in_many_columns_are_found(estimator, delta, adjacency):
     middles, rows = blobs(40, n=10_000)
     model = make(estimator, epsilon=2.0, delta=delta, adjacency=adjacency, noise_seed=1)
@@ -67,6 +68,7 @@ def test_one_cluster_is_the_middle_of_the_rows(estimator):
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, math.inf])
 @pytest.mark.parametrize("d", [1, 3, 50])
+@pytest.mark.matrix
 def test_few_rows_give_k_centers_inside_the_domain(n, epsilon, d):
     rows = np.random.default_rng(0).uniform(-1, 1, (n, d))
     for bounds in (Box(-1, 1), Ball(0.9)):

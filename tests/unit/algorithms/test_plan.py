@@ -161,6 +161,7 @@ def test_auto_means_moments_from_so_many_columns_on(epsilon, delta, n_features, 
 
 
 @covering("algorithm, tighten, adjacency, delta", sorted(ALGORITHMS), [False, True], ["add-remove", "replace"], [0.0, 1e-3])
+@pytest.mark.matrix
 def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adjacency, delta):
     added = {}
     ask = Curator.ask

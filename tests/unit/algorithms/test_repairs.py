@@ -56,6 +56,7 @@ def plain_repairs(rows, domain, k, power, algorithm, rng):
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("domain", range(len(DOMAINS)))
+@pytest.mark.matrix
 def test_without_noise_repairs_are_the_published_algorithm(power, domain):
     space = [Box(-1.3, 1.3), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]), Ball(1.4)][domain]
     domain, cuts, compared = DOMAINS[domain], 0, 0
@@ -127,6 +128,7 @@ def test_trees_of_any_depth_have_margins(alpha):
 @pytest.mark.parametrize("epsilon", [0.1, math.inf])
 @pytest.mark.parametrize("options", [{"repairs": 3}, {"repairs": 2, "projection": 1}, {"projection": 1}], ids=str)
 @pytest.mark.parametrize("k", [1, 6])
+@pytest.mark.matrix
 def test_any_number_of_rows_gives_k_centers_in_the_domain(n, epsilon, options, k):
     rows = np.random.default_rng(n).normal(0, 0.4, (n, 3))
     result = fit(HST(**options, slack=1.0), rows, Box(-1, 1), k, 2, epsilon=epsilon)

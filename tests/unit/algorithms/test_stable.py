@@ -63,6 +63,7 @@ def problem_of(k=3, d=2, space=(-1, 1), power=2):
     "base, estimator, delta, adjacency", [*BASES, HST(alpha=4, rounds=1), Tree()], [PrivateKMeans, PrivateKMedian], [0.0, 1e-6],
     ["add-remove", "replace"],
 )  # fmt: skip
+@pytest.mark.matrix
 def test_any_base_serves_and_every_charge_is_spent(estimator, base, delta, adjacency, tmp_path):
     model = make(base, estimator, delta=delta, adjacency=adjacency)
     release = model.fit(ROWS).release_
@@ -164,6 +165,7 @@ def test_one_center_takes_the_domains_radius(space, power):
 @BOTH
 @pytest.mark.parametrize("rows", [ROWS[:0], ROWS[:1], ROWS, np.full((30, 2), np.nan), np.full((500, 2), 0.25)], ids=len)
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, math.inf])
+@pytest.mark.matrix
 def test_centers_that_coincide_and_empty_cells_give_k_centers(estimator, rows, epsilon):
     domain = problem_of().domain
     assert (radii(problem_of(), np.zeros((3, 2)), NEAR) == LEAST_RADIUS * domain.half_diagonal).all()
@@ -233,6 +235,7 @@ def test_sizes_are_those_of_the_released_centers():
 @BOTH
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.matrix
 def test_a_neighbor_on_the_radius_loses_no_more_than_epsilon(estimator, adjacency, delta):
     # A third of the way from a center to the next one is 0.2: rows just within it, on it and just beyond.
     start = np.array([[-0.3, 0.0], [0.3, 0.0], [0.0, 0.9]])

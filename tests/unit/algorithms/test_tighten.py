@@ -118,6 +118,7 @@ def test_a_box_twenty_times_too_wide_costs_little(estimator, adjacency, delta):
 
 @pytest.mark.parametrize("inner", [*sorted(ALGORITHMS), HST(alpha=4, rounds=2)], ids=str)
 @pytest.mark.parametrize("space", [Box(-9, 11), Ball(10.0, 0.5)], ids=["box", "ball"])
+@pytest.mark.matrix
 def test_any_algorithm_works_inside_the_box(inner, space):
     for epsilon in (3.0, math.inf):
         model = PrivateKMeans(3, epsilon=epsilon, bounds=space, algorithm=inner, tighten=True, random_state=0, noise_seed=1)
@@ -158,6 +159,7 @@ def test_a_release_with_a_box_makes_an_estimator_that_looks_for_one(tmp_path):
 @pytest.mark.parametrize("inner", ALGORITHMS.values(), ids=ALGORITHMS.keys())
 @pytest.mark.parametrize("n_features", [1, 3, 60])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.matrix
 def test_a_plan_reads_nothing_of_the_domain_but_its_columns(inner, n_features, delta):
     problem = PrivateKMeans(3, epsilon=1.0, delta=delta, bounds=(0, 1)).plan(n_features).problem
     others = [Box(-5e99, 4e99), Box(1e15, 1e15 + 1), Ball(1e-99), Box(0, np.arange(1, n_features + 1))]

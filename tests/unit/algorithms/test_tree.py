@@ -73,6 +73,7 @@ def test_with_four_columns_steps_that_noise_would_hide_leave_their_budget_to_the
 @BOTH
 @pytest.mark.parametrize("d", [SOME_COLUMNS, MANY_COLUMNS])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.matrix
 def test_a_first_step_that_supports_too_few_centers_leaves_its_budget_to_the_last(estimator, d, delta, tmp_path):
     rows = np.random.default_rng(0).uniform(-1, 1, (2000, d))
     for epsilon in (0.02, 5.0):

@@ -49,6 +49,7 @@ def model(algorithm, **more):
 @pytest.mark.parametrize(
     "more", [{}, {"tighten": True}, {"delta": 1e-6, "adjacency": "replace"}], ids=["plain", "tight", "delta"]
 )
+@pytest.mark.matrix
 def test_sound_algorithms_ask_the_same_about_a_neighbor(algorithm, more):
     second = ROWS[1:] if "adjacency" not in more else np.vstack([ROWS[1:], [[0.5, 0.5]]])
     finding = replay(model(algorithm, **more), ROWS, second)

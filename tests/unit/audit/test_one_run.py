@@ -36,6 +36,7 @@ def test_the_chance_is_that_of_the_theorem(sizes, right, odds, delta):
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("guesses", [40, 200])
+@pytest.mark.matrix
 def test_randomized_response_passes_its_epsilon_as_rarely_as_the_confidence_says(epsilon, guesses):
     """Each bit is told truly with chance e^epsilon / (1 + e^epsilon): the number of right guesses is exactly binomial."""
     chance, confidence = 1 / (1 + math.exp(-epsilon)), 0.9

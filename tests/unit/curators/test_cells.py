@@ -143,6 +143,7 @@ DEPTHS = list(zip((10, 64, 100, 128, 280, 540), cycle(DOMAINS)))  # the last two
 
 
 @pytest.mark.parametrize(("depth", "name"), DEPTHS)
+@pytest.mark.matrix
 def test_random_splits_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, name, depth):
     domain = DOMAINS[name]
     splits = Splits.random(domain, depth, np.random.default_rng(depth))

@@ -78,6 +78,7 @@ def all_splits(domain):
 @pytest.mark.parametrize("most", [1, 20, 2**10, 2**18])
 @pytest.mark.parametrize("kind", ["halving", "random"])
 @pytest.mark.parametrize("domain", [PLANE, CUBE, FIVE], ids=["plane", "cube", "five columns"])
+@pytest.mark.matrix
 def test_counts_ahead_are_the_counts(domain, kind, most, monkeypatch):
     monkeypatch.setattr(lookahead, "MOST_CELLS", most)
     splits = all_splits(domain)[kind]
@@ -172,6 +173,7 @@ DEEP_OR_WIDE = ("even", "tight blobs", "many equal rows", "no rows")
 
 
 @covering("algorithm, estimator, table", sorted(HOMES["points"]), [PrivateKMeans, PrivateKMedian], DEEP_OR_WIDE)
+@pytest.mark.matrix
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     estimator(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
@@ -182,6 +184,7 @@ def test_a_fit_takes_few_passes(algorithm, estimator, table):
 @pytest.mark.parametrize(
     ("algorithm", "most"), [(HST(projection="auto"), 13), (HST(repairs=3), 24), (HST(4, 8.0, True, 4, 3, 3), 17)]
 )
+@pytest.mark.matrix
 def test_a_tree_in_a_subspace_and_its_repairs_take_few_passes(algorithm, most, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     PrivateKMeans(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)

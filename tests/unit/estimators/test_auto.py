@@ -94,6 +94,7 @@ def test_what_is_wrong_is_told(wrong, words):
 
 
 @covering("n, d, epsilon", [0, 1, 2, 7, 300], [1, 2, 6, 13], [1.0, np.inf])
+@pytest.mark.matrix
 def test_every_table_has_a_number(n, d, epsilon):
     rows = np.random.default_rng(n).uniform(0, 1, (n, d))
     with pytest.warns() as _:

@@ -94,6 +94,7 @@ def test_any_rows_give_exactly_k_finite_centers_inside(name, estimator, algorith
 
 
 @covering("name, estimator, algorithm", ROWS, [PrivateKMeans, PrivateKMedian], ["tree", "lloyd"])
+@pytest.mark.matrix
 def test_any_rows_do_without_noise(name, estimator, algorithm):
     model = estimator(5, epsilon=math.inf, bounds=Ball(2.0, [0, 0, 0.5]), algorithm=algorithm, random_state=0)
     check(fit_silently(model, ROWS[name]), 5, 3, Ball(2.0, [0, 0, 0.5]).domain(3))

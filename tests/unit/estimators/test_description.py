@@ -201,6 +201,7 @@ def test_it_is_charged_verified_read_and_written_and_needs_the_rest_of_the_ledge
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 @pytest.mark.parametrize("cap", [None, 1, 3])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.matrix
 def test_every_release_is_verified_and_its_plan_is_what_was_charged(adjacency, cap, delta, tmp_path):
     table = table_of(300)
     groups = None if cap is None else "person"

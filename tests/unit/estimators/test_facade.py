@@ -100,6 +100,7 @@ def test_everything_fitted_comes_from_the_release(estimator, tmp_path):
 @pytest.mark.parametrize(
     "changes", [{}, {"epsilon": math.inf}, {"adjacency": "replace", "delta": 1e-3, "algorithm": "lloyd"}], ids=str
 )
+@pytest.mark.matrix
 def test_a_model_made_from_a_release_can_be_fitted_again(bounds, changes):
     model = make(bounds=bounds, **changes).fit(ROWS)
     again = PrivateKMeans.from_release(model.release_)

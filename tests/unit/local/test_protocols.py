@@ -36,6 +36,7 @@ def distance(centers):
 @pytest.mark.parametrize(
     ("algorithm", "delta", "reach"), [("auto", 0.0, 0.05), ("stable", 1e-6, 0.45), (StableLocal(False), 1e-6, 0.45)]
 )
+@pytest.mark.matrix
 def test_a_local_fit_finds_separated_clusters_and_its_release_verifies(estimator, algorithm, delta, reach, tmp_path):
     model = local(estimator=estimator, algorithm=algorithm, delta=delta, noise_seed=3).fit(blobs(200_000))
     assert distance(model.cluster_centers_) < reach
@@ -186,6 +187,7 @@ def test_what_no_device_answers_is_refused_before_anything_is_charged(changes, c
 @pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
 @pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-3)])
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (130, 3)])
+@pytest.mark.matrix
 def test_a_policy_allows_what_a_session_asks_and_no_other_kind(objective, algorithm, delta, k, d):
     parameters = {"n_clusters": k, "epsilon": 6.0, "delta": delta, "bounds": [-1, 1], "algorithm": algorithm}
     session = Session(parameters, d, 7, objective)

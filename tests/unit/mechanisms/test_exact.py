@@ -94,6 +94,7 @@ def test_coins_of_probability_p_decay_with_exp_minus_p(p, monkeypatch):
 @pytest.mark.parametrize(
     ("scale", "gaussian"), [(1.5, False), (0.75, False), (1.0, False), (1.3, True), (0.5, True), (3.0, True)]
 )
+@pytest.mark.matrix
 def test_all_coins_together_have_the_law(scale, gaussian, bits, monkeypatch):
     """Every path of coins has its probability; they add up to the law. A word of no bits decides nothing, of two sometimes."""
     monkeypatch.setattr(exact, "BITS", bits)
@@ -204,6 +205,7 @@ def test_numbers_below_large_bounds_take_several_words(bound):
 
 @KINDS
 @pytest.mark.parametrize("scale", [2.0**56, 1e30, 1e200])
+@pytest.mark.matrix
 def test_wide_noise_has_its_law(scale, gaussian):
     """Over the scale it is nearly continuous; its last digits are even, and its rows of 62 bits are all there."""
     from scipy.stats import laplace, norm

@@ -56,6 +56,7 @@ BERLIN = np.array([[13.30 + 0.006 * i, 52.48 + 0.0036 * j] for j in range(5) for
     ids=["circle", "degrees", "large numbers", "flat"],
 )
 @pytest.mark.parametrize("whole", [True, False], ids=["with its space", "alone"])
+@pytest.mark.matrix
 def test_labels_are_whole_and_do_not_cover_each_other(monkeypatch, places, whole):
     captured = Captured(monkeypatch)
     space = FiniteMetric.from_graph(RING, coordinates=places)

@@ -95,6 +95,7 @@ def test_one_column_is_bars_of_rows(monkeypatch):
 
 @pytest.mark.parametrize("k", [1, 5, 12, 20, 30])
 @pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.matrix
 def test_labels_do_not_cover_each_other(monkeypatch, k, columns):
     captured = Captured(monkeypatch)
     made = release(WIDE[:, :columns], n_clusters=k, random_state=0)

@@ -92,6 +92,7 @@ def release():
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+@pytest.mark.matrix
 def test_every_stored_release_has_a_page(path):
     release = read_release(path)
     page = html_page(release, verification=verify(path))

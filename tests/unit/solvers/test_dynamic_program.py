@@ -30,6 +30,7 @@ def cost_of(tree, costs, cell, chosen):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.matrix
 def test_no_choice_of_k_leaves_costs_less(seed, k):
     tree = random_tree(seed, depth=5)
     costs = np.random.default_rng(seed).exponential(1.0, len(tree.parent)) / 2.0**tree.cells.depths

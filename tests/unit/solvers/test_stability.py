@@ -75,6 +75,7 @@ CASES = pytest.mark.parametrize("seed", range(4))
 @POWERS
 @CASES
 @pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.matrix
 def test_phi_is_the_quotient_of_the_least_costs(power, seed, k):
     clustered, least = instance(seed, k=k, power=power)
     points, weights = clustered.points, clustered.weights
@@ -121,6 +122,7 @@ def test_center_separation_weighs_gaps_by_sizes(power, seed):
 
 @POWERS
 @CASES
+@pytest.mark.matrix
 def test_centers_that_are_cheap_match_the_best_ones(power, seed):
     clustered, least = instance(seed, n=8, k=2, power=power)
     delta = clustered.approximation_stability()

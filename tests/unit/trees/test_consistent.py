@@ -26,6 +26,7 @@ def leaves_below(tree):
 @pytest.mark.parametrize("start", [0, 2])
 @pytest.mark.parametrize(("depth", "share"), [(0, 1.0), (5, 1.0), (7, 0.7), (12, 0.55)])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.matrix
 def test_consistent_counts_are_the_least_squares_fit(start, depth, share, seed):
     tree = random_tree(seed, start, start + depth, share)
     noisy = np.random.default_rng(seed).normal(50, 30, len(tree.parent))

@@ -103,6 +103,7 @@ UNTOLD |= {"lloyd, descent": ("round 7", "stable step, 3"), "balcan": ("level 12
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.matrix
 def test_a_charge_that_is_left_out_is_missed(name, records, tmp_path):
     """Even if its record goes too and less is said to be spent; every charge is left out in turn, of a long series its ends."""
     names = [re.sub(r"\d+", "#", one["name"]) for one in records[name]["charges"]]
