@@ -137,7 +137,7 @@ def test_a_stored_ledger_is_read_and_goes_on(version, name, tmp_path):
     small, whole = ([Charge("more", "counts", Measure.PURE, amount)] for amount in (Fraction(1, 10_000), ledger.ceiling.epsilon))
     if name == "above":
         assert ledger.spent > 1.9
-        with pytest.raises(BudgetError, match="above its ceiling of 1"):
+        with pytest.raises(BudgetError, match="above its ceiling"):
             copy.spend(small, **unit)
         assert copy.path.read_bytes() == before
         assert f"Spent: epsilon {ledger.spent:.6g}; left: epsilon 0" in str(ledger)

@@ -23,10 +23,15 @@ from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import is_gaussian, total_epsilon
 
-__all__ = ["Filter", "Lock", "Tally", "Way", "fixed_ways", "overhead", "refusal"]
+__all__ = ["ABOVE", "Filter", "Lock", "Tally", "Way", "fixed_ways", "overhead", "refusal"]
 
 #: Costs are whole numbers of 1 / UNIT, rounded up.
 UNIT = 2**100
+#: What is said of a ledger that is above its ceiling.
+ABOVE = (
+    "An earlier version counted the pure charges of each release one by one, but a fit may pool them.\n"
+    "Hint: nothing is left in this ledger. A new one has a ceiling of its own, and both ceilings add up."
+)
 #: Ways that a ledger keeps open. The first is best if all of epsilon goes to Gaussian noise, each next one if less does.
 WAYS = 9
 
@@ -284,11 +289,7 @@ def refusal(before: Filter, after: Filter) -> BudgetError:
             "This release needs a delta, and the ledger has none.\nHint: with delta=0 all noise is pure. Nothing was charged."
         )
     if not before.fits:
-        return BudgetError(
-            f"The ledger is at epsilon {float(before.total):.6g}{at}, above its ceiling of {float(ceiling.epsilon):.6g}: "
-            "an earlier version counted the pure charges of a release one by one, and a fit may pool them.\n"
-            "Hint: nothing is left here, and the ceiling of a new ledger adds to this one's. Nothing was charged."
-        )
+        return BudgetError(f"The ledger is above its ceiling. {ABOVE} Nothing was charged.")
     total = "beyond its delta" if after.total == math.inf else f"to epsilon {float(after.total):.6g}{at}"
     left = math.floor(max(float(ceiling.epsilon - before.total), 0.0) * 1e6) / 1e6
     return BudgetError(

@@ -28,7 +28,7 @@ from spinney.ledgers.entries import (
     table_lines,
     unit_text,
 )
-from spinney.ledgers.filter import Filter, refusal
+from spinney.ledgers.filter import ABOVE, Filter, refusal
 from spinney.ledgers.header import FIRST, header_of, opened_filter, with_ways, wrong
 from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
@@ -338,4 +338,5 @@ class Ledger:
         entries, ceiling = self.entries, self.ceiling
         head = f"Ceiling: epsilon {float(ceiling.epsilon):.6g}, delta {float(ceiling.delta):.6g}; {self._unit}"
         left = f"Spent: epsilon {self.spent:.6g}; left: epsilon {self.remaining:.6g}"
-        return "\n".join([head, "", *table_lines(entries, ceiling.delta, last), left])
+        above = [] if self._filter.fits else [f"This is above the ceiling. {ABOVE}"]
+        return "\n".join([head, "", *table_lines(entries, ceiling.delta, last), left, *above])

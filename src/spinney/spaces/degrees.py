@@ -14,7 +14,10 @@ __all__ = ["are_degrees", "column_names", "refuse_degrees"]
 #: Words that stand for them in a name such as ``pickup_lat``.
 LONGITUDE, LATITUDE = {"lon", "lng", "long"}, {"lat"}
 NO_PLANE = "away from the equator a degree of longitude is shorter than one of latitude. Project them to meters first"
-UNITS = "or say how much of each is as far: near latitude 50, scale={'lon': 0.014, 'lat': 0.009} takes a kilometer of both."
+UNITS = (
+    "or say by their names how much of each is as far, with bounds by name and scale, or with 'unit' in a schema: near latitude "
+    "50 a kilometer is 0.014 of longitude and 0.009 of latitude."
+)
 
 
 def _says(name: str, long: str, short: set[str]) -> bool:

@@ -187,11 +187,11 @@ def _cells_of(row: Any) -> Sequence[Any] | None:
 def _read_rows(rows: Sequence[Any], width: int | None) -> NDArray[np.float64] | None:
     """Read a list row by row; one that does not have the table's number of columns is missing. None if no row has any.
 
-    Where nothing public says that number, it is that of most rows, and the first of equals: no single row among others decides.
+    Where bounds do not say that number, it is that of most rows, the first of equals, and as public as that of an array.
     """
     found = [_cells_of(row) for row in rows]
     if width is None:
-        lengths = Counter(len(cells) for cells in found if cells is not None)
+        lengths = Counter(len(cells) for cells in found if cells) or Counter(0 for cells in found if cells is not None)
         if not lengths:
             return None
         width = lengths.most_common(1)[0][0]
