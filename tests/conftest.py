@@ -33,7 +33,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Keep a share of each matrix: every third form, say, from a start that differs from test to test, and always one."""
+    """Keep a share of each matrix: every fourth form, say, from a start that differs from test to test, and always one."""
     share, seen, left_out = config.getoption("share"), Counter(), []
     for item in items:
         name = item.nodeid.partition("[")[0]

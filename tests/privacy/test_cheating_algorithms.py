@@ -4,7 +4,13 @@ The gate asks a question that it made itself, from the declared fields of the on
 collector, private names and classes that the caller patched are outside the promise (docs/own-algorithms.md).
 """
 
+import copy
+import io
+import logging
 import math
+import os
+import pickle
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -16,12 +22,16 @@ from spinney.algorithms.problem import Algorithm, Result
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
-from spinney.mechanisms.source import SeededSource
+from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import zcdp_epsilon, zcdp_rho
+from spinney.privacy.gaussian import gaussian_epsilon
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.privacy.remembering import remembered
+from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
 from spinney.questions.choose import Choose, Sets, Swaps
@@ -422,6 +432,131 @@ def test_arrays_of_an_answer_that_are_written_to_change_no_later_answer():
     assert not np.array_equal(splits.route.axes, other.route.axes)
     for asked in (splits, other):  # those that a backend remembers, and those that its memory was made to look like
         assert later(True, asked) == later(False, asked)
+
+
+class Alike(type):
+    """A class of classes that equal any other one."""
+
+    def __eq__(cls, other):
+        return True
+
+    def __hash__(cls):
+        return hash(Counts)
+
+
+class Pretending(metaclass=Alike):
+    in_memory, partition = False, Whole()
+    check = kind = answer = steal
+
+
+def test_a_class_that_says_it_equals_one_of_the_list_is_refused():
+    curator, charge = curator_of("counts")
+    with pytest.raises(TypeError, match="questions of"):
+        curator.ask(Pretending(), charge)
+    with pytest.raises(ValueError, match="values of the list"):
+        curator.ask(put(Counts(Whole()), "partition", Pretending()), charge)
+    assert curator.ledger.entries == ()
+    assert SECRETS == []
+
+
+class Number(float):
+    """Equals an honest number, and computes something else."""
+
+    def __mul__(self, other):
+        return -1e9
+
+    __rmul__ = __add__ = __radd__ = __truediv__ = __mul__
+
+
+def test_no_number_that_computes_something_else_is_remembered_for_others():
+    honest = zcdp_epsilon(0.3125, 1e-6), gaussian_epsilon(0.3125, 1e-6, 9.0), zcdp_rho(0.6875, 1e-6)
+    for function in (zcdp_epsilon, gaussian_epsilon, zcdp_rho):
+        function.cache_clear()
+    for cheat in (
+        lambda: zcdp_epsilon(Number(0.3125), 1e-6),
+        lambda: gaussian_epsilon(Number(0.3125), 1e-6, 9.0),
+        lambda: zcdp_rho(0.6875, Number(1e-6)),
+        lambda: SecureSource().select(np.zeros(2, np.int64), Number(50.0)),
+    ):
+        with suppress(Exception):
+            cheat()
+    assert honest == (zcdp_epsilon(0.3125, 1e-6), gaussian_epsilon(0.3125, 1e-6, 9.0), zcdp_rho(0.6875, 1e-6))
+    calls = []
+    counted = remembered(8)(lambda *numbers: calls.append(numbers) or len(calls))
+    given = [1.0, 1.0, 1, True, Number(1.0), (1.0,), (Number(1.0),), 1.0]
+    assert [counted(one) for one in given] == [1, 1, 2, 3, 4, 5, 6, 1]
+
+
+def test_nothing_that_holds_rows_or_charges_can_be_copied_or_stored():
+    curator, _ = curator_of("counts")
+    seen = []
+
+    class Looking(pickle.Pickler):
+        def persistent_id(self, value):
+            seen.append(value)
+
+    for held in (curator, curator.ledger, curator.within(plane())):
+        memo = {}
+        for copied in (copy.copy, lambda value, memo=memo: copy.deepcopy(value, memo), pickle.dumps):
+            with pytest.raises(TypeError, match="neither copied nor stored"):
+                copied(held)
+        with pytest.raises(TypeError, match="neither copied nor stored"):
+            Looking(io.BytesIO()).dump(held)
+        assert not any(isinstance(value, np.ndarray) for value in (*memo.values(), *seen))
+
+
+def test_a_copy_of_the_process_spends_nothing(monkeypatch):
+    curator, charge = curator_of("counts")
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(BudgetError, match="copy of the one"):
+        curator.ask(Counts(Whole()), charge)
+
+
+class Keeping:
+    """Makes an array of itself, and keeps it."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def test_what_makes_an_array_of_itself_keeps_no_array_of_a_question():
+    own = np.array([[0.2, 0.2], [0.8, 0.7]])
+    held = [Rings(Keeping(own)).centers, frozen(Keeping(own)), frozen(Keeping(own), None)]
+    places = np.array([0, 1, 2, 3, 4, 5], dtype=np.int32)
+    members = csr_array(np.eye(6))
+    members.indices = Keeping(places)
+    held += [Family(members, (2,)).members.indices]
+    assert not any(np.shares_memory(array, kept) for array in held for kept in (own, places))
+
+
+def test_no_question_is_asked_while_another_one_is_answered():
+    charges = [Charge(name, "counts", Measure.PURE, Fraction(1, 2)) for name in ("one", "two")]
+    source = SeededSource(0)
+    curator = Curator(
+        MemoryBackend(ROWS, Ground(plane()), UNIT, source.key), UNIT, FitLedger(Budget.of(1.0), tuple(charges)), source
+    )
+    inside = []
+
+    class Handler(logging.Handler):
+        def emit(self, record):
+            with pytest.raises(RuntimeError, match="after it"):
+                curator.within(plane()).ask(Counts(Whole()), charges[1])
+            inside.append(record)
+
+    logger, handler = logging.getLogger("spinney"), Handler()
+    logger.addHandler(handler)
+    before = logger.level
+    logger.setLevel(logging.DEBUG)
+    try:
+        curator.ask(Counts(Whole()), charges[0])
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+    assert inside
+    curator.ask(Counts(Whole()), charges[1])
 
 
 class Changing(Algorithm):

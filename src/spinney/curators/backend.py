@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol, Self
 
 from spinney.mechanisms.source import IntArray
+from spinney.privacy.held import Held
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric
@@ -26,7 +27,7 @@ from spinney.spaces.metric import FiniteMetric
 __all__ = ["Backend", "Uncovered"]
 
 
-class Backend(ABC):
+class Backend(Held, ABC):
     """Holds private rows, wherever they are, and answers exact aggregates."""
 
     ground: Ground

@@ -20,6 +20,7 @@ from spinney.exceptions import DataError
 from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
+from spinney.privacy.held import Held
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
@@ -48,7 +49,24 @@ __all__ = ["Curator", "Paid"]
 _QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
 
 
-class Paid:
+class Turn:
+    """Lets one question be answered at a time, whatever threads ask, and none within another."""
+
+    def __init__(self) -> None:
+        self._lock, self._owner = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        if self._owner == threading.get_ident():
+            raise RuntimeError("A question is being answered: the next one can be asked after it.")
+        self._lock.acquire()
+        self._owner = threading.get_ident()
+
+    def __exit__(self, *error: object) -> None:
+        self._owner = 0
+        self._lock.release()
+
+
+class Paid(Held):
     """Whatever is asked questions that a ledger is charged for: whom it protects and what it charges cannot be set.
 
     Parameters
@@ -88,14 +106,14 @@ class Curator(Paid):
         Who is protected.
     ledger : FitLedger
     source : NoiseSource
-    turn : lock, optional
+    turn : Turn, optional
         Held while a question is answered: what a backend remembers of rows is for one question at a time. Views share it.
     """
 
     def __init__(self, nonprivate_rows: Backend, unit: Unit, ledger: FitLedger, source: NoiseSource, turn: Any = None) -> None:
         self._rows = nonprivate_rows
         self._source = source
-        self._turn = threading.RLock() if turn is None else turn
+        self._turn = Turn() if turn is None else turn
         super().__init__(unit, ledger)
 
     @property
@@ -134,7 +152,7 @@ class Curator(Paid):
         charge : Charge
             Of the plan, and not spent yet.
         """
-        name = _QUESTIONS.get(type(question))
+        name = next((name for kind, name in _QUESTIONS.items() if type(question) is kind), None)
         if name is None:
             raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
         if type(charge) is not Charge:  # another class could say that it equals the planned one

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -109,7 +108,8 @@ class NumberBackend(Backend):
         return self._behind(self.ground, fenced(self._door, self.ground, centers, kept))
 
     def _behind(self, ground: Ground, door: Door) -> Self:
-        inner = copy(self)
+        inner = object.__new__(type(self))
+        vars(inner).update(vars(self))
         inner.ground, inner._door = ground, door
         inner._forget()
         return inner

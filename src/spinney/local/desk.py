@@ -8,6 +8,7 @@ Proof: ``proofs/local.md``.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -90,7 +91,7 @@ class Till:
                 raise BudgetError(f"The charge {charge.name!r} has paid for a question to these users before.")
         if not before:
             self._ledger.spend(charge, "reports", record_of_reports(asked, charge))
-        before.append(asked)
+        before.append(deepcopy(asked))  # an answer hands out the other one
         return asked
 
 

@@ -24,6 +24,7 @@ from spinney.local.device import FINE, WORDS, digest_of, slots_of
 from spinney.local.grid import Grid
 from spinney.local.tallies import columns_of
 from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.held import Held
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
@@ -39,7 +40,7 @@ SIMULATED = (
 BLOCK = 2**16
 
 
-class Users:
+class Users(Held):
     """Rows as points of the grid, each a user's.
 
     Parameters

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from spinney.mechanisms.balls import add_balls
 from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
+from spinney.privacy.remembering import remembered
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
 
@@ -50,7 +50,7 @@ class NoiseSource(Protocol):
         """Return 16 secret bytes."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _noisy_max(scale: float) -> Any:
     """Build an OpenDP measurement; its samplers are exact rational arithmetic, so `scale` is taken as it stands."""
     from opendp.domains import atom_domain, vector_domain

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.remembering import remembered
 
 __all__ = ["SplitRule", "split_rule", "worst_loss"]
 
@@ -86,7 +86,7 @@ def worst_loss(scale: float, decay: int, steps: int, replace: bool) -> float:
     return (worst + leaf if replace else max(worst, leaf)) * MARGIN + 1e-13
 
 
-@lru_cache(maxsize=128)
+@remembered(128)
 def _calibrated(epsilon: Fraction, replace: bool, gamma: float) -> tuple[float, int, int]:
     """Return a scale whose worst loss is at most epsilon, its decay of gamma scales rounded up, and the steps per row."""
     steps = 2 ** max(0, math.ceil(math.log2(16 * epsilon)))  # keeps the scale near forty steps, so that rounding is small

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -21,6 +20,7 @@ from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Amount, Budget, read_amount
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.gaussian import GAUSSIAN, gaussian_epsilon, gaussian_rho
+from spinney.privacy.remembering import remembered
 
 __all__ = ["Part", "compose", "is_gaussian", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
 
@@ -73,7 +73,7 @@ class Part:
         return math.log(self.l2 / math.sqrt(2 * amount))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon such that rho-zCDP implies (epsilon, delta)-DP.
 
@@ -95,7 +95,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return max(best, 0.0) * (1 + 1e-12)
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def zcdp_rho(epsilon: float, delta: float) -> Fraction:
     """Return the largest rho found such that rho-zCDP implies (epsilon, delta)-DP."""
     low, high = 0.0, epsilon + 1.0
@@ -165,7 +165,7 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
     return tuple(Charge(p.name, p.question, *amount) for p, amount in zip(parts, amounts, strict=True))
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _least_noise(
     epsilon: Amount, delta: Fraction, shares: tuple[tuple[str, str, Fraction, float, float], ...]
 ) -> tuple[tuple[Measure, Amount], ...]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+
+from spinney.privacy.remembering import remembered
 
 __all__ = ["GAUSSIAN", "gaussian_delta", "gaussian_epsilon", "gaussian_rho"]
 
@@ -49,7 +50,7 @@ def _delta(m: float, epsilon: float, ripple: int) -> float:
     return min(math.exp(2.1 * math.exp(-ripple)) * (first - second + rounding), 1.0)
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def gaussian_epsilon(rho: float, delta: float, largest: float) -> float:
     """Return an epsilon such that Gaussian noise of so much rho is (epsilon, delta)-private, or `largest` if that is less.
 
@@ -69,7 +70,7 @@ def gaussian_epsilon(rho: float, delta: float, largest: float) -> float:
     return min(high * (1 + EPSILON_ROUNDING / 16), largest)
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def gaussian_rho(epsilon: float, delta: float, least: Fraction) -> Fraction:
     """Return the largest rho found such that Gaussian noise of it is (epsilon, delta)-private, or `least` if that is more.
 

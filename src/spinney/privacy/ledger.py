@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from copy import deepcopy
 from fractions import Fraction
@@ -12,11 +13,12 @@ from spinney.exceptions import BudgetError
 from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import is_gaussian, total_epsilon
+from spinney.privacy.held import Held
 
 __all__ = ["FitLedger"]
 
 
-class FitLedger:
+class FitLedger(Held):
     """Accept each planned charge once, alone or put together with others, and nothing else.
 
     Parameters
@@ -28,7 +30,7 @@ class FitLedger:
     """
 
     #: Nothing else can be set on a ledger, so nothing stands in for its methods.
-    __slots__ = ("_budget", "_entries", "_open", "_planned", "_records")
+    __slots__ = ("_budget", "_entries", "_open", "_planned", "_process", "_records")
 
     def __init__(self, budget: Budget, planned: tuple[Charge, ...]) -> None:
         budget = Budget(budget.epsilon, budget.delta)
@@ -44,6 +46,7 @@ class FitLedger:
         self._budget, self._planned = budget, planned
         self._open = {charge.name: Charge.copy_of(charge) for charge in planned}  # those handed out may be changed
         self._entries: list[Charge] = []
+        self._process = os.getpid()
         self._records: list[dict[str, Any]] = []
 
     @property
@@ -98,6 +101,8 @@ class FitLedger:
     def spend(self, charge: Charge, question: str, record: dict[str, Any] | None = None) -> None:
         """Record a charge before its question is answered, and the public facts about its noise, for the release."""
         charge = Charge.copy_of(charge)
+        if os.getpid() != self._process:
+            raise BudgetError("This process is a copy of the one that holds the ledger: each would spend the same charge.")
         if charge.question != question or self._open.pop(charge.name, None) != charge:
             raise BudgetError(f"The question {question!r} has no open charge named {charge.name!r} in the plan.")
         self._entries.append(charge)

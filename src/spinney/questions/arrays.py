@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from numbers import Integral
 from typing import Any
@@ -11,10 +12,25 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["LONGEST", "SHORTEST", "finite_points", "finite_widths", "frozen", "frozen_places", "require", "require_number"]
+__all__ = [
+    "LONGEST",
+    "SHORTEST",
+    "finite_points",
+    "finite_widths",
+    "frozen",
+    "frozen_places",
+    "is_one_of",
+    "require",
+    "require_number",
+]
 
 #: Lengths between which squares neither vanish nor overflow.
 SHORTEST, LONGEST = 1e-150, 1e150
+
+
+def is_one_of(kind: type, kinds: Iterable[type]) -> bool:
+    """Whether a type is one of these: the very same, for a type of types may say that it equals others."""
+    return any(kind is one for one in kinds)
 
 
 def require(holds: Any, text: str) -> None:
@@ -32,7 +48,8 @@ def frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:
     """Return a plain copy of an array that cannot be written to."""
     array: NDArray[Any] | None = None
     with suppress(Exception):  # numpy quotes what it cannot read, and an error raised there would keep it
-        array = np.array(values, dtype=dtype, order="C", copy=True, subok=False)
+        # What makes an array of itself may hand out one that it keeps: that is copied too.
+        array = np.array(np.asarray(values, dtype=dtype), order="C", copy=True, subok=False)
     if array is None:
         raise ValueError("arguments of a question must be arrays of numbers")
     array.setflags(write=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.questions.arrays import frozen, require
+from spinney.questions.arrays import frozen, is_one_of, require
 from spinney.questions.blocks import Blocks
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.cost import Cost
@@ -38,7 +38,7 @@ PLAIN = (int, float, bool, str, type(None))
 #: The types that questions are made of. Each is made anew by its own constructor.
 QUESTIONS = (Blocks, Choose, Cost, Counts, Cover, Grow, Levels, Minimize, Persons, Sums, Totals)
 PARTITIONS = (ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, TreeCells, Whole)
-PARTS = frozenset((*QUESTIONS, *PARTITIONS, Balls, Domain, Sets, Splits, Swaps))
+PARTS = (*QUESTIONS, *PARTITIONS, Balls, Domain, Sets, Splits, Swaps)
 
 
 def rebuilt(question: Question, ground: Ground) -> Any:
@@ -57,7 +57,7 @@ def rebuilt(question: Question, ground: Ground) -> Any:
 def _copied(value: Any, ground: Ground) -> Any:
     """Return a copy of a part, or of the whole; each field is read once."""
     kind = type(value)
-    if kind in PLAIN:
+    if is_one_of(kind, PLAIN):
         return value
     if kind is np.ndarray:
         return frozen(value, None)
@@ -70,5 +70,5 @@ def _copied(value: Any, ground: Ground) -> Any:
         return ground.space
     if kind is Family:
         return Family(value.members, _copied(value.steps, ground))  # which copies the members
-    require(kind in PARTS, "a question must be made of numbers, plain arrays and the values of the list")
+    require(is_one_of(kind, PARTS), "a question must be made of numbers, plain arrays and the values of the list")
     return kind(*(_copied(getattr(value, one.name), ground) for one in fields(kind)))

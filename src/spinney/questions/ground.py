@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.questions.arrays import LONGEST, SHORTEST, frozen, require
+from spinney.questions.arrays import LONGEST, SHORTEST, frozen, is_one_of, require
 from spinney.spaces.box import Domain
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 
@@ -71,9 +71,10 @@ class Ground:
 def _copied_domain(given: Domain) -> Domain:
     what = "a Domain must have finite bounds, each lower one below its upper one"
     require(type(given) is Domain, what)
-    plain = all(type(bound) is np.ndarray and bound.dtype == np.float64 for bound in (given.lower, given.upper))
-    require(plain and isinstance(given.radius, float), what)
-    domain = Domain(frozen(given.lower), frozen(given.upper), float(given.radius))
+    lower, upper, radius = given.lower, given.upper, given.radius  # each is read once
+    plain = all(type(bound) is np.ndarray and bound.dtype == np.float64 for bound in (lower, upper))
+    require(plain and isinstance(radius, float), what)
+    domain = Domain(frozen(lower), frozen(upper), float(radius))
     for bound in (domain.lower, domain.upper):
         require(bound.ndim == 1 and bound.size and (np.abs(bound) < LONGEST).all(), what)  # not missing either
     require(domain.lower.size == domain.upper.size and (domain.upper - domain.lower > SHORTEST).all(), what)
@@ -90,9 +91,9 @@ def _copied_space(given: FiniteMetric, n: int) -> FiniteMetric:
     what = "a space must be a FiniteMetric as from_matrix, from_points or from_graph make it"
     require(type(given) is FiniteMetric and type(n) is int and given.n_points == n >= 1, what)
     source: Any = given.source
-    require(type(source) in (Matrix, Coordinates, Network), what)
+    require(is_one_of(type(source), (Matrix, Coordinates, Network)), what)
     parts = [getattr(source, one.name) for one in fields(source)]
-    require(all(type(part) in (np.ndarray, bool) for part in parts), what)
+    require(all(is_one_of(type(part), (np.ndarray, bool)) for part in parts), what)
     source = type(source)(*(frozen(part, None) if type(part) is np.ndarray else part for part in parts))
     space = FiniteMetric(source, n, frozen(given.candidates, None), None)
     if "diameter" in vars(given):  # public, and slow to find; whatever it is, a cost stays in its range
