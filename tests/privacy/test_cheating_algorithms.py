@@ -24,13 +24,12 @@ from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
+from spinney.privacy.budget import Budget, remembered
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import zcdp_epsilon, zcdp_rho
 from spinney.privacy.gaussian import gaussian_epsilon
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.privacy.remembering import remembered
 from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG

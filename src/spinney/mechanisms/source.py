@@ -18,7 +18,7 @@ from spinney.mechanisms.balls import add_balls
 from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
-from spinney.privacy.remembering import remembered
+from spinney.privacy.budget import remembered
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
 

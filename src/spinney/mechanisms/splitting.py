@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.budget import remembered
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.remembering import remembered
 
 __all__ = ["SplitRule", "split_rule", "worst_loss"]
 

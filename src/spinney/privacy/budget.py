@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, wraps
 from numbers import Real
 from typing import Any
 
 from spinney.exceptions import ParameterError
 from spinney.verification.amounts import fraction_of
 
-__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "root_up", "round_up"]
+__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "remembered", "root_up", "round_up"]
 
 #: Above these hardly anything is promised: one row may make an outcome e^10, about 22,000, times as likely, and a fit may show
 #: one row of a thousand.
 MOST_EPSILON, MOST_DELTA = Fraction(10), Fraction(1, 1000)
 #: A privacy amount: an exact rational, or ``math.inf`` when noise is switched off.
 Amount = Fraction | float
+#: Numbers whose class is what it says.
+_PLAIN = (int, float, bool, str, Fraction)
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    return all(map(_is_plain, value)) if kind is tuple else any(kind is plain for plain in _PLAIN)
+
+
+def remembered(maxsize: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that keeps the results of a function of numbers for so many of its last arguments.
+
+    A cache finds its entries by equality, and anyone can make a number that equals another one and computes something else. So
+    what is given numbers of other types is computed, and not kept.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        kept = lru_cache(maxsize, typed=True)(function)
+
+        @wraps(function)
+        def call(*arguments: Any) -> Any:
+            return kept(*arguments) if _is_plain(arguments) else function(*arguments)
+
+        call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+        return call
+
+    return decorate
 
 
 def exact(number: float) -> Amount:

@@ -17,10 +17,9 @@ from numbers import Real
 from typing import Any
 
 from spinney.exceptions import ParameterError
-from spinney.privacy.budget import Amount, Budget, read_amount
+from spinney.privacy.budget import Amount, Budget, read_amount, remembered
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.gaussian import GAUSSIAN, gaussian_epsilon, gaussian_rho
-from spinney.privacy.remembering import remembered
 
 __all__ = ["Part", "compose", "is_gaussian", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from spinney.privacy.remembering import remembered
+from spinney.privacy.budget import remembered
 
 __all__ = ["GAUSSIAN", "gaussian_delta", "gaussian_epsilon", "gaussian_rho"]
 
