@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 setup: .venv/.done
 
 .venv/.done: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv --clear .venv
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	$(BIN)/python tests/conftest.py
 	$(BIN)/python -m spinney warm
