@@ -82,6 +82,7 @@ class Till:
         same = (read_amount(asked["epsilon"]), read_amount(asked["delta"])) == (charge.amount, charge.delta)
         if not same or charge.measure is not Measure.PURE:
             raise BudgetError(f"The question is not what the charge {charge.name!r} pays for.")
+        self._ledger.check_process()  # a charge is spent once, and pays for several questions
         before, group = self._asked.setdefault(charge.name, []), asked["group"]
         for other in before:
             apart = group["last"] <= other["group"]["first"] or other["group"]["last"] <= group["first"]

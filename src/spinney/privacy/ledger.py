@@ -98,11 +98,15 @@ class FitLedger(Held):
         self._open[whole.name] = whole
         return Charge.copy_of(whole)
 
+    def check_process(self) -> None:
+        """Raise in a copy of the process: each copy would spend the same charges."""
+        if os.getpid() != self._process:
+            raise BudgetError("This process is a copy of the one that holds the ledger: each would spend the same charge.")
+
     def spend(self, charge: Charge, question: str, record: dict[str, Any] | None = None) -> None:
         """Record a charge before its question is answered, and the public facts about its noise, for the release."""
         charge = Charge.copy_of(charge)
-        if os.getpid() != self._process:
-            raise BudgetError("This process is a copy of the one that holds the ledger: each would spend the same charge.")
+        self.check_process()
         if charge.question != question or self._open.pop(charge.name, None) != charge:
             raise BudgetError(f"The question {question!r} has no open charge named {charge.name!r} in the plan.")
         self._entries.append(charge)

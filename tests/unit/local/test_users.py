@@ -1,6 +1,7 @@
 """Simulated users answer as devices do: the same slots, and the same law of the noise."""
 
 import json
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -209,6 +210,18 @@ def test_a_question_that_its_charge_does_not_pay_for_is_refused(question):
     charge = Charge("c", "reports", Measure.PURE, 1)
     with pytest.raises(BudgetError):
         open_desk([charge]).ask(question, charge)
+
+
+def test_an_answer_does_not_hand_out_what_the_till_remembers(monkeypatch):
+    charge = Charge("a", "reports", Measure.PURE, Fraction(1))
+    till = Till(FitLedger(Budget.of(1.0), (charge,)))
+    group = till.paid(asked_of("cells"), charge)["group"]
+    group["first"] = group["last"] = 2**17
+    with pytest.raises(BudgetError, match="has paid for a question to these users"):
+        till.paid(asked_of("cells"), charge)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(BudgetError, match="copy of the one"):
+        till.paid(asked_of("cells"), charge)
 
 
 def test_a_till_takes_planned_charges_alone_and_a_desk_replaced_rows():
