@@ -1,6 +1,6 @@
 # make setup   builds .venv and compiles the kernels
 # make demo    clusters a public data set at several epsilons; writes demo-output/
-# make test    all tests, slow statistical ones too, and a quarter of the forms of long matrices; those of Spark where Java is found
+# make test    all tests, slow statistical ones too, and a sixth of the forms of long matrices; those of Spark where Java is found
 # make matrix  the tests with all forms of long matrices: before a release, and after a change that they could see
 # make lint    ruff and mypy
 # make check   lint, and the tests that find most mistakes: after each edit
@@ -27,7 +27,7 @@ demo: setup
 	$(BIN)/python -m spinney demo --out demo-output
 
 test: setup
-	$(BIN)/python -m pytest -n 3 --share 4 -q
+	$(BIN)/python -m pytest -n 3 --share 6 -q
 
 matrix: setup
 	$(BIN)/python -m pytest -n 3 -q

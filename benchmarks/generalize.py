@@ -172,11 +172,11 @@ def baselines(table: Table, best: np.ndarray, power: int) -> dict[str, Any]:
         def parts(self, problem: Any) -> Any:
             return (Summing(problem.kernel, problem.n_features).part("step", Fraction(1)),)
 
-        def run(self, curator: Any, problem: Any, charges: Any, rng: Any) -> Any:
+        def run(self, purse: Any, problem: Any, rng: Any) -> Any:
             start, radii = self.start, np.maximum(2 * widths, 1e-6)  # the floor knows the rows: a bound, not a method
             if start is None:
                 start, radii = problem.domain.center[None, :], np.array([problem.domain.half_diagonal])
-            answer = curator.ask(Sums(start, problem.kernel, radii), charges["step"])
+            answer = purse.ask("step", Sums(start, problem.kernel, radii))
             moves = radii[:, None] * answer.private_vectors / np.maximum(answer.private_weights, 1)[:, None]
             centers = problem.domain.clip(start + moves)
             centers = np.vstack([centers, np.repeat(centers[:1], problem.k - len(centers), axis=0)])

@@ -163,6 +163,9 @@ def parts_of(release: Any) -> dict[str, str]:
     """Return a digest of each field of a release."""
     record = {name: value for name, value in release.to_dict().items() if name not in LEFT_OUT}
     record |= {f"parameters.{name}": value for name, value in record.pop("parameters", {}).items()}  # a new one is a new field
+    families = [{name: value for name, value in one.items() if name == "family"} for one in record["mechanisms"]]
+    plain = [{name: value for name, value in one.items() if name != "family"} for one in record["mechanisms"]]
+    record |= {"mechanisms": plain} | ({"families": families} if any(families) else {})  # format 2 has none
     return {name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12] for name, value in record.items()}
 
 

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.problem import Algorithm, Charges, SiteProblem
+from spinney.algorithms.problem import Algorithm, SiteProblem
 from spinney.algorithms.site_hst import ask_tree
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -98,10 +99,10 @@ class SearchOnTree(LocalSearch):
 
     made: MetricHST | None = None
 
-    def _first(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: Any) -> IntArray:
+    def _first(self, purse: Purse, problem: SiteProblem, rng: Any) -> IntArray:
         if self.start != "hst" or self.made is None:
-            return super()._first(curator, problem, charges, rng)
-        return search_medoids(problem.space, self.made, ask_tree(curator, self.made, charges, self.levels), problem.k)
+            return super()._first(purse, problem, rng)
+        return search_medoids(problem.space, self.made, ask_tree(purse, self.made, self.levels), problem.k)
 
 
 def run(
@@ -117,10 +118,9 @@ def run(
     """Run an algorithm and return what it visited."""
     existing = np.empty(0, dtype=np.int64)
     problem = SiteProblem(k=k, power=1, space=space, existing=existing, budget=Budget.of(epsilon, delta), unit=Unit())
-    charges = algorithm.plan(problem)
     public, noise = np.random.SeedSequence(seed).generate_state(2).tolist()
     source = SeededSource(noise)
     backend = DemandBackend(rows, problem.ground, problem.unit, source.key)
-    gate = curator(backend, problem.unit, FitLedger(problem.budget, charges), source)
-    result = algorithm.run(gate, problem, {charge.name: charge for charge in charges}, np.random.default_rng(public))
+    gate = curator(backend, problem.unit, FitLedger(problem.budget, algorithm.plan(problem)), source)
+    result = algorithm.run(Purse(gate), problem, np.random.default_rng(public))
     return gate.path or Path((result.centers,), 0)

@@ -106,12 +106,13 @@ def test_a_stored_release_is_verified_and_shown_on_every_page(version, name, tmp
 
 
 def test_every_kind_of_release_is_stored():
-    """Of format 2, the kinds, algorithms, questions and mechanisms that there are: a new one is stored when it comes."""
+    """Of format 2, the kinds, algorithms, questions and mechanisms that there are, of format 3 when its version is there."""
     records = [json.loads((STORED / version / f"{name}.json").read_text()) for version, name in RELEASES if version != "0.1.0"]
-    assert {one["format"] for one in records} == {reader.format for reader in READERS.values()}
-    of_points = {one["algorithm"] for one in records if one["format"] == Release.format}
+    kinds = {reader: reader.format.rpartition("/")[0] for reader in READERS.values()}
+    assert {one["format"] for one in records} == {f"{kind}/2" for kind in kinds.values()}
+    of_points = {one["algorithm"] for one in records if one["format"] == f"{kinds[Release]}/2"}
     assert of_points >= set(HOMES["points"]) | set(HOMES["users"]) | {"one-cluster"}
-    assert {one["algorithm"] for one in records if one["format"] == SiteRelease.format} >= set(HOMES["sites"])
+    assert {one["algorithm"] for one in records if one["format"] == f"{kinds[SiteRelease]}/2"} >= set(HOMES["sites"])
     mechanisms = schema()["$defs"]
     asked = {part["question"] for one in records for part in one["mechanisms"]}
     assert asked >= set(mechanisms["charge"]["properties"]["question"]["enum"])

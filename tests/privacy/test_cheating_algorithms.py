@@ -10,6 +10,7 @@ import logging
 import math
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 
@@ -17,11 +18,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
+from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.problem import Algorithm, Result
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget, remembered
@@ -494,7 +496,7 @@ def test_nothing_that_holds_rows_or_charges_can_be_copied_or_stored():
         def persistent_id(self, value):
             seen.append(value)
 
-    for held in (curator, curator.ledger, curator.within(plane())):
+    for held in (curator, curator.ledger, curator.within(plane()), Purse(curator), Purse(curator).within(plane())):
         memo = {}
         for copied in (copy.copy, lambda value, memo=memo: copy.deepcopy(value, memo), pickle.dumps):
             with pytest.raises(TypeError, match="neither copied nor stored"):
@@ -627,3 +629,241 @@ class Spying(Changing):
 def test_a_space_that_listens_while_an_algorithm_asks_hears_nothing():
     PrivateKMedoids(1, epsilon=1.0, space=space_of(), algorithm=Spying(False)).fit(DEMAND)
     assert SECRETS == []
+
+
+def purse_of(*names, question="counts"):
+    """Return a purse with equal pure charges of these names, and its ledger."""
+    charges = tuple(Charge(name, question, Measure.PURE, Fraction(1, len(names))) for name in names)
+    source = SeededSource(0)
+    ledger = FitLedger(Budget.of(1.0), charges)
+    return Purse(Curator(MemoryBackend(ROWS, Ground(plane()), UNIT, source.key), UNIT, ledger, source)), ledger
+
+
+class Lying(str):
+    """Another name, which says that it is any."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return hash("one")
+
+
+@pytest.mark.parametrize("name", [Lying("two"), Lying("one"), b"one", None, ("one",), 0])
+def test_a_name_that_is_no_plain_text_pays_for_nothing(name):
+    purse, ledger = purse_of("one", "two")
+    for cheat in (
+        lambda: purse.ask(name, Counts(Whole())),
+        lambda: purse.pass_on(name, "two"),
+        lambda: purse.pass_on("two", name),
+        lambda: purse.preview(Counting(), name),
+        lambda: purse.measure(name),
+    ):
+        with pytest.raises(BudgetError):
+            cheat()
+    assert name not in purse
+    assert (purse.names, ledger.entries) == (("one", "two"), ())
+
+
+@pytest.mark.parametrize(
+    "name", ["ask", "preview", "pass_on", "curator", "charges", "unit", "ground", "names", "within", "open", "__class__", "new"]
+)
+def test_nothing_can_be_set_on_a_purse(name):
+    purse, _ = purse_of("one")
+    for put_on in (setattr, object.__setattr__):
+        with pytest.raises((AttributeError, TypeError)):
+            put_on(purse, name, steal)
+    assert not hasattr(purse, "__dict__")
+
+
+def test_what_a_purse_hands_out_can_be_changed_without_effect():
+    purse, ledger = purse_of("one", "two")
+    purse.charges["one"] = purse.charges["two"]
+    put(purse.charges["one"], "amount", Fraction(100))
+    put(purse.unit, "max_rows", 1)
+    put(purse.ground.domain, "upper", np.full(2, 9.0))
+
+    class Own(Counting):
+        def noise(self, charge, unit):
+            put(charge, "amount", Fraction(100))
+            put(unit, "max_rows", 1)
+
+    purse.preview(Own(), "one", "two")
+    answer = purse.ask("one", Counts(Whole()))
+    assert answer.noise == Counting().noise(Charge("one", "counts", Measure.PURE, Fraction(1, 2)), UNIT)
+    assert ledger.epsilon == Fraction(1, 2)
+
+
+class Generous(Purse):
+    """Says that everything is open, and that all of it pays."""
+
+    def __contains__(self, name):
+        return True
+
+    @property
+    def names(self):
+        return ("one", "two", "three")
+
+    @property
+    def charges(self):
+        return {name: Charge(name, "counts", Measure.PURE, Fraction(100)) for name in self.names}
+
+    def _check_open(self, *names):
+        pass
+
+    def _paying(self, names, question):
+        return [Charge(name, "counts", Measure.PURE, Fraction(1, 2)) for name in ("one", "two")]
+
+
+def test_a_class_of_its_own_and_a_second_purse_spend_no_more_than_the_plan():
+    purse, ledger = purse_of("one", "two")
+    generous, second = Generous(purse.curator), Purse(purse.curator)
+    generous.ask("one", Counts(Whole()))
+    assert ledger.epsilon == 1
+    for cheat in (generous, second, purse):
+        for name in ("one", "two"):
+            with pytest.raises((BudgetError, KeyError)):
+                cheat.ask(name, Counts(Whole()))
+        with pytest.raises(BudgetError):
+            cheat.curator.ask(Counts(Whole()), cheat.charges["one"])
+    assert [charge.name for charge in ledger.entries] == ["one + two"]
+
+
+def test_pockets_of_another_purse_pay_for_nothing_here():
+    (rich, _), (purse, ledger) = purse_of("one"), purse_of("one", "two", "three")
+    with pytest.raises(BudgetError, match="no open charge"):
+        Purse(purse.curator, rich._pockets).ask("one", Counts(Whole()))
+    assert ledger.entries == ()
+
+
+def test_no_view_asks_what_another_one_passed_on_or_spent():
+    purse, ledger = purse_of("one", "two", "three")
+    view = purse.within(plane())
+    purse.pass_on("one", "two")
+    for cheat in (lambda: view.ask("one", Counts(Whole())), lambda: view.pass_on("one", "three")):
+        with pytest.raises(BudgetError, match="neither spent nor passed on"):
+            cheat()
+    view.ask("two", Counts(Whole()))
+    for asked in (purse, view, purse.near(CENTERS, np.array([0])), purse.projected(np.eye(2), plane())):
+        with pytest.raises(BudgetError, match="neither spent nor passed on"):
+            asked.ask("two", Counts(Whole()))
+    assert [charge.name for charge in ledger.entries] == ["one + two"]
+
+
+def test_charges_that_were_passed_on_and_asked_beside_the_purse_pay_once():
+    purse, ledger = purse_of("one", "two")
+    purse.pass_on("one", "two")
+    purse.curator.ask(Counts(Whole()), purse.charges["one"])
+    with pytest.raises(BudgetError, match="Only open charges"):
+        purse.ask("two", Counts(Whole()))
+    assert [charge.name for charge in ledger.entries] == ["one"]
+
+
+def test_no_question_is_asked_through_a_purse_while_another_one_is_answered():
+    purse, ledger = purse_of("one", "two", "three")
+    purse.pass_on("three", "two")
+    seen = []
+
+    class Handler(logging.Handler):
+        def emit(self, record):
+            with pytest.raises(BudgetError, match="neither spent nor passed on"):
+                purse.ask("one", Counts(Whole()))
+            with pytest.raises(BudgetError, match="neither spent nor passed on"):
+                purse.pass_on("two", "one")
+            with pytest.raises(RuntimeError, match="after it"):
+                purse.within(plane()).ask("two", Counts(Whole()))
+            seen.append(record)
+
+    logger, handler = logging.getLogger("spinney"), Handler()
+    logger.addHandler(handler)
+    before = logger.level
+    logger.setLevel(logging.DEBUG)
+    try:
+        purse.ask("one", Counts(Whole()))
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+    assert seen
+    purse.ask("two", Counts(Whole()))
+    assert [charge.name for charge in ledger.entries] == ["one", "two + three"]
+
+
+@pytest.mark.parametrize("question", ["counts", "sums"])
+def test_many_threads_spend_each_charge_once(question):
+    names = [f"p{i}" for i in range(12)]
+    purse, ledger = purse_of(*names, question=question)
+
+    def cheat(thread):
+        rng = np.random.default_rng(thread)
+        for _ in range(60):
+            one, other = (names[i] for i in rng.integers(0, len(names), 2))
+            with suppress(BudgetError):
+                if rng.uniform() < 0.3:
+                    purse.pass_on(one, other)
+                elif rng.uniform() < 0.3:
+                    purse.preview(Counting(), other, one)
+                else:
+                    purse.within(plane()).ask(one, Counts(Whole()))
+
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(cheat, thread) for thread in range(8)]:
+            done.result()
+    spent = [name for charge in ledger.entries for name in charge.name.split(" + ")]
+    assert len(set(spent)) == len(spent)
+    assert sum(charge.amount for charge in ledger.entries) == Fraction(len(spent), 12) <= 1
+    assert not set(spent) & set(purse.names)
+
+
+KEPT = []
+
+
+class Hoarding(Changing):
+    """Keeps its purse, and leaves a charge open."""
+
+    def parts(self, problem):
+        return tuple(Counting().part(name, Fraction(1, 4)) for name in ("one", "two", "three", "four"))
+
+    def run(self, purse, problem, rng):
+        KEPT.append(purse)
+        purse.pass_on("two", "three")
+        answer = purse.ask("one", Counts(Whole()))
+        return Result(np.zeros((1, 2)), answer.private_counts, answer.noise, CENTERS[:0], np.empty(0))
+
+
+def test_a_purse_that_is_kept_beyond_its_fit_spends_no_more_than_was_charged(tmp_path):
+    ledger = Ledger(tmp_path / "ledger", 1.0)
+    release = PrivateKMeans(1, epsilon=1.0, bounds=(0, 1), algorithm=Hoarding(False)).fit(ROWS, ledger=ledger).release_
+    purse = KEPT.pop()
+    assert (ledger.spent, release.epsilon) == (1.0, 0.25)  # the whole plan was charged before anything was asked
+    for name in purse.names:
+        purse.ask(name, Counts(Whole()))
+    with pytest.raises(BudgetError):
+        purse.ask("one", Counts(Whole()))
+    assert purse.curator.ledger.epsilon == 1
+    assert release.epsilon == 0.25
+
+
+def test_a_purse_in_a_copy_of_the_process_spends_nothing(monkeypatch):
+    purse, ledger = purse_of("one")
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(BudgetError, match="copy of the one"):
+        purse.ask("one", Counts(Whole()))
+    assert ledger.entries == ()
+
+
+def test_the_kind_of_a_preview_is_handed_nothing_that_can_be_spent():
+    purse, ledger = purse_of("one", "two")
+
+    class Asking(Counting):
+        question = Lying("counts")
+
+    class Nosy(Counting):
+        def noise(self, charge, unit):
+            SEEN.append(purse.curator.ask(Counts(Whole()), charge))
+
+    SEEN = []
+    with pytest.raises(TypeError, match="by a text"):
+        purse.preview(Asking(), "one")
+    with pytest.raises(BudgetError, match="no open charge"):
+        purse.preview(Nosy(), "one", "two")
+    assert (SEEN, ledger.entries) == ([], ())

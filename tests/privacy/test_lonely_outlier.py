@@ -105,6 +105,7 @@ def test_lonely_outlier_shows_no_more_than_epsilon(audited, alarm):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["tree", "lloyd", "hst"], indirect=True)  # the fault is in questions, which all algorithms share
+@pytest.mark.matrix
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(case, monkeypatch):
     private = counts.privatize
 

@@ -105,7 +105,33 @@ def test_no_answer_makes_a_fit_raise_or_warn(outcome, space, case, monkeypatch):
     check(fit(model.set_params(**case.asked), rows, outcome, seed, monkeypatch), domain, 3)
 
 
-@pytest.mark.parametrize("inner", ["hst", "lloyd", "moments"])
+@covering("outcome, space, d, is_rich", OUTCOMES, SPACES, [4, 16, 40], [False, True])
+@pytest.mark.matrix
+def test_no_answer_makes_a_step_of_the_default_raise_or_warn(outcome, space, d, is_rich, monkeypatch):
+    seed = (list(OUTCOMES).index(outcome) + list(SPACES).index(space)) % 4
+    estimator, adjacency, delta = [
+        (PrivateKMeans, "add-remove", 0.0),
+        (PrivateKMedian, "replace", 1e-6),
+        (PrivateKMeans, "replace", 1e-6),
+        (PrivateKMedian, "add-remove", 0.0),
+    ][seed]
+    domain, k = SPACES[space].domain(d), (1, 7)[seed % 2]
+    asked = {"epsilon": 1e6 if is_rich else 1e-3, "delta": delta, "adjacency": adjacency, "tighten": seed == 2}
+    model = estimator(k, bounds=SPACES[space], random_state=seed, **asked)
+    check(fit(model, domain.sample(30 * seed, np.random.default_rng(seed)), outcome, seed, monkeypatch), domain, k)
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("d", [1, 3, 6])
+def test_no_answer_makes_the_count_of_clusters_raise_or_warn(outcome, d, monkeypatch):
+    for delta in (0.0, 1e-6):
+        model = PrivateKMeans("auto", max_clusters=6, epsilon=1.0, delta=delta, bounds=(-1, 1), random_state=0)
+        release = fit(model, np.zeros((40, d)), outcome, 3, monkeypatch)
+        assert 1 <= len(release.centers) <= 6
+        check(release, Box(-1, 1).domain(d), len(release.centers))
+
+
+@pytest.mark.parametrize("inner", ["hst", "lloyd", "tree"])
 @pytest.mark.parametrize("outcome", ["one barely", "any size"])
 @pytest.mark.parametrize("space", ["narrow", "wide ball", "far"])
 def test_no_box_makes_an_algorithm_inside_it_raise_or_warn(inner, outcome, space, monkeypatch):

@@ -12,11 +12,9 @@ from cases import ASKED, CASES
 import spinney.questions.counts
 from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms import descent, starts
 from spinney.algorithms.lloyd import Lloyd
 from spinney.audit import compare, record, replay, replay_pairs, table_pairs
 from spinney.curators.gate import Curator
-from spinney.privacy.charges import Measure
 from spinney.privacy.pricing import Unit
 
 
@@ -61,52 +59,48 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(estimator, ca
         assert name != "no rows" or found.beyond  # not neighbors: an audit that never complains would show nothing
 
 
-@pytest.mark.parametrize(
-    ("estimator", "adjacency", "delta"),
-    [
-        (PrivateKMeans, "add-remove", 1e-6),
-        (PrivateKMeans, "replace", 0.0),
-        (PrivateKMedian, "add-remove", 0.0),
-        (PrivateKMedian, "replace", 1e-6),
-    ],
-)
-def test_which_reading_of_a_summary_is_trusted_follows_the_rows_through_answers_alone(monkeypatch, estimator, adjacency, delta):
-    monkeypatch.setattr(starts, "RESTS", 2.0)
-    monkeypatch.setattr(starts, "WORST", 1e9)  # both readings are compared always, ...
-    monkeypatch.setattr(starts, "TELLS", 1e9)  # ... and two starts
-    rows, model = rows_of(5), estimator(6, epsilon=9.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, algorithm="tree")
-    first = record(model, rows)
-    assert first.seen["error"] is None
-    assert [asked.name for asked in first.questions].count("cost") == 2
-    for name, near in others(rows).items():
-        found = compare(first, record(model, near, source=first.frozen()))
-        assert found.visible == ()
-        neighbors = {"one row replaced"} if adjacency == "replace" else {"one row fewer", "one far row more"}
-        assert name not in neighbors or found.beyond == ()
-    pairs = list(table_pairs(np.full(5, -1.0), np.full(5, 1.0), Unit(adjacency, 1), 5))
-    assert replay_pairs(model, pairs).faults == ()
-    assert any("less than its charge pays for" in fault for fault in replay_pairs(model, pairs, factor={"cost": 0.5}).faults)
+#: Without steps, with steps, and with many columns; a budget for no summary, for one step of some centers, and for several.
+STEPPED = [3, 4, 9, 16, 40]
 
 
-@covering("d, estimator, adjacency, delta", [5, 12, 20], [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6])
+@covering(
+    "d, epsilon, estimator, adjacency, delta", STEPPED, [0.05, 1.0, 9.0], [PrivateKMeans, PrivateKMedian],
+    ["add-remove", "replace"], [0.0, 1e-6],
+)  # fmt: skip
 @pytest.mark.matrix
-def test_how_many_steps_are_taken_follows_the_rows_through_answers_alone(d, monkeypatch, estimator, adjacency, delta):
-    monkeypatch.setattr(descent, "LEAST_UNDECIDED", 0.0)
-    monkeypatch.setattr(descent, "MOST_LOST", dict.fromkeys(Measure, np.inf))  # steps are taken as long as centers move
-    algorithm = "moments" if d == 20 else "tree"
-    model = estimator(3, epsilon=9.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, algorithm=algorithm)
-    rows = rows_of(d)
+def test_whether_a_summary_is_made_and_how_many_steps_are_taken_follows_the_rows_through_answers_alone(
+    d, epsilon, estimator, adjacency, delta
+):
+    model, rows = estimator(5, epsilon=epsilon, delta=delta, bounds=(-1, 1), adjacency=adjacency), rows_of(d)
     first = record(model, rows)
     assert first.seen["error"] is None
-    assert "more 1" in [charge.name for charge in model.fit(rows).release_.charges]
     for name, near in others(rows).items():
-        found = compare(first, record(model, near, source=first.frozen()))
+        source = first.frozen()
+        found = compare(first, record(model, near, source=source))
+        assert source.left == 0
         assert found.visible == ()
         neighbors = {"one row replaced"} if adjacency == "replace" else {"one row fewer", "one far row more"}
         assert name not in neighbors or found.beyond == ()
+
+
+@covering("d, estimator, adjacency, delta", [5, 20], [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], [0.0, 1e-6])
+@pytest.mark.matrix
+def test_steps_with_half_their_noise_are_seen(d, estimator, adjacency, delta):
+    model = estimator(3, epsilon=9.0, delta=delta, bounds=(-1, 1), adjacency=adjacency)
     pairs = list(table_pairs(np.full(d, -1.0), np.full(d, 1.0), Unit(adjacency, 1), 3))
     assert replay_pairs(model, pairs).faults == ()
     assert any("less than its charge pays for" in fault for fault in replay_pairs(model, pairs, factor={"sums": 0.5}).faults)
+
+
+def test_these_budgets_ask_in_different_ways():
+    """Or the tests above would look at one path alone."""
+    ways = set()
+    for epsilon in (0.05, 1.0, 9.0):
+        for rows in (rows_of(9), rows_of(9)[:50]):
+            names = [one.charge.name for one in record(PrivateKMeans(5, epsilon=epsilon, bounds=(-1, 1)), rows).questions]
+            ways.add((any(name.endswith("leaves") for name in names), sum("step" in name for name in names)))
+    assert {True, False} == {is_seen for is_seen, _ in ways}
+    assert len(ways) > 2
 
 
 @covering("asked, adjacency, delta, grouped", ASKED, ["add-remove", "replace"], [0.0, 1e-6], [False, True], indirect=["asked"])
@@ -135,7 +129,7 @@ def test_a_number_of_clusters_that_is_found_follows_the_rows_through_answers_alo
     finding = replay_pairs(model, table_pairs(*corners, Unit("add-remove", 1), 7))
     assert finding.faults == ()
     assert 0.1 < finding.bound <= 1.0
-    for question in {asked.name for asked in first.questions} - ({"cost"} if d > 2 else set()):  # asked where it matters
+    for question in {asked.name for asked in first.questions}:
         halved = replay_pairs(model, table_pairs(*corners, Unit("add-remove", 1), 1), factor={question: 0.5})
         assert any("less than its charge pays for" in fault for fault in halved.faults)
 
@@ -151,9 +145,9 @@ def peeking(monkeypatch, owner, name, peek):
 
 
 def test_replay_would_notice_a_question_that_follows_the_rows(monkeypatch):
-    def peek(self, curator, problem, charges, rng):
-        rng.random(len(curator._rows._rows) % 7)  # public randomness moved by the number of rows
-        return curator, problem, charges, rng
+    def peek(self, purse, problem, rng):
+        rng.random(len(purse.curator._rows._rows) % 7)  # public randomness moved by the number of rows
+        return purse, problem, rng
 
     peeking(monkeypatch, Lloyd, "run", peek)
     model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")
@@ -179,9 +173,9 @@ def test_replay_would_notice_a_box_that_follows_the_rows(monkeypatch):
     ],
 )
 def test_replay_would_notice_a_word_about_the_rows(word, say, monkeypatch):
-    def peek(self, curator, *rest):
-        say(len(curator._rows._rows))
-        return curator, *rest
+    def peek(self, purse, *rest):
+        say(len(purse.curator._rows._rows))
+        return purse, *rest
 
     peeking(monkeypatch, Lloyd, "run", peek)
     model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")

@@ -11,12 +11,13 @@ import spinney.algorithms.coverage
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.occupancy import Occupancy
 from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.reading import Occupancy
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
 from spinney.audit.exact import Explorer
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
@@ -62,10 +63,10 @@ def explored(name, adjacency, epsilon, delta, reach, related=None):
     FitLedger(problem.budget, charges)
 
     def run(curator):
-        return algorithm.run(curator, problem, {charge.name: charge for charge in charges}, np.random.default_rng(0))
+        return algorithm.run(Purse(curator), problem, np.random.default_rng(0))
 
     data = data_sets(4, 3)
-    curators = demand_curators(data, problem.space, unit)
+    curators = demand_curators(data, problem.space, unit, charges)
     explorer = Explorer(run, curators, neighbors(data, related or adjacency), reach, forgets)
     return explorer.losses(), charges
 

@@ -102,9 +102,9 @@ def test_replay_asks_the_same_questions_and_gives_the_same_release(algorithm, ad
 def test_replay_would_notice_a_question_that_follows_the_rows(algorithm, monkeypatch):
     run = type(algorithm).run
 
-    def peek(self, curator, problem, charges, rng):
-        rng.random(int(curator._rows._counts.sum()) % 7)  # public randomness moved by the number of rows
-        return run(self, curator, problem, charges, rng)
+    def peek(self, purse, problem, rng):
+        rng.random(int(purse.curator._rows._counts.sum()) % 7)  # public randomness moved by the number of rows
+        return run(self, purse, problem, rng)
 
     monkeypatch.setattr(type(algorithm), "run", peek)
     # The questions of coverage need no randomness.
@@ -481,6 +481,7 @@ def test_lonely_outlier_shows_no_more_than_epsilon(name, adjacency, alarm):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cells", "hst"])
+@pytest.mark.matrix
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(name, monkeypatch):
     private = counts.privatize
 

@@ -107,6 +107,7 @@ def exact_site_work(backend):
 
 
 @pytest.mark.parametrize("space", ["points", "network", "matrix"])
+@pytest.mark.matrix
 def test_every_number_of_demand_points_gives_the_same_costs_on_all_threads_and_blocks(space, split):
     for size in MANY_SIZES:
         split(1, 2**22)
@@ -197,8 +198,10 @@ def exact_row_work(backend):
     ]
 
 
-def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(split):
-    for size in SIZES:
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.matrix
+def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(split, part):
+    for size in SIZES[part::4]:
         split(1, 2**22)
         expected = exact_row_work(MemoryBackend(ROWS[:size], Ground(DOMAIN), UNIT, key))
         for threads, entries in some_splits(size):

@@ -60,10 +60,10 @@ def test_the_search_meets_large_tables(monkeypatch):
 def test_a_warning_above_a_size_is_seen_though_no_neighbors_lie_on_two_sides_of_it(monkeypatch):
     plain = Lloyd.run
 
-    def run(self, curator, *rest):
-        if len(curator._rows._rows) > 100_000:
+    def run(self, purse, *rest):
+        if len(purse.curator._rows._rows) > 100_000:
             warnings.warn("a large table", stacklevel=2)
-        return plain(self, curator, *rest)
+        return plain(self, purse, *rest)
 
     monkeypatch.setattr(Lloyd, "run", run)
     found = replayed(model(), most=10**6)

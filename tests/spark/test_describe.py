@@ -44,6 +44,7 @@ def put(spark, table, partitions=3):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.matrix
 def test_spark_describes_as_memory_does(spark, grouped):
     table = table_of()
     cap, groups = (2, "person") if grouped else (None, None)
@@ -66,6 +67,7 @@ def test_types_that_hold_no_names_are_refused_before_anything_is_charged(spark):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.matrix
 def test_what_is_asked_and_seen_follows_the_rows_on_spark_through_answers_alone(spark, grouped):
     table = table_of(300)
     cap, groups = (2, "person") if grouped else (None, None)

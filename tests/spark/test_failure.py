@@ -68,6 +68,7 @@ def test_a_kernel_that_fails_tells_nothing(frame_of, monkeypatch):
 
 
 @pytest.mark.parametrize("is_shuffled", [False, True])
+@pytest.mark.matrix
 def test_a_cell_that_an_expression_quotes_is_not_printed(spark, capfd, is_shuffled):
     from pyspark.logger import PySparkLogger
     from pyspark.sql.functions import col

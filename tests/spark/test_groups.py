@@ -48,6 +48,7 @@ def same(model, table, frame):
 
 
 @pytest.mark.parametrize("partitions", [1, 16])
+@pytest.mark.matrix
 def test_partitions_and_order_do_not_matter(spark, partitions):
     model = PrivateKMeans(3, **SETTINGS, max_rows_per_group=3)
     release = same(model, table_of(), put(spark, table_of(), partitions))
@@ -60,12 +61,13 @@ def test_partitions_and_order_do_not_matter(spark, partitions):
     [
         (PrivateKMedian, 3, {"adjacency": "replace", "max_rows_per_group": 2}),
         (PrivateKMeans, 2, {"algorithm": "lloyd", "adjacency": "replace", "delta": 1e-6, "max_rows_per_group": 40}),
-        (PrivateKMeans, 5, {"algorithm": "moments", "max_rows_per_group": 1}),
+        (PrivateKMeans, 5, {"algorithm": "tree", "max_rows_per_group": 1}),
         (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30), "max_rows_per_group": 1000}),
         (PrivateKMeans, 2, {"algorithm": "sample-aggregate", "max_rows_per_group": 3}),
         (PrivateKMedian, 2, {"algorithm": "sample-aggregate", "adjacency": "replace", "max_rows_per_group": 40}),
     ],
 )
+@pytest.mark.matrix
 def test_every_kind_of_fit_gives_the_same(spark, estimator, d, asked):
     same(estimator(3, **(SETTINGS | asked)), table_of(d), put(spark, table_of(d), 4))
 
@@ -84,6 +86,7 @@ def test_singles_and_plans_that_spark_does_not_adapt(spark):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.matrix
 def test_files_give_what_spark_and_memory_give(spark, tmp_path, kind):
     table = table_of(2, 500)
     model = PrivateKMeans(3, **SETTINGS, max_rows_per_group=2)
@@ -108,6 +111,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.matrix
 def test_names_of_every_type_are_those_of_memory(spark, kind):
     rng = np.random.default_rng(5)
     rows, people = rows_of(2, 120), rng.integers(0, 4, 120)
@@ -134,6 +138,7 @@ def test_nobody_has_a_name(spark):
 
 
 @pytest.mark.parametrize("kind", ["date", "timestamp", "array<string>", "struct<a:string>", "map<string,string>"])
+@pytest.mark.matrix
 def test_columns_that_hold_no_names_are_refused(spark, kind):
     model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2)
     with pytest.raises(ParameterError, match="must hold names"):
@@ -213,6 +218,7 @@ def test_the_key_is_in_no_text_of_what_executors_get():
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 1000])
+@pytest.mark.matrix
 def test_a_stream_of_sorted_rows_keeps_what_memory_keeps(size):
     import pyarrow as pa
 

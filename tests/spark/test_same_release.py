@@ -27,6 +27,7 @@ def in_memory():
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 9])  # up to four messages go straight to the driver
+@pytest.mark.matrix
 def test_partitions_do_not_matter(frame_of, in_memory, partitions):
     frame = frame_of(rows_of(3), partitions, ["x", "y", "a.b"])
     release = PrivateKMeans(4, **SETTINGS).fit(frame).release_
@@ -39,7 +40,7 @@ def test_partitions_do_not_matter(frame_of, in_memory, partitions):
     [
         (PrivateKMedian, 3, {"adjacency": "replace"}),
         (PrivateKMeans, 12, {"delta": 1e-6}),
-        (PrivateKMeans, 5, {"algorithm": "moments", "delta": 1e-6, "adjacency": "replace"}),
+        (PrivateKMeans, 5, {"algorithm": "tree", "delta": 1e-6, "adjacency": "replace"}),
         (PrivateKMedian, 2, {"algorithm": "hst", "adjacency": "replace"}),
         (PrivateKMedian, 4, {"algorithm": HST(projection=2)}),
         (PrivateKMeans, 3, {"algorithm": HST(projection=2, repairs=2, slack=1.0), "adjacency": "replace"}),
@@ -62,6 +63,7 @@ def test_every_algorithm_gives_the_same(frame_of, estimator, d, asked):
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.matrix
 def test_missing_infinite_and_far_values_are_read_alike(frame_of, adjacency):
     rows = rows_of(2, 600)
     rows[::7, 0], rows[::11, 1], rows[::13, 1], rows[::17, 0] = np.nan, np.inf, 1e300, -5.0

@@ -9,6 +9,7 @@ from spinney._lazy import lazily
 if TYPE_CHECKING:
     from spinney.algorithms.balcan import Balcan
     from spinney.algorithms.coverage import Coverage
+    from spinney.algorithms.default import Tree
     from spinney.algorithms.hst import HST
     from spinney.algorithms.k_variates import KVariates
     from spinney.algorithms.local_search import LocalSearch
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from spinney.algorithms.sample_aggregate import SampleAggregate
     from spinney.algorithms.site_hst import SiteHST
     from spinney.algorithms.stable import Stable
-    from spinney.algorithms.tree import Tree
 
 __all__ = [
     "HST",
@@ -58,6 +58,6 @@ __getattr__, __dir__ = lazily(
         "SiteHST": "spinney.algorithms.site_hst",
         "SiteProblem": "spinney.algorithms.problem",
         "Stable": "spinney.algorithms.stable",
-        "Tree": "spinney.algorithms.tree",
+        "Tree": "spinney.algorithms.default",
     },
 )

@@ -26,10 +26,10 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.candidates import Candidates, ask_candidates, default_dimensions, grid_parts
-from spinney.algorithms.polish import ask_rings, polish
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.step import ask_distances, move
 from spinney.constraints import check, integer
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.choose import Choose, Choosing, Sets, Swaps
 from spinney.questions.counts import Counting, Counts
@@ -88,28 +88,25 @@ class Balcan(Algorithm):
             Counting().part("sizes", shares["sizes"]),
         )
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        found = ask_candidates(curator, problem, charges, self._dimensions(problem), rng)
-        centers = self._searched(curator, problem, charges, found, rng)
-        rings = ask_rings(curator, problem, centers, charges["radii"])
-        step = polish(curator, problem, centers, rings, charges["means"])
-        sizes = curator.ask(Counts(Rings(step.centers)), charges["sizes"])
+        found = ask_candidates(purse, problem, self._dimensions(problem), rng)
+        centers = self._searched(purse, problem, found, rng)
+        step = move(purse, problem, centers, ask_distances(purse, problem, centers, "radii"), "means")
+        sizes = purse.ask("sizes", Counts(Rings(step.centers)))
         full = found.weights > 0
         points = problem.domain.clip(found.points[full])
         released = np.maximum(sizes.private_counts, 0), sizes.noise, points, found.weights[full]
         return Result(step.centers, *released, margins=step.margins)
 
-    def _searched(
-        self, curator: Curator, problem: PointProblem, charges: Charges, found: Candidates, rng: np.random.Generator
-    ) -> FloatArray:
+    def _searched(self, purse: Purse, problem: PointProblem, found: Candidates, rng: np.random.Generator) -> FloatArray:
         """Return the candidates that the private local search ends at."""
         space, none = found.space, np.empty(0, dtype=np.int64)
         weights = found.weights if found.weights.any() else np.ones(len(found.weights))
         visited = [seed_medoids(Service.of(space, weights, problem.power), problem.k, rng, none, TRIALS)]
-        rows = curator.at(space)
+        rows = purse.at(space)
         for i in range(1, self.steps + 1):
             options = Swaps(space, visited[-1], none, problem.power, stay=True)
-            visited.append(options.after(rows.ask(Choose(options), charges[f"swap {i}"])))
-        best = rows.ask(Choose(Sets(tuple(visited), problem.power)), charges["best"])
+            visited.append(options.after(rows.ask(f"swap {i}", Choose(options))))
+        best = rows.ask("best", Choose(Sets(tuple(visited), problem.power)))
         return found.points[visited[best]]

@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import Charges, PointProblem
-from spinney.curators.gate import Curator
+from spinney.algorithms.problem import PointProblem
+from spinney.curators.purse import Purse
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -97,9 +97,7 @@ def _box(domain: Domain, basis: FloatArray, rng: np.random.Generator) -> tuple[F
     return -half * (1 + rng.uniform(0, SHIFT, half.size)), half * (1 + rng.uniform(0, SHIFT, half.size))
 
 
-def ask_candidates(
-    curator: Curator, problem: PointProblem, charges: Charges, dimensions: int, rng: np.random.Generator
-) -> Candidates:
+def ask_candidates(purse: Purse, problem: PointProblem, dimensions: int, rng: np.random.Generator) -> Candidates:
     """Ask for the noisy counts of a grid, level by level, and return the middles of its cells."""
     domain, basis = problem.domain, subspace_of(problem.n_features, dimensions, rng)
     low, high = _box(domain, basis, rng)
@@ -114,7 +112,7 @@ def ask_candidates(
         cells = cells.split(may_split, np.full(places.size, axis), places + basis[axis] @ domain.center)
         lower, upper = _halved(lower, upper, may_split, axis)
         totals, times = (np.concatenate([one[~may_split], np.zeros(2 * places.size)]) for one in (totals, times))
-        answer = curator.ask(Counts(cells), charges[f"level {i}"])
+        answer = purse.ask(f"level {i}", Counts(cells))
         totals, times = totals + answer.private_counts, times + 1  # a cell that is not cut is counted again
         stands_out = answer.private_counts > max(SPLIT_STDS * answer.noise.std, SPLIT_ROWS)
         may_split = largest((times == 1) & stands_out, answer.private_counts, MOST_CELLS - len(cells))
@@ -125,11 +123,11 @@ def ask_candidates(
     return Candidates(lifted, np.concatenate([weights, np.zeros(len(lifted) - len(weights))]))
 
 
-def ask_leaves(curator: Curator, problem: PointProblem, charges: Charges) -> TreeCells:
+def ask_leaves(purse: Purse, problem: PointProblem) -> TreeCells:
     """Ask for the number of rows, ``rows``, and a private tree, ``splits``, and return its leaves."""
-    n = min(max(float(curator.ask(Counts(Whole()), charges["rows"]).private_counts[0]), 0.0), MOST_ROWS)
+    n = min(max(float(purse.ask("rows", Counts(Whole())).private_counts[0]), 0.0), MOST_ROWS)
     threshold = int(max(FINE_LEAF * n, LEAST_ROWS))
-    return curator.ask(Grow(Splits.of(problem.domain), 0, threshold), charges["splits"]).leaves
+    return purse.ask("splits", Grow(Splits.of(problem.domain), 0, threshold)).leaves
 
 
 def _halved(lower: FloatArray, upper: FloatArray, chosen: NDArray[np.bool_], axis: int) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,7 @@ Letters: k sites, n rows, m cells, s the scale of a question's noise.
    seldom ends where a cell does; plain local search finds k sites for it.
 6. ``sizes``     noisy sizes of the chosen sites' cells.
 
-After 2 and 4 noisy counts are read by their likelihood (`spinney.algorithms.occupancy`): each cell has rows with some
+After 2 and 4 noisy counts are read by their likelihood (`spinney.algorithms.reading`): each cell has rows with some
 probability, and an expected count. A coarse cell's probability is the prior of its fine cells. A fine cell that is more likely
 empty is left out, and so is one that may be empty and where the field expects less than the noise. Any other one weighs what the
 field expects. The cost of given sites is a sum over points, so the sites that are best for expected demand are best in
@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.fields import expected_demand
-from spinney.algorithms.occupancy import Occupancy
-from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.reading import Occupancy
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Labels
@@ -90,31 +90,29 @@ class Cells(SiteAlgorithm):
         shares = {"coarse": COARSE, "fine": 1 - COARSE - SIZES, "sizes": SIZES}
         return tuple(Counting().part(name, share) for name, share in shares.items())
 
-    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        cells, weights, shares = release_weights(curator, problem, charges, rng)
+        cells, weights, shares = release_weights(purse, problem, rng)
         demand = spread(problem, cells, weights, shares, rng)
         medoids = solve_medoids(problem.space, demand, problem.k, problem.power, rng, existing=problem.existing).points
-        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
+        sizes = ask_sizes(purse, problem, medoids)
         full = np.flatnonzero(weights)
         return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, cells.seeds[full], weights[full])
 
 
-def release_weights(
-    curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator
-) -> tuple[NestedCells, FloatArray, FloatArray]:
+def release_weights(purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> tuple[NestedCells, FloatArray, FloatArray]:
     """Return fine cells, their private weights, and in which proportion the points of a cell share them."""
     space = problem.space
     if problem.budget.is_infinite:
         cells = NestedCells.carve(space, space.n_points, rng)
-        answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
+        answer = purse.ask("fine", Counts(Labels(cells.labels, len(cells))))
         return cells, answer.private_counts.astype(np.float64), np.ones(space.n_points)
     coarse = NestedCells.carve(space, N_COARSE, rng)
-    of_coarse = curator.ask(Counts(Labels(coarse.labels, len(coarse))), charges["coarse"])
+    of_coarse = purse.ask("coarse", Counts(Labels(coarse.labels, len(coarse))))
     first = Occupancy.of(of_coarse.private_counts, of_coarse.noise)
-    std = curator.preview(Counting(), charges["fine"]).std
+    std = purse.preview(Counting(), "fine").std
     cells = coarse.cut(space, numbers_of_cells(problem, coarse, first, std), rng)
-    answer = curator.ask(Counts(Labels(cells.labels, len(cells))), charges["fine"])
+    answer = purse.ask("fine", Counts(Labels(cells.labels, len(cells))))
     prior = first.has_rows[coarse.labels[cells.seeds]]
     second = Occupancy.of(answer.private_counts, answer.noise, np.clip(prior, DOUBT, 1 - DOUBT))
     is_full = second.has_rows > LIKELY

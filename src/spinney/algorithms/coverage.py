@@ -21,10 +21,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.problem import Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options, nearest_site
 from spinney.constraints import check, real
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -90,15 +90,15 @@ class Coverage(SiteAlgorithm):
         check_options(sum(self.balls(problem).steps) * len(problem.space.candidates), "The algorithm 'coverage'")
         return super().plan(problem)
 
-    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         space = problem.space
-        chosen = np.unique(space.candidates[curator.ask(Cover(self.balls(problem)), charges["cover"])])
-        answer = curator.ask(Counts(Labels(nearest_site(space, chosen), len(chosen))), charges["weights"])
+        chosen = np.unique(space.candidates[purse.ask("cover", Cover(self.balls(problem)))])
+        answer = purse.ask("weights", Counts(Labels(nearest_site(space, chosen), len(chosen))))
         weights = answer.private_counts * (answer.private_counts > answer.noise.std * math.log(len(chosen) + 1))
         mass = np.zeros(space.n_points)
         mass[chosen] = weights if weights.any() else 1.0
         medoids = solve_medoids(space, mass, problem.k, problem.power, rng, existing=problem.existing).points
-        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
+        sizes = ask_sizes(purse, problem, medoids)
         kept = np.flatnonzero(weights)
         return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, chosen[kept], weights[kept].astype(np.float64))

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.margins import COVER, SLACK
-from spinney.algorithms.problem import Algorithm, Charges, Problem
-from spinney.curators.gate import Curator
+from spinney.algorithms.problem import Algorithm, Problem
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.composition import Part
@@ -177,14 +177,14 @@ class Histograms(Algorithm):
         return (*first, Counting(len(problem.columns)).part("bins", rest))
 
     def run(  # type: ignore[override]
-        self, curator: Curator, problem: DescriptionProblem, charges: Charges, rng: np.random.Generator
+        self, purse: Purse, problem: DescriptionProblem, rng: np.random.Generator
     ) -> DescriptionResult:
         """Ask the curator and return what may be released."""
         clusters = problem.clusters
-        rows = curator.ask(Counts(clusters), charges["rows"])
-        persons = curator.ask(Persons(clusters), charges["persons"]) if problem.has_persons else None
-        totals = curator.ask(Totals(clusters, problem.measured), charges["totals"]) if problem.measured.size else None
-        counts = curator.ask(Counts(ClusterBins(clusters, np.array(problem.bins))), charges["bins"])
+        rows = purse.ask("rows", Counts(clusters))
+        persons = purse.ask("persons", Persons(clusters)) if problem.has_persons else None
+        totals = purse.ask("totals", Totals(clusters, problem.measured)) if problem.measured.size else None
+        counts = purse.ask("bins", Counts(ClusterBins(clusters, np.array(problem.bins))))
         told = _Answers(problem, rows.private_counts, rows.noise, counts.private_counts, counts.noise)
         means, margins = told.means(totals)
         return DescriptionResult(

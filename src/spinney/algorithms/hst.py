@@ -29,15 +29,14 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
-from spinney.algorithms.polish import ask_rings, polish
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
 from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
+from spinney.algorithms.step import ask_distances, move
 from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, mean_parts
 from spinney.algorithms.tree_program import Placed, ask_tree
 from spinney.constraints import Constraint, check, is_integer, real
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.levels import LevelCounting
@@ -177,43 +176,41 @@ class HST(Algorithm):
             f"plus {rest}noise and the size of the smallest cells{given} (Cohen-Addad et al., Theorem {theorem})."
         )
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        found, margins = self._found(curator, problem, charges, rng)
+        found, margins = self._found(purse, problem, rng)
         centers = found.centers
         for i in range(1, self.rounds + 1):
-            rings = ask_rings(curator, problem, centers, charges[f"radii {i}"])
+            distances = ask_distances(purse, problem, centers, f"radii {i}")
             if self.median_step == "weiszfeld":
-                step = polish(curator, problem, centers, rings, charges[f"round {i}"])
+                step = move(purse, problem, centers, distances, f"round {i}")
             else:
-                step = move_to_medians(curator, problem, centers, rings.median_radii(), charges, f"round {i}", self.median_step)
+                step = move_to_medians(purse, problem, centers, distances.median_radii(), f"round {i}", self.median_step)
             centers, margins = step.centers, step.margins
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
         released = np.maximum(sizes.private_counts, 0), sizes.noise, found.points, found.weights
         return Result(centers, *released, margins=margins)
 
-    def _found(
-        self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator
-    ) -> tuple[Placed, FloatArray | None]:
+    def _found(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[Placed, FloatArray | None]:
         """Return the centers that the rounds start from, and their margins if they rest on a private step."""
         dimensions = self.dimensions(problem)
         if dimensions is None:
-            return self._placed(curator, problem, charges, rng), None
+            return self._placed(purse, problem, rng), None
         subspace = Subspace.random(problem.domain, dimensions, rng)
-        inside = self._placed(subspace.view(curator), replace(problem, domain=subspace.domain), charges, rng)
-        means = ask_means(curator, problem, subspace.lift(inside.centers), charges)
+        inside = self._placed(subspace.view(purse), replace(problem, domain=subspace.domain), rng)
+        means = ask_means(purse, problem, subspace.lift(inside.centers))
         return Placed(means.centers, problem.domain.clip(subspace.lift(inside.points)), inside.weights), means.margins
 
-    def _placed(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Placed:
+    def _placed(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Placed:
         """Return the centers of the dynamic program, with its repairs."""
         threshold, depth = self.threshold(problem), self.depth(problem)
 
         def grow() -> Splits:
             return Splits.random(problem.domain, depth, rng)
 
-        def ask(rows: Curator, splits: Splits, charge: Charge) -> Placed:
-            return ask_tree(rows, problem, splits, threshold, self.consistent, charge)
+        def ask(rows: Purse, splits: Splits, name: str) -> Placed:
+            return ask_tree(rows, problem, splits, threshold, self.consistent, name)
 
         if not self.repairs:
-            return ask(curator, grow(), charges["tree"])
-        return ask_repaired(curator, problem, charges, self.repairs, float(self.slack), grow, ask)
+            return ask(purse, grow(), "tree")
+        return ask_repaired(purse, problem, self.repairs, float(self.slack), grow, ask)

@@ -22,8 +22,8 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.candidates import ask_leaves
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
-from spinney.curators.gate import Curator
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Splitting
@@ -57,18 +57,18 @@ class KVariates(Algorithm):
             Counting().part("sizes", shares["sizes"]),
         )
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        leaves = ask_leaves(curator, problem, charges)
+        leaves = ask_leaves(purse, problem)
         draws, totals = min(problem.k, MOST_DRAWS), np.zeros(len(leaves))
         centers = np.empty((0, problem.n_features))
         for i, some in enumerate(np.array_split(np.arange(problem.k), draws), start=1):
-            answer = curator.ask(Counts(leaves), charges[f"draw {i}"])
+            answer = purse.ask(f"draw {i}", Counts(leaves))
             totals += answer.private_counts
             weights = np.where(totals > STDS * answer.noise.std * i**0.5, totals / i, 0.0)
             for _ in some:
                 centers = np.vstack([centers, self._drawn(problem, leaves, weights, centers, rng)])
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
         full, points = weights > 0, problem.domain.clip(leaves.middles())
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points[full], weights[full])
 

@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.margins import step_margins
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
-from spinney.curators.gate import Curator
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Rings
@@ -48,7 +48,7 @@ class Lloyd(Algorithm):
         """Return the radius that every round has."""
         return problem.domain.half_diagonal * (1.0 if problem.power == 2 else MEDIAN_RADIUS)
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         centers = domain.sample(k, rng)
@@ -58,13 +58,13 @@ class Lloyd(Algorithm):
                 anchors, radii = middles, np.full(k, domain.half_diagonal)
             else:
                 anchors, radii = centers, np.full(k, MEDIAN_RADIUS * domain.half_diagonal)
-            answer = curator.ask(Sums(centers, problem.kernel, radii, anchors), charges[f"round {i}"])
+            answer = purse.ask(f"round {i}", Sums(centers, problem.kernel, radii, anchors))
             # A cell whose noisy weight does not stand out of the noise keeps its center.
             moves = answer.private_weights > max(answer.noise.weight_std, 1e-9)
             weights = np.where(moves, answer.private_weights, 1.0)
             moved = anchors + radii[:, None] * answer.private_vectors / weights[:, None]
             centers = np.where(moves[:, None], domain.clip(moved), centers)
         margins = np.where(moves[:, None], step_margins(answer, radii), np.nan)
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
         found = np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0)
         return Result(centers, *found, margins=margins)

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.problem import Result, SiteProblem
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
 from spinney.questions.choose import Choose, Choosing, Sets, Swaps
@@ -90,26 +90,26 @@ class LocalSearch(SiteAlgorithm):
             Counting().part("sizes", SIZES),
         )
 
-    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        visited = [self._first(curator, problem, charges, rng)]
+        visited = [self._first(purse, problem, rng)]
         for i in range(1, self.steps + 1):
             options = Swaps(problem.space, visited[-1], problem.existing, problem.power, self.stay)
             if len(options):
-                visited.append(options.after(curator.ask(Choose(options), charges[f"swap {i}"])))
+                visited.append(options.after(purse.ask(f"swap {i}", Choose(options))))
             else:
                 visited.append(visited[-1])
         sets = Sets(tuple(np.concatenate([medoids, problem.existing]) for medoids in visited), problem.power)
-        medoids = visited[curator.ask(Choose(sets), charges["best"])]
-        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
+        medoids = visited[purse.ask("best", Choose(sets))]
+        sizes = ask_sizes(purse, problem, medoids)
         return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
 
-    def _first(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> IntArray:
+    def _first(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> IntArray:
         """Return the sites that the search starts from."""
         space, k = problem.space, problem.k
         if self.start == "hst":
             tree = MetricHST.carved(self.tree, space, rng, self.levels)
-            counts = ask_tree(curator, tree, charges, self.levels)
+            counts = ask_tree(purse, tree, self.levels)
             return search_medoids(space, tree, counts, k, problem.power, problem.existing)
         if self.start == "kmedian++":
             return seed_medoids(Service.of(space, np.ones(space.n_points), problem.power), k, rng, problem.existing)

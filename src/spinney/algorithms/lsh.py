@@ -25,10 +25,9 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.candidates import largest
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
 from spinney.constraints import check, integer
-from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import PlaneCells, Rings
@@ -73,39 +72,37 @@ class LSH(Algorithm):
             Counting().part("sizes", Fraction(SIZES_SHARE, 100)),
         )
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
-        points, weights = self.coreset(curator, problem, charges, rng)
+        points, weights = self.coreset(purse, problem, rng)
         centers = domain.clip(solve(points, weights, k, problem.power, rng, domain.sample(k, rng)).centers)
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
 
-    def coreset(
-        self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
+    def coreset(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return private weighted points: one per leaf whose count stands out of its noise."""
         d = problem.n_features
         normals = rng.uniform(-1, 1, (self.levels, d))
         cells = PlaneCells.root(normals)
-        middle = self._means(curator, problem, cells, charges["middle"])[0][0]
-        length = SPLIT * math.sqrt(d) * curator.preview(Summing("mean", d), charges["sums"]).vector_std
+        middle = self._means(purse, problem, cells, "middle")[0][0]
+        length = SPLIT * math.sqrt(d) * purse.preview(Summing("mean", d), "sums").vector_std
         may_split = np.ones(1, dtype=np.bool_)
         for i in range(1, self.levels + 1):
             old, cut = int((~may_split).sum()), int(may_split.sum())
             cells = cells.split(may_split, np.full(cut, i - 1), np.full(cut, normals[i - 1] @ middle))
-            answer = curator.ask(Counts(cells), charges[f"level {i}"])
+            answer = purse.ask(f"level {i}", Counts(cells))
             # A cell that was not cut before never is.
             lawful = (np.arange(len(cells)) >= old) & (answer.private_counts > max(length, SPLIT_STDS * answer.noise.std))
             may_split = largest(lawful, answer.private_counts, MOST_CELLS - len(cells))
-        points, weights = self._means(curator, problem, cells, charges["sums"])
+        points, weights = self._means(purse, problem, cells, "sums")
         return points[weights > 0], weights[weights > 0]
 
-    def _means(self, curator: Curator, problem: PointProblem, cells: PlaneCells, charge: Charge) -> tuple[FloatArray, FloatArray]:
+    def _means(self, purse: Purse, problem: PointProblem, cells: PlaneCells, name: str) -> tuple[FloatArray, FloatArray]:
         """Return the noisy mean of each cell's rows, and its noisy weight: zero, and the middle, if it does not stand out."""
         domain, radius = problem.domain, problem.domain.half_diagonal
         anchors = np.repeat(domain.center[None, :], len(cells), axis=0)
-        sums = curator.ask(Sums(cells, "mean", np.full(len(cells), radius), anchors), charge)
+        sums = purse.ask(name, Sums(cells, "mean", np.full(len(cells), radius), anchors))
         full = sums.private_weights > max(sums.noise.weight_std, 1e-9)
         weights = np.where(full, sums.private_weights, 0.0)
         steps = full[:, None] * sums.private_vectors / np.where(full, weights, 1.0)[:, None]

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, Charges, Problem, Result
+from spinney.algorithms.problem import Algorithm, Problem, Result
 from spinney.algorithms.sites import check_options
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
@@ -87,7 +87,7 @@ class MaxCoverage(Algorithm):
         (part,) = self.parts(problem)
         return (Charge(part.name, part.question, Measure.PURE, problem.budget.epsilon, problem.budget.delta),)
 
-    def run(self, curator: Curator, problem: CoverProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: CoverProblem, rng: np.random.Generator) -> Result:
         """Ask, and return the choices."""
-        chosen = curator.ask(Cover(problem.family), charges["cover"])
+        chosen = purse.ask("cover", Cover(problem.family))
         return Result(chosen, np.empty(0, np.int64), Noise("none", 0.0), np.empty(0), np.empty(0))

@@ -1,6 +1,6 @@
 """Private medians as a choice: how the centers of a k-median problem are moved toward the medians of their rows.
 
-- ``"weiszfeld"``: one clipped Weiszfeld step (`spinney.algorithms.polish`), the default.
+- ``"weiszfeld"``: one clipped Weiszfeld step (`spinney.algorithms.step`), the default.
 - ``"gradient"``: noisy gradient descent (Bassily, Smith and Thakurta 2014). Equal shares of the charge pay for sums of unit
   vectors toward the rows, steps get shorter, and later points weigh more in the mean that is returned.
 - ``"localized"``: a localized warm start, then noisy gradients (Haghifam, Steinke and Ullman 2024). A cheap first step finds a
@@ -23,12 +23,11 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.margins import least_weight
-from spinney.algorithms.polish import SUPPORT, Moved, shrunk, supported, take_step
-from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.step import Moved, shrunk, take_step
 from spinney.constraints import Constraint, one_of
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.minimize import MOST_BENDS, Minimize, Minimizing
 from spinney.questions.question import Kind
@@ -41,7 +40,6 @@ __all__ = [
     "check_median_step",
     "median_backends",
     "median_parts",
-    "median_support",
     "move_to_medians",
 ]
 
@@ -114,99 +112,82 @@ def _kernel(problem: PointProblem, median_step: str) -> str:
     return problem.kernel if median_step == "weiszfeld" else "mean"
 
 
-def median_support(problem: PointProblem, n: float, charges: Charges, name: str, median_step: str) -> int:
-    """Return how many clusters of equal size, of n rows in all, a step of this name can move; as `supported` does."""
-    paid = [charges[one] for one in _names(name, median_step)]
-    together = Charge(name, paid[0].question, paid[0].measure, sum((one.amount for one in paid), start=Fraction(0)))
-    if median_step != "objective":
-        return supported(problem, n, together)
-    length = problem.n_features * Minimizing(problem.n_features).noise(together, problem.unit).scale
-    return int(np.clip(SUPPORT * n / length, 1, problem.k)) if length > 0 else problem.k
-
-
 def move_to_medians(
-    curator: Curator,
-    problem: PointProblem,
-    centers: FloatArray,
-    radii: FloatArray,
-    charges: Charges,
-    name: str,
-    median_step: str,
+    purse: Purse, problem: PointProblem, centers: FloatArray, radii: FloatArray, name: str, median_step: str
 ) -> Moved:
     """Ask for one step toward the medians of the centers' cells; only a Weiszfeld step tells weights and margins.
 
     Parameters
     ----------
-    curator : Curator
+    purse : Purse
     problem : PointProblem
     centers : array of shape (k, d)
     radii : array of shape (k,)
         Distances within which rows are as good as equally near.
-    charges : dict
     name : str
         Of the step, as `median_parts` had it.
     median_step : str
         One of MEDIAN_STEPS.
     """
-    paid = [charges[one] for one in _names(name, median_step)]
+    paid = _names(name, median_step)
     if median_step == "weiszfeld":
-        return take_step(curator, problem, centers, radii, paid[0])
+        return take_step(purse, problem, centers, radii, name)
     if median_step == "objective":
-        moved = curator.ask(Minimize(centers, radii), paid[0]).private_points
+        moved = purse.ask(name, Minimize(centers, radii)).private_points
     else:
-        cells = _MedianCells(curator, problem, centers, radii)
+        cells = _MedianCells(purse, problem, centers, radii)
         if median_step == "gradient":
             moved = cells.descended(centers, paid, LENGTH * radii, None)
         else:
             warm = cells.warmed(paid[: len(WARM)])
             moved = cells.descended(warm, paid[len(WARM) :], LOCAL_LENGTH * radii / 2, radii)
-    return Moved(problem.domain.clip(moved), np.ones(len(centers)), np.full(centers.shape, np.nan), np.nan)
+    return Moved(problem.domain.clip(moved), np.ones(len(centers)), np.full(centers.shape, np.nan))
 
 
 @dataclass(frozen=True)
 class _MedianCells:
     """The cells of public centers, whose medians are looked for."""
 
-    curator: Curator
+    purse: Purse
     problem: PointProblem
     centers: FloatArray
     radii: FloatArray
 
-    def _gradient(self, at: FloatArray, charge: Charge) -> tuple[FloatArray, FloatArray]:
+    def _gradient(self, at: FloatArray, name: str) -> tuple[FloatArray, FloatArray]:
         """Return the noisy mean of unit vectors from points toward the rows of their cells, and the variances of its noise.
 
         A cell whose noisy size does not stand out of its noise has a mean of nothing, and stays where it is.
         """
-        answer = self.curator.ask(Sums(self.centers, "mean", self.radii, at), charge)
+        answer = self.purse.ask(name, Sums(self.centers, "mean", self.radii, at))
         weights = np.maximum(answer.private_weights, least_weight(answer.noise))
         vectors = np.where((answer.private_weights >= weights)[:, None], answer.private_vectors, 0.0)
         return vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2
 
-    def warmed(self, charges: Sequence[Charge]) -> FloatArray:
+    def warmed(self, names: Sequence[str]) -> FloatArray:
         """Return points nearer to the medians: each step is shrunk by its noise, and half as long as the one before."""
         at, reach = self.centers, LENGTH * self.radii
-        for charge in charges:
-            mean, variances = self._gradient(at, charge)
+        for name in names:
+            mean, variances = self._gradient(at, name)
             at, reach = self.problem.domain.clip(at + reach[:, None] * shrunk(mean, variances)), reach / 2
         return at
 
-    def descended(self, start: FloatArray, charges: Sequence[Charge], reach: FloatArray, ball: FloatArray | None) -> FloatArray:
+    def descended(self, start: FloatArray, names: Sequence[str], reach: FloatArray, ball: FloatArray | None) -> FloatArray:
         """Return the mean of the points of a noisy gradient descent, later ones weighing more, shrunk by its noise.
 
         Parameters
         ----------
         start : array of shape (k, d)
-        charges : sequence of Charge
-            One for each gradient.
+        names : sequence of str
+            Of the charges, one for each gradient.
         reach : array of shape (k,)
             The length of the first step.
         ball : array of shape (k,), optional
             How far from the start points stay.
         """
-        weights = np.arange(1.0, len(charges) + 1) / (len(charges) * (len(charges) + 1) / 2)
+        weights = np.arange(1.0, len(names) + 1) / (len(names) * (len(names) + 1) / 2)
         at, moved, noise = start, np.zeros_like(start), np.zeros(len(start))
-        for place, charge in enumerate(charges):
-            mean, variances = self._gradient(at, charge)
+        for place, name in enumerate(names):
+            mean, variances = self._gradient(at, name)
             length = reach / np.sqrt((place + 1) * (1 + CAUTION * self.problem.n_features * variances))
             offset = at + length[:, None] * mean - start
             if ball is not None:

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.polish import take_step
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
-from spinney.algorithms.tree import Tree
-from spinney.curators.gate import Curator
+from spinney.algorithms.default import Tree
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.step import take_step
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -113,13 +113,13 @@ class OneClusterSearch(Algorithm):
         first = Tree().parts(replace(problem, k=self.candidates))
         return (*(replace(part, share=part.share * rest) for part in first), *own)
 
-    def run(self, curator: Curator, problem: BallProblem, charges: Charges, rng: np.random.Generator) -> BallResult:
+    def run(self, purse: Purse, problem: BallProblem, rng: np.random.Generator) -> BallResult:
         """Ask the curator and return what may be released."""
-        found = Tree().run(curator, replace(problem, k=self.candidates), charges, rng)
+        found = Tree().run(purse, replace(problem, k=self.candidates), rng)
         edges = ball_edges(problem.domain)
         balls = []
-        for i, center in enumerate(self._centers(curator, problem, charges, found, edges), start=1):
-            answer = curator.ask(Counts(Rings(center[None, :], edges)), charges[f"ball {i}"])
+        for i, center in enumerate(self._centers(purse, problem, found, edges), start=1):
+            answer = purse.ask(f"ball {i}", Counts(Rings(center[None, :], edges)))
             balls.append(_Reach.of(center, answer.private_counts[0, :-1].astype(np.float64), answer.noise, problem.wanted))
         best = min(balls, key=lambda ball: ball.place)
         last = min(best.place, len(edges) - 1)
@@ -129,18 +129,18 @@ class OneClusterSearch(Algorithm):
         return BallResult(*shared, radius=float(edges[last]), count=count, rings=last + 1)
 
     def _centers(
-        self, curator: Curator, problem: BallProblem, charges: Charges, found: Result, edges: FloatArray
+        self, purse: Purse, problem: BallProblem, found: Result, edges: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return three released centers to try."""
         centers: FloatArray = found.centers
-        spread = curator.ask(Counts(Rings(centers, edges)), charges["spread"])
+        spread = purse.ask("spread", Counts(Rings(centers, edges)))
         private_counts = spread.private_counts[:, :-1].astype(np.float64)
         balls = [_Reach.of(c, own, spread.noise, problem.wanted) for c, own in zip(centers, private_counts, strict=True)]
         # The number wanted may be spread over candidates: then those reach no radius, and the largest of them is taken.
         order = sorted(range(len(balls)), key=lambda j: (balls[j].place, -private_counts[j].sum()))
         largest = int(np.argmax(private_counts.sum(axis=1)))
         places = np.array([min(ball.place, len(edges) - 1) for ball in balls])
-        moved = take_step(curator, problem, centers, edges[places], charges["center"]).centers
+        moved = take_step(purse, problem, centers, edges[places], "center").centers
         points = np.concatenate([found.summary_points, centers])
         weights = np.concatenate([found.summary_weights, np.zeros(len(centers))])
         starts = np.concatenate([centers, found.summary_points[np.argsort(-found.summary_weights)[:STARTS]]])

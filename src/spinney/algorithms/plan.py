@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from spinney._lazy import above
+from spinney.algorithms.forecast import Forecast
 from spinney.algorithms.margins import COVER
-from spinney.algorithms.problem import MORE, PointProblem, Problem, planned
+from spinney.algorithms.problem import PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, total_epsilon
+from spinney.questions.question import Kind
 from spinney.questions.sums import RADIUS_STEPS, Summing
 from spinney.spaces.box import FloatArray
 from spinney.spaces.columns import Column
@@ -64,16 +66,23 @@ class Plan:
         """Return the noise that a charge buys, as the question's kind knows it."""
         return self.parts[charge.name].kind.noise(charge, self.problem.unit)
 
-    def _last_step(self) -> Charge | None:
-        """Return what the last step is paid with if none of those that may come before it are taken; None if there is none."""
-        sums = [place for place, charge in enumerate(self.charges) if isinstance(self.parts[charge.name].kind, Summing)]
-        if not sums:
-            return None
-        first = last = sums[-1]
-        while first and self.charges[first - 1].name in MORE:
-            first -= 1
-        amounts = [charge.amount for charge in self.charges[first : last + 1]]
-        return replace(self.charges[last], amount=sum(amounts[1:], start=amounts[0]))
+    def preview(self, kind: Kind, *names: str) -> Any:
+        """Return the noise that a question of this kind would have if these charges paid for it together."""
+        paying = [charge for charge in self.charges if charge.name in names]
+        amount = sum((charge.amount for charge in paying[1:]), start=paying[0].amount)
+        return kind.noise(replace(paying[-1], amount=amount), self.problem.unit)
+
+    def forecast(self, n_guess: int) -> Forecast | None:
+        """Return what the algorithm knows of its last step if there are so many rows; else the last sum is that."""
+        known = getattr(self.algorithm, "forecast", None)  # someone's own algorithm may have none
+        found: Forecast | None = known(self.problem, self.preview, n_guess) if known else None
+        sums = [charge.name for charge in self.charges if isinstance(self.parts[charge.name].kind, Summing)]
+        return found if found is not None or not sums else Forecast((sums[-1],), self.problem.k)
+
+    def _step_noise(self, n_guess: int) -> Any:
+        """Return the noise of the last step; None if there is none."""
+        found = self.forecast(n_guess)
+        return None if found is None else self.preview(self.parts[found.paying[-1]].kind, *found.paying)
 
     @property
     def expected_size_error(self) -> float:
@@ -83,11 +92,10 @@ class Plan:
     def expected_center_error(self, n_guess: int) -> float:
         """Standard deviation of the noise in a coordinate of an average cluster's center, in clipping radii.
 
-        Where no step is taken, that of the largest budget's counts: one cell at such a distance moves the center so far. Where
-        clusters overlap and noise is small, other steps come before the last one, and its noise is up to 1.7 times as large.
+        Where no step is taken, that of the largest budget's counts: one cell at such a distance moves the center so far.
         """
-        step, counts = self._last_step(), [c for c in self.charges if c.question == "counts"]
-        std = self.noise(max(counts, key=lambda charge: charge.amount)).std if step is None else self.noise(step).vector_std
+        step, counts = self._step_noise(n_guess), [c for c in self.charges if c.question == "counts"]
+        std = self.noise(max(counts, key=lambda charge: charge.amount)).std if step is None else step.vector_std
         return float(std) * self.problem.k / max(n_guess, 1)
 
     def expected_margins(self, n_guess: int) -> FloatArray | None:
@@ -96,12 +104,12 @@ class Plan:
         As if rows were spread evenly over the bounds: clipping radii follow from the rows, and are smaller where clusters are. Of
         the noise what `expected_center_error` says.
         """
-        step = self._last_step()
+        step = self._step_noise(n_guess)
         reach = getattr(self.algorithm, "typical_radius", None)  # someone's own algorithm may have none
         if step is None or reach is None or not isinstance(self.problem, PointProblem):
             return None
         units = np.ones(self.problem.n_features) if self.problem.schema is None else self.problem.schema.units
-        noise = self.noise(step).vectors.quantile(COVER) / RADIUS_STEPS
+        noise = step.vectors.quantile(COVER) / RADIUS_STEPS
         return np.asarray(noise * reach(self.problem) * self.problem.k / max(n_guess, 1) * units)
 
     def _margins(self, n_guess: int) -> list[str]:
@@ -148,10 +156,9 @@ class Plan:
             center = self.expected_center_error(n_guess)
             text += f"; each coordinate of an average cluster's center +- {center:.3g} of its clipping radius by the last noise"
         lines = [f"{text}.", *self._margins(n_guess)]
-        supports = getattr(self.algorithm, "supports", None)  # someone's own algorithm may have none
-        supported = supports and supports(problem, {charge.name: charge for charge in self.charges}, n_guess)
-        if supported is not None and supported < problem.k:
-            lines.append(f"About {supported} of {problem.k} centers would rest on a private step, the others on the summary.")
+        step = self.forecast(n_guess)
+        if step is not None and step.centers < problem.k:
+            lines.append(f"About {step.centers} of {problem.k} centers would rest on a private step, the others on the summary.")
         return lines + self._few(n_guess)
 
     def _few(self, n_guess: int) -> list[str]:

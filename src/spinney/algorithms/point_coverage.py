@@ -28,10 +28,10 @@ import numpy as np
 
 from spinney.algorithms.candidates import ask_leaves
 from spinney.algorithms.coverage import GROWTH, cover_steps, growing_balls
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
 from spinney.algorithms.sites import check_options
 from spinney.constraints import Constraint, check
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Cover, Covering
@@ -84,22 +84,22 @@ class PointCoverage(Algorithm):
         kinds: dict[str, Kind] = {"splits": Splitting(), "cover": cover}
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        candidates = self._candidates(curator, problem, charges, rng)
+        candidates = self._candidates(purse, problem, rng)
         space = FiniteMetric.from_points(candidates)
         balls = growing_balls(space, problem.k, problem.power, self.growth, SCALES)
-        points = candidates[np.unique(curator.at(space).ask(Cover(balls), charges["cover"]))]
-        answer = curator.ask(Counts(Rings(points)), charges["weights"])
+        points = candidates[np.unique(purse.at(space).ask("cover", Cover(balls)))]
+        answer = purse.ask("weights", Counts(Rings(points)))
         full = answer.private_counts > answer.noise.std * math.log(len(points) + 1)
         points, weights = points[full], answer.private_counts[full].astype(np.float64)
         centers = self._solved(points, weights, problem, rng)
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
         return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
 
-    def _candidates(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> FloatArray:
+    def _candidates(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> FloatArray:
         """Return the middles of the leaves of a private tree."""
-        points = problem.domain.clip(ask_leaves(curator, problem, charges).middles())
+        points = problem.domain.clip(ask_leaves(purse, problem).middles())
         return points if len(points) <= MOST_CANDIDATES else rng.permutation(points)[:MOST_CANDIDATES]
 
     def _solved(self, points: FloatArray, weights: FloatArray, problem: PointProblem, rng: np.random.Generator) -> FloatArray:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spinney.curators.gate import Curator
+from spinney.algorithms.forecast import Forecast, Preview
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
@@ -29,16 +31,22 @@ from spinney.spaces.box import Domain, FloatArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
 
-__all__ = ["MORE", "Algorithm", "Charges", "PointProblem", "Problem", "Result", "SiteProblem", "charges_of", "planned"]
+__all__ = [
+    "Algorithm",
+    "Charges",
+    "PointProblem",
+    "Problem",
+    "Result",
+    "SiteProblem",
+    "charges_of",
+    "let_ask",
+    "planned",
+]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
 #: The part of delta that a cover takes; what other questions need it for, the conversion of zCDP, takes the rest.
 COVER_DELTA = Fraction(1, 2)
-#: Names of charges that pay for steps before the last one, or for the last one with it, which comes after them in a plan.
-MORE = ("more 1", "more 2", "more 3")
-#: So many columns are many: with Gaussian noise, and with pure noise.
-MANY_COLUMNS, MANY_COLUMNS_PURE = 16, 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,11 +139,6 @@ class PointProblem(Problem):
         return Ground(self.domain)
 
     @property
-    def has_many_columns(self) -> bool:
-        """Whether the default is moments, not tree; moments cannot find out how many clusters there are."""
-        return not self.is_counted and self.n_features >= (MANY_COLUMNS if self.budget.delta > 0 else MANY_COLUMNS_PURE)
-
-    @property
     def objective(self) -> str:
         """Squared distances, or distances."""
         return objective_of(self.power)
@@ -161,19 +164,16 @@ class PointProblem(Problem):
         units = 1.0 if self.schema is None else self.schema.units
         own = self.domain if self.schema is None else self.schema.own
         box = result.box
-        costs = None
-        if result.counted is not None:
-            costs, promise = (
-                result.counted.costs,
-                {**promise, "k": result.counted.k, "k_source": counted_words(result.counted.k, self.k)},
-            )
+        counted = result.counted
+        if counted is not None:
+            promise = {**promise, "k": counted.k, "k_source": counted_words(counted.k, self.k)}
         return Release(
             objective=self.objective,
             algorithm=algorithm,
             centers=result.centers * units,
             sizes=result.private_sizes.astype(np.float64),
             sizes_margin=float(result.size_noise.quantile(0.95)),
-            summary_points=result.summary_points * units,
+            summary_points=self.domain.clip(result.summary_points) * units,  # a leaf may reach out of a ball
             summary_weights=result.summary_weights,
             preprocessing=prepared_rows(promise["adjacency"], promise["max_rows_per_group"], self.schema),
             missing_values=missing_rows(promise["adjacency"], self.schema),
@@ -183,7 +183,7 @@ class PointProblem(Problem):
             schema=None if self.schema is None else self.schema.record,
             supported_centers=result.supported,
             center_margins=None if result.margins is None else result.margins * units,
-            k_costs=costs,
+            k_costs=None if counted is None else counted.costs,
             **promise,
         )
 
@@ -299,8 +299,8 @@ class Algorithm(ABC):
         """Whether it can find out how many clusters there are: nothing it asks before reads k, but as the most there may be."""
         return False
 
-    def supports(self, problem: Any, charges: Charges, n_guess: int) -> int | None:
-        """Return how many centers a private step would move if there were so many rows; None if no step is taken."""
+    def forecast(self, problem: Any, preview: Preview, n_guess: int) -> Forecast | None:
+        """Return what is known of the last step if there are so many rows; None if nothing is known but the plan."""
         return None
 
     def guarantee(self, problem: Any) -> str | None:
@@ -312,8 +312,16 @@ class Algorithm(ABC):
         return float(problem.domain.half_diagonal * problem.k ** (-1 / problem.n_features))
 
     @abstractmethod
-    def run(self, curator: Curator, problem: Any, charges: Charges, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
+    def run(self, purse: Purse, problem: Any, rng: np.random.Generator) -> Result:
+        """Ask through the purse, by the names of the parts, and return what may be released."""
+
+
+def let_ask(algorithm: Any, purse: Purse, problem: Any, rng: np.random.Generator) -> Any:
+    """Let an algorithm ask; one whose `run` takes four arguments gets ``(curator, problem, charges, rng)``."""
+    arguments = signature(algorithm.run).parameters.values()
+    if sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in arguments) == 4:
+        return algorithm.run(purse.curator, problem, purse.charges, rng)
+    return algorithm.run(purse, problem, rng)
 
 
 def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:

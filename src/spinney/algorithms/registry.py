@@ -24,10 +24,10 @@ HOMES = {
         "k-variates": "spinney.algorithms.k_variates:KVariates",
         "lloyd": "spinney.algorithms.lloyd:Lloyd",
         "lsh": "spinney.algorithms.lsh:LSH",
-        "moments": "spinney.algorithms.moments:Moments",
+        "moments": "spinney.algorithms.default:Tree",
         "sample-aggregate": "spinney.algorithms.sample_aggregate:SampleAggregate",
         "stable": "spinney.algorithms.stable:Stable",
-        "tree": "spinney.algorithms.tree:Tree",
+        "tree": "spinney.algorithms.default:Tree",
     },
     "sites": {
         "cells": "spinney.algorithms.cells:Cells",
@@ -70,7 +70,7 @@ def names(solves: str) -> tuple[str, ...]:
     return ("auto", *sorted(HOMES[solves]))
 
 
-def choose(algorithm: Any, solves: str, many_columns: bool = False, tighten: bool = False) -> Algorithm:
+def choose(algorithm: Any, solves: str, tighten: bool = False) -> Algorithm:
     """Return the algorithm for a problem, from public facts alone.
 
     Parameters
@@ -79,14 +79,12 @@ def choose(algorithm: Any, solves: str, many_columns: bool = False, tighten: boo
         A name, ``"auto"``, or an algorithm itself, checked before.
     solves : {"points", "sites", "cover", "description", "users"}
         The kind of problem; users are asked about points in the local model.
-    many_columns : bool
-        Whether points have many columns for their budget (`PointProblem.has_many_columns`).
     tighten : bool
         Whether to look for a private box first.
     """
     if isinstance(algorithm, str) and algorithm == "auto":
         others = {"sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
-        algorithm = others.get(solves, "moments" if many_columns else "tree")
+        algorithm = others.get(solves, "tree")
     chosen: Algorithm = find(algorithm, solves) if isinstance(algorithm, str) else algorithm
     if not tighten:
         return chosen

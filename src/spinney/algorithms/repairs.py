@@ -26,11 +26,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.polish import take_step
-from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.step import take_step
 from spinney.algorithms.tree_program import Placed
-from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.levels import LevelCounting
@@ -91,36 +90,35 @@ def badly_cut(splits: Splits, centers: FloatArray, slack: float, most: int) -> N
 
 
 def ask_repaired(
-    curator: Curator,
+    purse: Purse,
     problem: PointProblem,
-    charges: Charges,
     repairs: int,
     slack: float,
     grow: Callable[[], Splits],
-    ask: Callable[[Curator, Splits, Charge], Placed],
+    ask: Callable[[Purse, Splits, str], Placed],
 ) -> Placed:
     """Ask for a mean and for so many trees, each without the rows of centers that it cuts badly, and return k centers.
 
     Parameters
     ----------
-    curator, problem, charges
-        As for an algorithm; the problem is that of the curator's columns.
+    purse, problem
+        As for an algorithm; the problem is that of the purse's columns.
     repairs, slack
         As for `HST`.
     grow : callable
         Draws a public tree.
     ask : callable
-        What a tree's dynamic program makes of the rows of a curator.
+        What a tree's dynamic program makes of the rows of a purse, paid by the charge of a name.
     """
     middle, reach = problem.domain.center[None, :], np.full(1, problem.domain.half_diagonal)
-    centers = take_step(curator, replace(problem, power=2), middle, reach, charges["mean"]).centers
+    centers = take_step(purse, replace(problem, power=2), middle, reach, "mean").centers
     for i in range(1, repairs + 1):
         splits = grow()
         bad = badly_cut(splits, centers, slack, math.ceil(slack * problem.k))
         kept = np.setdiff1d(np.arange(len(centers)), bad)
-        found = ask(curator.near(centers, kept) if bad.size else curator, splits, charges[f"tree {i}"])
+        found = ask(purse.near(centers, kept) if bad.size else purse, splits, f"tree {i}")
         centers = np.concatenate([found.centers, centers[bad]])
-    sizes = np.maximum(curator.ask(Counts(Rings(centers)), charges["merge"]).private_counts, 0).astype(np.float64)
+    sizes = np.maximum(purse.ask("merge", Counts(Rings(centers))).private_counts, 0).astype(np.float64)
     own = np.arange(problem.k, len(centers))  # their rows are not in the tree
     points, weights = np.concatenate([found.points, centers[own]]), np.concatenate([found.weights, sizes[own]])
     return Placed(centers[thin_out(centers, sizes, problem.k, problem.power)], points[weights > 0], weights[weights > 0])

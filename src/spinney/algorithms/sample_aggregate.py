@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.columns import smooth_densities
-from spinney.algorithms.leaves import are_full
-from spinney.algorithms.polish import take_step
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.columns import Densities
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
 from spinney.algorithms.stable import NEAR, radii
+from spinney.algorithms.step import take_step
+from spinney.algorithms.summary import likely_leaves
 from spinney.constraints import Constraint, check, is_integer, one_of
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, SAMPLINGS, Blocking, Blocks, check_sampling
 from spinney.questions.counts import Counting, Counts
@@ -97,36 +97,34 @@ class SampleAggregate(Algorithm):
         }
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        points, weights = self._summary(curator, problem, charges, rng)
+        points, weights = self._summary(purse, problem, rng)
         fillers = problem.domain.sample(problem.k, rng)
         centers = problem.domain.clip(solve(points, weights, problem.k, problem.power, rng, fillers).centers)
-        step = take_step(curator, problem, centers, radii(problem, centers, NEAR), charges["step"])
+        step = take_step(purse, problem, centers, radii(problem, centers, NEAR), "step")
         centers = step.centers
-        sizes = curator.ask(Counts(Rings(centers)), charges["sizes"])
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
         found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights
         return Result(centers, *found, supported=problem.k, margins=step.margins)
 
-    def _summary(
-        self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
+    def _summary(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return the centers of blocks as private weighted points; weights are in rows of an average block's share."""
         k, seed = problem.k, int(rng.integers(2**31))
-        std = curator.preview(Blocking(Counting(), k, self.sampling), charges["leaves"]).std
+        std = purse.preview(Blocking(Counting(), k, self.sampling), "leaves").std
         blocks = self.blocks_of(k, std)
 
         def ask(about: Question, name: str) -> Any:
-            return curator.ask(Blocks(about, k, blocks, problem.power, self.sampling, seed), charges[name])
+            return purse.ask(name, Blocks(about, k, blocks, problem.power, self.sampling, seed))
 
-        columns = curator.ask(Counts(ColumnBins()), charges["columns"])
+        columns = purse.ask("columns", Counts(ColumnBins()))
         bins = columns.private_counts.astype(np.float64)
         n = max(float(bins.sum(axis=1).mean()), 1.0)  # every column says it, each with noise of its own
-        splits = Splits.of(problem.domain, smooth_densities(bins, n, columns.noise))
+        splits = Splits.of(problem.domain, Densities.likely(problem.domain, bins, n, columns.noise).shares)
         start = min(max(math.ceil(math.log2(START_CELLS * k)), 0), splits.depth)
         leaves = ask(Grow(splits, start, int(FINE_CELL * blocks)), "splits").leaves
-        weights = ask(Counts(leaves), "leaves").private_counts.astype(np.float64)
-        full = are_full(weights / max(std, 1e-9), leaves.depths - start)
+        answer = ask(Counts(leaves), "leaves")
+        full, weights = likely_leaves(answer.private_counts, answer.noise, leaves.depths > start)
         return leaves.representatives()[full], weights[full]
 
     def blocks_of(self, k: int, std: float) -> int:

@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Charges, Result, SiteProblem
+from spinney.algorithms.problem import Result, SiteProblem
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
 from spinney.constraints import check, one_of
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -45,7 +45,7 @@ def level_parts(share: Fraction, levels: int, allocation: str) -> tuple[Part, ..
     return tuple(Counting().part(f"level {i}", share * w / sum(weights)) for i, w in enumerate(weights, start=1))
 
 
-def ask_tree(curator: Curator, tree: MetricHST, charges: Charges, levels: int) -> FloatArray:
+def ask_tree(purse: Purse, tree: MetricHST, levels: int) -> FloatArray:
     """Return noisy counts of all nodes, one question per depth; a leaf has the count of its own depth."""
     counts = np.zeros(len(tree))
     place = np.empty(len(tree.order), dtype=np.int64)
@@ -53,7 +53,7 @@ def ask_tree(curator: Curator, tree: MetricHST, charges: Charges, levels: int) -
         nodes = tree.cells(min(depth, tree.levels))
         nodes = nodes[np.argsort(tree.start[nodes])]
         place[tree.order] = np.repeat(np.arange(len(nodes)), tree.stop[nodes] - tree.start[nodes])
-        answer = curator.ask(Counts(Labels(place, len(nodes))), charges[f"level {depth}"])
+        answer = purse.ask(f"level {depth}", Counts(Labels(place, len(nodes))))
         own = tree.depth[nodes] == depth
         counts[nodes[own]] = answer.private_counts[own]
     counts[0] = counts[tree.depth == 1].sum()
@@ -95,10 +95,10 @@ class SiteHST(SiteAlgorithm):
         """Return the shares and sensitivities, from public facts alone."""
         return (*level_parts(1 - SIZES, self.levels, self.allocation), Counting().part("sizes", SIZES))
 
-    def run(self, curator: Curator, problem: SiteProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
         tree = MetricHST.carved(self.tree, problem.space, rng, self.levels)
-        counts = ask_tree(curator, tree, charges, self.levels)
+        counts = ask_tree(purse, tree, self.levels)
         medoids: IntArray = search_medoids(problem.space, tree, counts, problem.k, problem.power, problem.existing)
-        sizes = ask_sizes(curator, problem, medoids, charges["sizes"])
+        sizes = ask_sizes(purse, problem, medoids)
         return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))

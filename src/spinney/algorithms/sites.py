@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.problem import Algorithm, SiteProblem
-from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
-from spinney.privacy.charges import Charge
 from spinney.questions.counts import CountAnswer, Counts
 from spinney.questions.partitions import Labels
 from spinney.solvers.service import nearest_site
@@ -39,7 +38,7 @@ def check_options(options: int, owner: str) -> None:
         )
 
 
-def ask_sizes(curator: Curator, problem: SiteProblem, medoids: IntArray, charge: Charge) -> CountAnswer:
-    """Ask how many rows each chosen site serves, and then each existing one."""
+def ask_sizes(purse: Purse, problem: SiteProblem, medoids: IntArray) -> CountAnswer:
+    """Ask how many rows each chosen site serves, and then each existing one: ``sizes``."""
     sites = np.concatenate([medoids, problem.existing])
-    return curator.ask(Counts(Labels(nearest_site(problem.space, sites), len(sites))), charge)
+    return purse.ask("sizes", Counts(Labels(nearest_site(problem.space, sites), len(sites))))

@@ -25,11 +25,10 @@ import numpy as np
 
 from spinney.algorithms.margins import least_weight, step_margins
 from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.problem import Algorithm, PointProblem, Result, let_ask
 from spinney.algorithms.registry import choose, find, names, solves_of
 from spinney.constraints import Constraint, check, integer
-from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.cost import Cost, Costing
 from spinney.questions.counts import Counting, Counts
@@ -99,7 +98,7 @@ class Stable(Algorithm):
 
     def base_of(self, problem: PointProblem) -> Algorithm:
         """Return the algorithm that finds the first centers, from public facts alone."""
-        return choose(self.base, "points", problem.has_many_columns)
+        return choose(self.base, "points")
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
@@ -121,34 +120,32 @@ class Stable(Algorithm):
         kernel = step_kernel(problem) if name == FIRST_STEP else problem.kernel
         return (Summing(kernel, problem.n_features).part(name, share),)
 
-    def _moved(
-        self, curator: Curator, problem: PointProblem, centers: FloatArray, charges: Charges, name: str
-    ) -> tuple[FloatArray, FloatArray | None]:
+    def _moved(self, purse: Purse, problem: PointProblem, centers: FloatArray, name: str) -> tuple[FloatArray, FloatArray | None]:
         """Take the step of this name; return the moved centers and their margins."""
         if self.median_step != "weiszfeld":
             reach = radii(problem, centers, EQUALLY_NEAR)
-            found = move_to_medians(curator, problem, centers, reach, charges, name, self.median_step)
+            found = move_to_medians(purse, problem, centers, reach, name, self.median_step)
             return found.centers, found.margins
         first = name == FIRST_STEP
         near = EQUALLY_NEAR if problem.power == 1 else NEAR if first else HALF
         kernel = step_kernel(problem) if first else problem.kernel
-        return step(curator, problem, centers, kernel, near, charges[name])
+        return step(purse, problem, centers, kernel, near, name)
 
     def counts(self, problem: PointProblem) -> bool:
         """Whether the base can find out how many clusters there are; the steps here take any number."""
         return self.base_of(problem).counts(problem)
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        result = self.base_of(problem).run(curator, problem, charges, rng)
+        result: Result = let_ask(self.base_of(problem), purse, problem, rng)
         centers = problem.domain.clip(result.centers)
-        moved, margins = self._moved(curator, problem, centers, charges, FIRST_STEP)
-        more = curator.ask(Cost(centers, problem.power, moved), charges["stable cost"]).private_cost
+        moved, margins = self._moved(purse, problem, centers, FIRST_STEP)
+        more = purse.ask("stable cost", Cost(centers, problem.power, moved)).private_cost
         supported = len(centers) if more > 0 or self.steps else result.supported
         centers, margins = (moved, margins) if more > 0 else (centers, result.margins)
         for i in range(1, self.steps + 1):
-            centers, margins = self._moved(curator, problem, centers, charges, f"extra {i}")
-        sizes = curator.ask(Counts(Rings(centers)), charges["recount"])
+            centers, margins = self._moved(purse, problem, centers, f"extra {i}")
+        sizes = purse.ask("recount", Counts(Rings(centers)))
         counts = np.maximum(sizes.private_counts, 0)
         return replace(
             result, centers=centers, private_sizes=counts, size_noise=sizes.noise, supported=supported, margins=margins
@@ -168,11 +165,11 @@ def radii(problem: PointProblem, centers: FloatArray, part: float) -> FloatArray
 
 
 def step(
-    curator: Curator, problem: PointProblem, centers: FloatArray, kernel: str, part: float, charge: Charge
+    purse: Purse, problem: PointProblem, centers: FloatArray, kernel: str, part: float, name: str
 ) -> tuple[FloatArray, FloatArray | None]:
     """Ask for one step with this part of the distance to the next center as radius; return the moved centers and margins."""
     reach = radii(problem, centers, part)
-    answer = curator.ask(Sums(centers, kernel, reach), charge)
+    answer = purse.ask(name, Sums(centers, kernel, reach))
     weights = np.maximum(answer.private_weights, least_weight(answer.noise))
     shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
     if problem.power == 2:  # no mean of rows within the radius is farther off

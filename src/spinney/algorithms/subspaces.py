@@ -18,9 +18,9 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.algorithms.candidates import subspace_of
-from spinney.algorithms.polish import Moved, ask_rings, polish
-from spinney.algorithms.problem import Charges, PointProblem
-from spinney.curators.gate import Curator
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.step import Moved, ask_distances, move
+from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing
@@ -69,9 +69,9 @@ class Subspace:
         half = np.minimum(widest, REACH * outer.half_diagonal / math.sqrt(outer.n_features))
         return cls(basis, outer, Domain(-half, half, np.inf))
 
-    def view(self, curator: Curator) -> Curator:
-        """Return a curator that sees rows in the subspace."""
-        return curator.projected(self.basis, self.domain)
+    def view(self, purse: Purse) -> Purse:
+        """Return a purse whose rows are seen in the subspace."""
+        return purse.projected(self.basis, self.domain)
 
     def lift(self, points: FloatArray) -> FloatArray:
         """Return points of the subspace as points of all columns, which may lie outside the domain."""
@@ -87,10 +87,10 @@ def mean_parts(share: Fraction, problem: PointProblem) -> tuple[Part, ...]:
     )
 
 
-def ask_means(curator: Curator, problem: PointProblem, lifted: FloatArray, charges: Charges) -> Moved:
+def ask_means(purse: Purse, problem: PointProblem, lifted: FloatArray) -> Moved:
     """Ask for the noisy mean of the rows of each lifted point, whatever the objective is.
 
     The mean of a cluster costs at most twice what its median costs, if costs are distances.
     """
     means = replace(problem, power=2)
-    return polish(curator, means, lifted, ask_rings(curator, means, lifted, charges["lift radii"]), charges["lift"])
+    return move(purse, means, lifted, ask_distances(purse, means, lifted, "lift radii"), "lift")

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.columns import inner_box
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
-from spinney.curators.gate import Curator
+from spinney.algorithms.forecast import Forecast, Preview
+from spinney.algorithms.problem import Algorithm, PointProblem, Result, let_ask
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -68,20 +69,20 @@ class Tightened(Algorithm):
         """Whether the algorithm inside the box can find out how many clusters there are."""
         return self.inner.counts(problem)
 
-    def supports(self, problem: PointProblem, charges: Charges, n_guess: int) -> int | None:
+    def forecast(self, problem: PointProblem, preview: Preview, n_guess: int) -> Forecast | None:
         """Return what the algorithm inside the box does."""
-        found: int | None = self.inner.supports(problem, charges, n_guess)
+        found: Forecast | None = self.inner.forecast(problem, preview, n_guess)
         return found
 
     def typical_radius(self, problem: PointProblem) -> float:
         """Return what the algorithm inside the box would have over the declared domain."""
         return self.inner.typical_radius(problem)
 
-    def run(self, curator: Curator, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        answer = curator.ask(Counts(ColumnBins()), charges["bounds"])
+        answer = purse.ask("bounds", Counts(ColumnBins()))
         box = tight_box(problem.domain, answer.private_counts.astype(np.float64), answer.noise)
-        result = self.inner.run(curator.within(box), replace(problem, domain=box), charges, rng)
+        result: Result = let_ask(self.inner, purse.within(box), replace(problem, domain=box), rng)
         return replace(result, centers=problem.domain.clip(result.centers), box=box)
 
 

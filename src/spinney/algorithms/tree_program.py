@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.algorithms.problem import PointProblem
-from spinney.curators.gate import Curator
-from spinney.privacy.charges import Charge
+from spinney.curators.purse import Purse
 from spinney.questions.levels import LevelAnswer, Levels
 from spinney.solvers.dynamic_program import place_centers
 from spinney.spaces.box import FloatArray
@@ -39,25 +38,24 @@ class Placed:
     weights: FloatArray
 
 
-def ask_tree(
-    curator: Curator, problem: PointProblem, splits: Splits, threshold: float, consistent: bool, charge: Charge
-) -> Placed:
+def ask_tree(purse: Purse, problem: PointProblem, splits: Splits, threshold: float, consistent: bool, name: str) -> Placed:
     """Ask for the noisy counts of a tree, and return the middles of the k leaves that the dynamic program chooses.
 
     Parameters
     ----------
-    curator : Curator
+    purse : Purse
     problem : PointProblem
-        Over the curator's domain.
+        Over the domain of its rows.
     splits : Splits
         Public.
     threshold : float
         A cell is split above so many rows.
     consistent : bool
         Whether counts are made consistent first.
-    charge : Charge
+    name : str
+        Of the charge that pays.
     """
-    answer = curator.ask(Levels(splits, 0, splits.depth, threshold), charge)
+    answer = purse.ask(name, Levels(splits, 0, splits.depth, threshold))
     tree, weights = answer.tree, cell_weights(answer, consistent)
     chosen, _ = place_centers(tree.first_child, weights * tree.cells.diameters() ** problem.power, problem.k)
     cells = spread(tree.cells.take(chosen), weights[chosen], problem)

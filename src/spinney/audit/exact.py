@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import planned
+from spinney.algorithms.problem import let_ask, planned
 from spinney.audit.findings import Finding
 from spinney.audit.laws import draw_law
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.gate import Curator
+from spinney.curators.purse import Purse
 from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Draw, Watched
 from spinney.mechanisms.source import IntArray
@@ -299,14 +300,14 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
     """
     fit, _ = model.prepare(np.empty(0))
     problem, algorithm = fit.problem, fit.algorithm
-    charges = {charge.name: charge for charge in planned(algorithm, problem)}
 
     def run(curator: Curator) -> Any:
-        return algorithm.run(curator, problem, charges, np.random.default_rng(random_state))
+        return let_ask(algorithm, Purse(curator), problem, np.random.default_rng(random_state))
 
     data = data_sets(problem.ground.n_points, most_rows)
     pairs = neighbors(data, problem.unit.adjacency, problem.unit.max_rows)
-    explorer = Explorer(run, demand_curators(data, problem.ground, problem.unit), pairs, reach, forgets)
+    curators = demand_curators(data, problem.ground, problem.unit, planned(algorithm, problem))
+    explorer = Explorer(run, curators, pairs, reach, forgets)
     losses = explorer.losses()
     epsilon, delta = float(problem.budget.epsilon), float(problem.budget.delta)
     worst, faults = max(loss.largest for loss in losses.values()), list[str]()

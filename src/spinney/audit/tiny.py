@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.metric import FiniteMetric
@@ -23,7 +25,24 @@ Rows = tuple[int, ...]
 
 
 class OpenLedger:
-    """Takes every charge: for questions that are asked again and again."""
+    """Takes every charge, and puts any together: for questions that are asked again and again.
+
+    Parameters
+    ----------
+    planned : sequence of Charge
+        What an algorithm may ask by name.
+    """
+
+    #: It remembers none.
+    entries = ()
+
+    def __init__(self, planned: Sequence[Charge] = ()) -> None:
+        self.planned = tuple(planned)
+
+    def pool(self, charges: Sequence[Charge], question: str) -> Charge:
+        """Return one charge in the place of several."""
+        amount = sum((charge.amount for charge in charges), start=Fraction(0))
+        return Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
 
     def spend(self, charge: Any, question: str, record: Any) -> None:
         """Take it."""
@@ -57,6 +76,9 @@ def demand_curator(
     return Curator(backend, unit, book, source)
 
 
-def demand_curators(data: Sequence[Rows], ground: Ground | FiniteMetric, unit: Unit) -> list[Callable[[Any], Curator]]:
+def demand_curators(
+    data: Sequence[Rows], ground: Ground | FiniteMetric, unit: Unit, planned: Sequence[Charge] = ()
+) -> list[Callable[[Any], Curator]]:
     """Return, for each data set of rows that name points, what makes a curator over it for a source of noise."""
-    return [partial(demand_curator, np.array(rows, dtype=np.int64), ground, unit) for rows in data]
+    ledger = OpenLedger(planned)
+    return [partial(demand_curator, np.array(rows, dtype=np.int64), ground, unit, ledger=ledger) for rows in data]

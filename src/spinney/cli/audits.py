@@ -127,8 +127,8 @@ def _subject(
 
 def asked_of(release: Any) -> dict[str, Any]:
     """Return the options that audit the promise of a release: its algorithm, with its parameters, on made-up rows."""
-    kinds = {"spinney-sites/2": ("kmedoids", "sites"), "spinney-cover/2": ("coverage", "cover")}
-    estimator, solves = kinds.get(release.format, (getattr(release, "objective", ""), "points"))
+    kinds = {"spinney-sites": ("kmedoids", "sites"), "spinney-cover": ("coverage", "cover")}
+    estimator, solves = kinds.get(release.format.partition("/")[0], (getattr(release, "objective", ""), "points"))
     algorithm = getattr(release, "algorithm", "auto")
     ours = bool(estimator) and algorithm in ("auto", *HOMES[solves]) and getattr(release, "tightened", None) is None
     if not (release.is_private and ours and not release.model.startswith("local")):

@@ -61,8 +61,8 @@ def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
         if (key is None) == (private_key is None):
             raise ParameterError("A release is signed with one key.\nHint: --key FILE or --private-key FILE.")
         secret, loaded = None if key is None else read_key(key), read_release(release)
-        if loaded.format != type(loaded).format:
-            raise ParameterError(f"{release} is of a format that has no signature.\nHint: sign releases of this version.")
+        if loaded.format.endswith("/1"):
+            raise ParameterError(f"{release} is of a format that has no signature.\nHint: sign releases of a later one.")
         with written_whole(release) as part:
             loaded.signed(secret, private_key=private_key).to_json(part)
         click.echo(f"Signed {release}.")

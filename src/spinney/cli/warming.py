@@ -24,7 +24,7 @@ def _tables() -> None:
     import polars as pl
 
     from spinney.algorithms.hst import HST
-    from spinney.algorithms.tree import Tree
+    from spinney.algorithms.stable import Stable
     from spinney.estimators.description import describe
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
@@ -37,7 +37,7 @@ def _tables() -> None:
     describe(release, pl.DataFrame(columns), bounds={"b": (-1, 1)}, epsilon=1.0)
     for algorithm in ("hst", HST(projection=2), "lsh", "balcan", "sample-aggregate"):
         PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm).fit(ROWS)
-    PrivateKMedian(3, epsilon=1.0, bounds=(-1, 1), algorithm=Tree(median_step="objective")).fit(ROWS)
+    PrivateKMedian(3, epsilon=1.0, bounds=(-1, 1), algorithm=Stable(median_step="objective")).fit(ROWS)
 
 
 def _tables_on_disk() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, TypeVar
 
 from spinney.curators.backend import Backend
 from spinney.curators.telling import tell
@@ -25,28 +25,26 @@ from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.arrays import require
-from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG
-from spinney.questions.choose import Choose
 from spinney.questions.copying import rebuilt
-from spinney.questions.cost import Cost, CostAnswer
-from spinney.questions.counts import CountAnswer, Counts
-from spinney.questions.cover import Cover
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.questions.levels import LevelAnswer, Levels
-from spinney.questions.minimize import Minimize, MinimumAnswer
-from spinney.questions.persons import Persons
-from spinney.questions.question import Kind, Question
-from spinney.questions.sums import SumAnswer, Sums
-from spinney.questions.totals import TotalAnswer, Totals
+from spinney.questions.question import Answerable, Kind
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
-from spinney.trees.quadtree import Quadtree
 
-__all__ = ["Curator", "Paid"]
+__all__ = ["Curator", "Paid", "name_of"]
 
+#: What a question is answered with.
+A = TypeVar("A")
 _QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
+
+
+def name_of(question: Any) -> str:
+    """Return the name of a question of the list, as charges have it; raise if it is none."""
+    name = next((name for kind, name in _QUESTIONS.items() if type(question) is kind), None)
+    if name is None:
+        raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
+    return name
 
 
 class Turn:
@@ -121,29 +119,7 @@ class Curator(Paid):
         """The public ground that rows lie on; a copy."""
         return self._rows.ground.shown
 
-    @overload
-    def ask(self, question: Counts, charge: Charge) -> CountAnswer: ...
-    @overload
-    def ask(self, question: Grow, charge: Charge) -> Quadtree: ...
-    @overload
-    def ask(self, question: Levels, charge: Charge) -> LevelAnswer: ...
-    @overload
-    def ask(self, question: Sums, charge: Charge) -> SumAnswer: ...
-    @overload
-    def ask(self, question: Cost, charge: Charge) -> CostAnswer: ...
-    @overload
-    def ask(self, question: Minimize, charge: Charge) -> MinimumAnswer: ...
-    @overload
-    def ask(self, question: Choose, charge: Charge) -> int: ...
-    @overload
-    def ask(self, question: Cover, charge: Charge) -> IntArray: ...
-    @overload
-    def ask(self, question: Totals, charge: Charge) -> TotalAnswer: ...
-    @overload
-    def ask(self, question: Persons, charge: Charge) -> CountAnswer: ...
-    @overload
-    def ask(self, question: Blocks, charge: Charge) -> Any: ...
-    def ask(self, question: Question, charge: Charge) -> Any:
+    def ask(self, question: Answerable[A], charge: Charge) -> A:
         """Answer a question of the list, after its charge is spent.
 
         Parameters
@@ -152,9 +128,7 @@ class Curator(Paid):
         charge : Charge
             Of the plan, and not spent yet.
         """
-        name = next((name for kind, name in _QUESTIONS.items() if type(question) is kind), None)
-        if name is None:
-            raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
+        name = name_of(question)
         if type(charge) is not Charge:  # another class could say that it equals the planned one
             raise TypeError("Only a planned charge pays for a question.")
         charge, ground = Charge.copy_of(charge), self._rows.ground
@@ -162,10 +136,12 @@ class Curator(Paid):
         question.check(ground)
         require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
         with self._turn:
-            self._ledger.spend(charge, name, question.kind(ground).record(charge, self._unit))
+            record = question.kind(ground).record(charge, self._unit) | {"family": question.family}
+            self._ledger.spend(charge, name, record)
             tell(f"asking {name}: {charge.name}")
             try:
-                return self._answer(name, question, charge)
+                answer: A = self._answer(name, question, charge)
+                return answer
             except DataError as error:
                 spent, budget = float(self._ledger.epsilon), float(self._ledger.budget.epsilon)
                 error.add_note(
@@ -173,7 +149,7 @@ class Curator(Paid):
                 )
                 raise
 
-    def _answer(self, name: str, question: Question, charge: Charge) -> Any:
+    def _answer(self, name: str, question: Answerable[A], charge: Charge) -> A:
         """Answer a question that is paid for."""
         rows, ground, unit, source = self._rows, self._rows.ground, self._unit, self._source
         with sealed():

@@ -34,9 +34,9 @@ class PrivateKMeans(PrivateClusterer):
         ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out. By
         name also categories, as in ``{"region": ["north", "south"]}``, dates, truth values, and more facts (``docs/schema.md``).
     algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "stable", "tree"} or Algorithm, default "auto"
-        ``tree`` clusters a private summary and polishes the centers; ``moments`` is its form for many columns, which ``auto``
-        takes from 16 columns on (25 if delta is 0). ``stable`` adds a step for separated clusters to
-        any of them (`spinney.algorithms.stable.Stable`). For comparison: ``hst``, a random tree with a dynamic program, whose
+        ``tree``, which ``auto`` takes, clusters a private summary, and from four columns on moves the centers by private steps;
+        ``moments`` is another name of it. ``stable`` adds a step for separated clusters to any of them
+        (`spinney.algorithms.stable.Stable`). For comparison: ``hst``, a random tree with a dynamic program, whose
         parameters `spinney.algorithms.hst.HST` takes, ``lloyd``, private Lloyd from random centers, and ``sample-aggregate``, a
         private tree over the centers of random blocks, with the parameters of `spinney.algorithms.SampleAggregate`.
     adjacency : {"add-remove", "replace"}, default "add-remove"

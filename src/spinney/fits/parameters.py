@@ -251,7 +251,7 @@ class PointFacts:
             unit=self.unit,
         )
         solves = "users" if self.is_local else "points"
-        algorithm = choose(self.typed["algorithm"], solves, problem.has_many_columns, bool(self.typed["tighten"]))
+        algorithm = choose(self.typed["algorithm"], solves, bool(self.typed["tighten"]))
         counts = getattr(algorithm, "counts", None)  # someone's own algorithm may have none
         if self.is_counted and not (counts and counts(problem)):
             hint = "n_clusters=8, or algorithm='tree': others ask with k before there is a summary, or make none."

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import planned
+from spinney.algorithms.problem import let_ask, planned
+from spinney.curators.purse import Purse
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
 from spinney.fits.cautions import caution
@@ -81,7 +82,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
             curator = rows.gate(backend, problem.unit, spent, source)
-            result = algorithm.run(curator, problem.shown, {charge.name: charge for charge in spent.planned}, rng)
+            result = let_ask(algorithm, Purse(curator), problem.shown, rng)
         promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
         release = problem.release(result, algorithm.name, rows.columns, promise)

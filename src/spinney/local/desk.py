@@ -55,6 +55,7 @@ class UserTotals:
 def record_of_reports(asked: dict[str, Any], charge: Charge) -> dict[str, Any]:
     """Return what a release stores of the noise in reports: public, exact, and checked by `spinney.verification`."""
     head = {"name": charge.name, "question": charge.question, "measure": charge.measure.value, "norm": "replaced value"}
+    head["family"] = "none"
     head["mechanism"] = MECHANISMS.get(asked["kind"], "unary encoding")
     if asked["kind"] == "sums":
         return {**head, "resolution": str(asked["resolution"]), "variance": str(asked["noise"]["variance"])}

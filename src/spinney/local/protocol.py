@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.curators.purse import Purse
 from spinney.local.limits import Scope, check_limits
 from spinney.local.tallies import ReportTally
 from spinney.privacy.charges import Charge
@@ -53,13 +54,14 @@ class Protocol(Algorithm):
         total = sum((Fraction(charge.amount) for charge in charges), start=Fraction(0))
         return tuple(Part(c.name, c.question, Fraction(c.amount) / total, kind=Reporting()) for c in charges)
 
-    def run(self, curator: Any, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Result:
-        """Ask simulated users at their desk."""
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
+        """Ask simulated users at their desk, where one charge pays for questions to different users."""
+        desk, charges = purse.curator, purse.charges
         talk = self.talk(problem, charges, rng)
         try:
             name, question = next(talk)
             while True:
-                name, question = talk.send(curator.ask(question, charges[name]))
+                name, question = talk.send(desk.ask(question, charges[name]))
         except StopIteration as end:
             result: Result = end.value
             return result

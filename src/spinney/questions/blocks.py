@@ -156,6 +156,11 @@ class Blocks(Question):
         """The aggregate."""
         return Tuples(self.k, self.n_blocks, self.power, self.sampling, self.seed)
 
+    @property
+    def family(self) -> str:
+        """That of the question about centers of blocks."""
+        return self.about.family
+
     def kind(self, ground: Ground) -> Blocking:
         """One row replaces the centers of its block."""
         return Blocking(self.about.kind(ground), self.k, self.sampling)

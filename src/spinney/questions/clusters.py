@@ -34,6 +34,8 @@ class Clusters:
         These columns are clipped to a ball of this radius in the middle of their box; infinite if to the box alone.
     """
 
+    family = "clusters"
+
     centers: FloatArray
     radius: float = math.inf
 
@@ -73,6 +75,8 @@ class ClusterBins:
     bins : array of int of shape (m,)
         How many equal bins each column behind has. One more, the last, is for rows that do not say it.
     """
+
+    family = "bins"
 
     clusters: Clusters
     bins: NDArray[np.int64]

@@ -24,7 +24,6 @@ from spinney.questions.levels import Levels
 from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, Whole
 from spinney.questions.persons import Persons
-from spinney.questions.question import Question
 from spinney.questions.sums import Sums
 from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
@@ -41,7 +40,7 @@ PARTITIONS = (ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, Tree
 PARTS = (*QUESTIONS, *PARTITIONS, Balls, Domain, Sets, Splits, Swaps)
 
 
-def rebuilt(question: Question, ground: Ground) -> Any:
+def rebuilt(question: Any, ground: Ground) -> Any:
     """Return a question that asks the same and shares nothing with this one that can be changed.
 
     Parameters

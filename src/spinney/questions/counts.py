@@ -94,6 +94,11 @@ class Counts(Question):
             copied = TreeCells(cells.splits, frozen(cells.codes, np.uint64), frozen_places(cells.depths))
             object.__setattr__(self, "partition", copied)
 
+    @property
+    def family(self) -> str:
+        """Those that its partition declares."""
+        return type(self.partition).family
+
     def kind(self, ground: Ground) -> Counting:
         """One row moves one count, or one of every column."""
         if isinstance(self.partition, ClusterBins):

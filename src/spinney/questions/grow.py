@@ -93,6 +93,11 @@ class Grow(Question):
     start: int
     threshold: int
 
+    @property
+    def family(self) -> str:
+        """Cells of its tree."""
+        return TreeCells.family
+
     def kind(self, ground: Ground) -> Splitting:
         """One charge pays for all decisions together."""
         return Splitting(self.threshold)

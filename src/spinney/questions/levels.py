@@ -95,6 +95,11 @@ class Levels(Question):
     depth: int
     threshold: float | None
 
+    @property
+    def family(self) -> str:
+        """Cells of its tree."""
+        return TreeCells.family
+
     def kind(self, ground: Ground) -> LevelCounting:
         """Each level is a partition."""
         return LevelCounting(self.depth - self.start + 1)

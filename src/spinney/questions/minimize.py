@@ -19,7 +19,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require, require_number
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import CENTERS, Exact, Kind, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 
@@ -116,6 +116,11 @@ class Minimize(Question):
     def __post_init__(self) -> None:
         for name in ("centers", "radii"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @property
+    def family(self) -> str:
+        """Voronoi cells of its centers."""
+        return CENTERS
 
     def kind(self, ground: Ground) -> Minimizing:
         """One row adds one loss to one cell."""

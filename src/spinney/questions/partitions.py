@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import BIN_BITS, WORD, Splits, TreeCells
 
 __all__ = [
+    "FAMILIES",
     "MOST_CELLS",
     "MOST_START",
     "ClusterBins",
@@ -39,6 +41,8 @@ MOST_CELLS = 2**MOST_START
 class Whole:
     """One cell: the whole domain. Its count is the number of rows."""
 
+    family = "whole"
+
 
 @dataclass(frozen=True, eq=False)
 class Rings:
@@ -46,6 +50,8 @@ class Rings:
 
     Distances of rings are in units of the widths, one per column, if there are any; which center is nearest is not.
     """
+
+    family = "rings"
 
     centers: FloatArray
     edges: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -61,6 +67,8 @@ class Rings:
 class ColumnBins:
     """Each column cut into 2**bits equal bins, at most 2**BIN_BITS. A row lies in one bin of every column."""
 
+    family = "columns"
+
     bits: int = BIN_BITS
 
     def merged(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -73,6 +81,8 @@ class ColumnBins:
 class Labels:
     """A partition of finitely many points: the cell of each point, from 0 to n_cells - 1, or -1 for none."""
 
+    family = "labels"
+
     labels: NDArray[np.int64]
     n_cells: int
 
@@ -81,12 +91,14 @@ class Labels:
 
 
 Partition = Whole | Rings | TreeCells | PlaneCells | ColumnBins | Clusters | ClusterBins | Labels
+#: What releases call the cells that rows are counted in. A row lies in a bin of every column of ``columns`` and of ``bins``, and
+#: in one cell of every other family.
+FAMILIES: dict[str, type[Partition]] = {kind.family: kind for kind in get_args(Partition)}
 
 
 def check_partition(partition: Partition, ground: Ground) -> None:
     """Raise a ValueError unless cells are disjoint (in each column, for bins of columns) and fit the ground."""
-    listed = type(partition) in (Whole, Rings, TreeCells, PlaneCells, ColumnBins, Clusters, ClusterBins, Labels)
-    require(listed, "rows are counted over partitions of the list")
+    require(type(partition) in FAMILIES.values(), "rows are counted over partitions of the list")
     if isinstance(partition, Labels):
         labels = partition.labels
         most = max(MOST_CELLS, ground.n_points)

@@ -72,6 +72,11 @@ class Persons(Question):
 
     clusters: Clusters
 
+    @property
+    def family(self) -> str:
+        """Those of its clusters."""
+        return Clusters.family
+
     def kind(self, ground: Ground) -> PersonCounting:
         """One person moves one count."""
         return PersonCounting()

@@ -35,6 +35,8 @@ class PlaneCells:
         Behind its node, the second child behind it; -1 for a leaf. The first node is the root.
     """
 
+    family = "planes"
+
     normals: FloatArray
     planes: NDArray[np.int64]
     offsets: FloatArray

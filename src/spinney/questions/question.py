@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
@@ -16,7 +16,12 @@ from spinney.privacy.composition import Part
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 
-__all__ = ["Exact", "Kind", "Question"]
+__all__ = ["CENTERS", "Answerable", "Exact", "Kind", "Question"]
+
+#: What releases call the Voronoi cells of centers, in which vectors are summed.
+CENTERS = "centers"
+#: What a question is answered with.
+A = TypeVar("A", covariant=True)
 
 
 class Exact(Protocol):
@@ -65,6 +70,11 @@ class Question(ABC):
     #: Whether rows must be in memory: they are read many times for one answer.
     in_memory: ClassVar[bool] = False
 
+    @property
+    def family(self) -> str:
+        """What releases call the cells that it is about: those of `spinney.questions.partitions`, CENTERS, or none."""
+        return "none"
+
     @abstractmethod
     def kind(self, ground: Ground) -> Kind:
         """Return the kind of this question on a ground."""
@@ -76,3 +86,22 @@ class Question(ABC):
     @abstractmethod
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Any:
         """Aggregate exact integers, add noise to every slot, and answer."""
+
+
+class Answerable(Protocol[A]):
+    """A question of the list, by what it is answered with."""
+
+    in_memory: ClassVar[bool]
+
+    @property
+    def family(self) -> str:
+        """As `Question.family`."""
+
+    def kind(self, ground: Ground) -> Kind:
+        """As `Question.kind`."""
+
+    def check(self, ground: Ground) -> None:
+        """As `Question.check`."""
+
+    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> A:
+        """As `Question.answer`."""

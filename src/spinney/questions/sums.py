@@ -20,7 +20,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, finite_widths, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import CENTERS, Exact, Kind, Question
 from spinney.questions.record import Answer, additive_record
 from spinney.spaces.box import FloatArray
 
@@ -203,6 +203,11 @@ class Sums(Question):
             return self.anchors
         assert not isinstance(self.centers, PlaneCells)
         return self.centers
+
+    @property
+    def family(self) -> str:
+        """Voronoi cells of its centers, or cells of planes."""
+        return PlaneCells.family if isinstance(self.centers, PlaneCells) else CENTERS
 
     def kind(self, ground: Ground) -> Summing:
         """One row adds one clipped vector and one weight to one cell."""

@@ -108,6 +108,11 @@ class Totals(Question):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", frozen_places(self.columns))
 
+    @property
+    def family(self) -> str:
+        """Those of its clusters."""
+        return Clusters.family
+
     def kind(self, ground: Ground) -> Totaling:
         """One row moves each of the sums of one cluster."""
         return Totaling(int(self.columns.size))

@@ -65,7 +65,7 @@ class Release(ClusterRelease):
     center_margins: NDArray[np.float64] | None = None
     schema: list[dict[str, Any]] | None = None
     k_costs: tuple[float, ...] | None = None
-    format: str = "spinney-release/2"
+    format: str = "spinney-release/3"
 
     def __post_init__(self) -> None:
         for name in ("centers", "sizes", "summary_points", "summary_weights"):

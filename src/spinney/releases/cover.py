@@ -31,7 +31,7 @@ class CoverRelease(Promise):
     chosen: NDArray[np.int64]
     n_sets: int
     n_items: int
-    format: str = "spinney-cover/2"
+    format: str = "spinney-cover/3"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))

@@ -84,7 +84,7 @@ class DescriptionRelease(Promise):
     quantiles_lower: NDArray[np.float64]
     quantiles_upper: NDArray[np.float64]
     scores: NDArray[np.float64]
-    format: str = "spinney-description/2"
+    format: str = "spinney-description/3"
 
     def __post_init__(self) -> None:
         for name in ("rows", "means", "mean_margins", "quantiles", "quantiles_lower", "quantiles_upper", "scores"):

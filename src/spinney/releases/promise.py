@@ -29,7 +29,7 @@ LATER = frozenset(
 #: Fields that are written only if they say something.
 STATED = frozenset({"center_margins", "schema"})
 #: Versions of the format that are read: the first is of 0.1.
-VERSIONS = ("1", "2")
+VERSIONS = ("1", "2", "3")
 
 
 def _number(value: float) -> float | str:
@@ -247,7 +247,7 @@ class Promise(Presented):
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a record, before charges and amounts are read."""
-        optional = LATER if record["format"] != cls.format else STATED
+        optional = LATER if record["format"].endswith("/1") else STATED
         return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
 
     def _check(self) -> None:

@@ -58,7 +58,7 @@ class SiteRelease(ClusterRelease):
     space: dict[str, Any]
     coordinates: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
-    format: str = "spinney-sites/2"
+    format: str = "spinney-sites/3"
 
     def __post_init__(self) -> None:
         for name in ("medoids", "existing_sites", "summary_points"):

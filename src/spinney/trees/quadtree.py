@@ -186,6 +186,9 @@ def _spreads(densities: FloatArray, widths: FloatArray) -> FloatArray:
 class TreeCells:
     """Disjoint cells in the order of their codes. Bits of a code below its cell's depth are zero."""
 
+    #: What releases call counts of such cells.
+    family = "tree"
+
     splits: Splits
     codes: CodeArray
     depths: NDArray[np.int64]

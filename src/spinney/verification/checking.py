@@ -94,15 +94,8 @@ def _charges(record: dict[str, Any]) -> Check:
     return Check("charges", True, f"{how}, of {promised:.9g} promised")
 
 
-def _described(record: dict[str, Any], measured: int) -> list[tuple[str, str]]:
-    """Return the names and questions of the charges of a description: each field of numbers has one that paid for it."""
-    persons = [("persons", "persons")] if record["persons"] is not None else []
-    totals = [("totals", "totals")] if measured else []
-    return [("rows", "counts"), *persons, *totals, ("bins", "counts")]
-
-
 def _noise(record: dict[str, Any]) -> list[Check]:
-    """Check the noise of every question."""
+    """Check the noise of every question, that they are those of the algorithm, and that margins are those of the noise."""
     charges, records = record["charges"], record["mechanisms"]
     asked, is_local = {one["question"] for one in charges}, record["model"].partition(":")[0].partition(",")[0] == "local"
     if (asked == {"reports"}) is not is_local or ("reports" in asked) is not is_local:
@@ -113,8 +106,6 @@ def _noise(record: dict[str, Any]) -> list[Check]:
     is_description = kind_of(record) == "description"
     columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
     measured = sum(one["kind"] in ("number", "date") for one in described) if is_description else 0
-    if is_description and [(one["name"], one["question"]) for one in charges] != _described(record, measured):
-        return [Check("mechanisms", False, "they are not those that a description of these columns asks")]
     rows = record["max_rows_per_group"] or 1
     setting = Setting(record["adjacency"] == "replace", rows, columns or len(described), measured, is_description)
     found = []
@@ -125,16 +116,12 @@ def _noise(record: dict[str, Any]) -> list[Check]:
             found.append(Check(charge["name"], False, f"{charge['question']}: {error}"))
     if not all(one.holds for one in found):
         return found
-    return [*found, *_asked(record, "local" if is_local else kind_of(record), columns)]
-
-
-def _asked(record: dict[str, Any], kind: str, columns: int) -> list[Check]:
-    """Check that the questions, each with lawful noise, are those of the algorithm, and that margins are those of the noise."""
+    kind = "local" if is_local else kind_of(record)
     wrong = misasked(record, kind, columns)
     if wrong is not None:
-        return [Check("questions", False, wrong)]
-    told = kind == "local" or margins_are_told(record, kind)
-    return [] if told else [Check("margins", False, "they are not those of the noise")]
+        return [*found, Check("questions", False, wrong)]
+    told = margins_are_told(record, kind)
+    return found if told else [*found, Check("margins", False, "they are not those of the noise")]
 
 
 def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:

@@ -1,7 +1,7 @@
 """Keys that sign releases: a secret that its holders share (HMAC), or a private key with a public one for everybody (Ed25519).
 
-A signature says its kind, and each check takes one kind alone. A file that holds a private or public key in PEM is never taken
-for a shared secret: whoever knows a public key could sign with it otherwise.
+A signature says its kind, and each check takes one kind alone. A file that holds a private or public key, in PEM, DER or the
+form of OpenSSH, is never taken for a shared secret: whoever knows a public key could sign with it otherwise.
 """
 
 from __future__ import annotations
@@ -23,13 +23,20 @@ SHORTEST_KEY = 16
 SHARED, PUBLIC = "hmac-sha256:", "ed25519:"
 #: What is signed begins so, and nothing else that a key may sign does.
 PREFIX = b"spinney release, ed25519\n"
-_PEM = b"-----BEGIN"
+#: Keys in PEM hold the first text; those of OpenSSH begin with a name; those in DER with a sequence that names Ed25519 early on.
+_PEM, _OPENSSH, _DER, _ED25519 = b"-----BEGIN", (b"ssh-", b"ecdsa-", b"sk-"), b"\x30", b"\x06\x03\x2b\x65\x70"
+
+
+def _is_of_a_pair(content: bytes) -> bool:
+    """Whether bytes are a private or a public key, and no secret that two share."""
+    is_der = content.startswith(_DER) and _ED25519 in content[:32]
+    return _PEM in content or content.lstrip().startswith(_OPENSSH) or is_der
 
 
 def shared_signature(record: dict[str, Any], key: bytes) -> str:
     """Return the signature of a release under a shared secret."""
-    if not isinstance(key, bytes) or len(key) < SHORTEST_KEY or _PEM in key:
-        expected = "at least 16 secret bytes, and no key in PEM"
+    if not isinstance(key, bytes) or len(key) < SHORTEST_KEY or _is_of_a_pair(key):
+        expected = "at least 16 secret bytes, and no private or public key"
         raise ParameterError.wrong("key", "a signature", expected, None, "secrets.token_bytes(32) makes some.")
     return f"{SHARED}{hmac.new(key, canonical(record), hashlib.sha256).hexdigest()}"
 
@@ -43,9 +50,9 @@ def read_key(path: str | Path) -> bytes:
     """Return the secret bytes in a file; what they are is never told."""
     check_path(path, "verify", "key")
     content = Path(path).read_bytes()
-    if _PEM in content:
+    if _is_of_a_pair(content):
         hint = "name it as the private key that signs, or as the public key that checks."
-        raise ParameterError(f"{path} holds a key in PEM, which is no shared secret.\nHint: {hint}")
+        raise ParameterError(f"{path} holds a private or public key, which is no shared secret.\nHint: {hint}")
     if len(content) < SHORTEST_KEY:
         hint = "'head -c 32 /dev/urandom > release.key' makes one."
         raise ParameterError(f"The key in {path} must be a file of at least 16 secret bytes.\nHint: {hint}")

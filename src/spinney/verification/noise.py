@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from spinney.verification.amounts import DIGITS, converted, decimal_of, fraction_of
+from spinney.verification.families import cells_of_a_row
 from spinney.verification.split_loss import split_loss
 
 __all__ = ["Refused", "Setting", "check_noise"]
@@ -87,14 +88,9 @@ def _sensitivities(asked: _AskedNoise) -> tuple[list[tuple[str, int]], list[list
     """Return what each answer is and how far one row moves it, and in which ways a replaced row moves them, from tables."""
     record, answers = asked.record, asked.record["answers"]
     question, squared = record["question"], not asked.is_pure
-    first = int(asked.number("row_sensitivity", answers[0]))
-    if question in ("counts", "levels"):
-        families = first if question == "counts" and first == asked.setting.columns else 1
-        if asked.setting.describes:  # a row lies in one bin of every column, and in one cluster
-            families = asked.setting.columns if record["name"] == "bins" else 1
-        return [("counts", families)], [[2]]
-    if question == "persons":
-        return [("persons", 1)], [[2]]
+    if question in ("counts", "levels", "persons"):
+        cells = cells_of_a_row(record, asked.setting.columns, asked.setting.describes)
+        return [("persons" if question == "persons" else "counts", cells or 0)], [[2]]
     steps = int(asked.number("steps", answers[0]))
     if question == "cost":
         return [("cost", steps**2 if squared else steps)], [[4]]
@@ -259,7 +255,8 @@ def _minimum(asked: _AskedNoise) -> str:
 
 def _blocks(asked: _AskedNoise) -> str:
     """Check a question about centers of blocks: it protects all centers of a block, or of two where a row may change its own."""
-    record, setting, about = asked.record, asked.setting, asked.record["about"]
+    record, setting = asked.record, asked.setting
+    about = record["about"] | {name: record[name] for name in ("family",) if name in record}
     amount, sampled = asked.number("amount"), record["sampling"] == "replacement"
     _require(about["question"] in ("counts", "levels", "grow", "sums", "cost"), "it is about no question of the list")
     if sampled:
@@ -333,4 +330,5 @@ def check_noise(record: dict[str, Any], charge: dict[str, Any], setting: Setting
     of_numbers = record["question"] not in _OF_NUMBERS or setting.columns > 0
     _require(of_numbers, "only rows of numbers can be asked so")
     _require(record["question"] not in ("persons", "totals") or setting.describes, "only descriptions ask so")
+    _require(cells_of_a_row(record, setting.columns, setting.describes) is not None, "its cells are none that it can be about")
     return _CHECKS[record["question"]](_AskedNoise(record, setting, amount, delta))

@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["SCHEMAS", "misfit", "schema"]
 
 #: Versions of the format that have a schema.
-SCHEMAS = (1, 2)
+SCHEMAS = (1, 2, 3)
 _TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,), "boolean": (bool,), "integer": (int,), "null": (type(None),), "number": (int, float), "object": (dict,),
     "string": (str,),

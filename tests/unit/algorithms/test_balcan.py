@@ -14,6 +14,7 @@ from spinney.algorithms.candidates import MOST_CELLS, SPLIT_ROWS, Candidates, as
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.composition import compose
@@ -32,7 +33,7 @@ def asked(rows, space, k, dimensions, epsilon=math.inf, seed=0) -> Candidates:
     charges = compose(problem.budget, grid_parts(Fraction(1), dimensions, problem))
     backend = MemoryBackend(rows, problem.ground, problem.unit, lambda: bytes(16))
     curator = Curator(backend, problem.unit, FitLedger(problem.budget, charges), SeededSource(seed))
-    return ask_candidates(curator, problem, {charge.name: charge for charge in charges}, dimensions, np.random.default_rng(seed))
+    return ask_candidates(Purse(curator), problem, dimensions, np.random.default_rng(seed))
 
 
 @given(seed=st.integers(0, 2**32), d=st.integers(1, 6), m=st.integers(1, 6))

@@ -8,11 +8,12 @@ from covering import covering
 from spinney import Ball, Box, ParameterError
 from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.polish import NEAR_SHARE, RING_EDGES
 from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.step import NEAR_SHARE, RING_EDGES
 from spinney.algorithms.tree_program import spread
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
@@ -31,11 +32,10 @@ def rows_of(d, seed):
 def fit(algorithm, rows, space, k, power, epsilon=math.inf, delta=0.0, unit=None, seed=0):
     domain = space.domain(rows.shape[1])
     problem = PointProblem(k=k, power=power, domain=domain, budget=Budget.of(epsilon, delta), unit=unit or Unit())
-    charges = algorithm.plan(problem)
     source = SeededSource(seed)
     backend = MemoryBackend(rows, Ground(domain), problem.unit, source.key)
-    curator = Curator(backend, problem.unit, FitLedger(problem.budget, charges), source)
-    return algorithm.run(curator, problem, {charge.name: charge for charge in charges}, np.random.default_rng(seed))
+    curator = Curator(backend, problem.unit, FitLedger(problem.budget, algorithm.plan(problem)), source)
+    return algorithm.run(Purse(curator), problem, np.random.default_rng(seed))
 
 
 class Cell:

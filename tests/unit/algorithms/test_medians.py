@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian, SeededNoiseWarning
-from spinney.algorithms import HST, Stable, Tree
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney.algorithms import HST, Stable
 from spinney.algorithms.medians import MEDIAN_STEPS, median_parts, move_to_medians
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.curators.purse import Purse
 from spinney.fits.record import algorithm_of, plain_parameters
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
@@ -23,7 +24,7 @@ from spinney.spaces.box import Box
 
 STEPS = pytest.mark.parametrize("median_step", MEDIAN_STEPS)
 OTHERS = pytest.mark.parametrize("median_step", MEDIAN_STEPS[1:])
-WITH_STEPS = pytest.mark.parametrize("kind", [Tree, HST, Stable])
+WITH_STEPS = pytest.mark.parametrize("kind", [HST, Stable])
 
 
 def problem_of(d, budget, k=1, power=1):
@@ -37,8 +38,9 @@ def moved(rows, centers, radii, median_step, epsilon=1.0, delta=0.0):
     source = SeededSource(0)
     backend = MemoryBackend(rows, Ground(problem.domain), Unit(), source.key)
     curator = Curator(backend, Unit(), FitLedger(budget, charges), source)
-    by_name = {charge.name: charge for charge in charges}
-    found = move_to_medians(curator, problem, centers, radii, by_name, "step", median_step)
+    purse = Purse(curator)
+    found = move_to_medians(purse, problem, centers, radii, "step", median_step)
+    assert purse.names == ()
     assert curator.ledger.entries == charges  # each once, in their order
     return found
 
@@ -89,14 +91,6 @@ def test_k_means_has_no_step_toward_medians_to_choose(kind, median_step):
         PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=kind(median_step=median_step)).fit(np.zeros((9, 6)))
 
 
-@OTHERS
-def test_a_tree_of_few_columns_takes_no_step_and_says_what_does(median_step):
-    model = PrivateKMedian(2, epsilon=1.0, bounds=(0, 1), algorithm=Tree(median_step))
-    with pytest.raises(ParameterError, match=r"(?s)fewer than 5 columns.*Stable\(median_step="):
-        model.fit(np.zeros((9, 4)))
-    assert model.plan(n_features=5).charges
-
-
 @WITH_STEPS
 def test_minima_of_too_many_columns_are_refused_in_the_plan(kind):
     model = PrivateKMedian(20, epsilon=1.0, bounds=(0, 1), algorithm=kind(median_step="objective"))
@@ -124,13 +118,3 @@ def test_the_release_of_a_minimum_says_that_it_is_proved_over_the_reals_only():
     assert any("proved over the reals only" in line for line in str(model.plan(n_features=2)).splitlines())
     other = PrivateKMedian(2, epsilon=1.0, bounds=(-3, 3), algorithm=Stable("lloyd", median_step="gradient")).fit(rows).release_
     assert "reals" not in other.to_json()
-
-
-@OTHERS
-def test_plans_tell_how_many_centers_a_step_supports(median_step):
-    model = PrivateKMedian(20, epsilon=1.0, bounds=(0, 1), algorithm=Tree(median_step))
-    few, many = (model.plan(n_features=30, n_guess=n) for n in (300, 3_000_000))
-    assert str(few) != str(many)
-    with pytest.warns(SeededNoiseWarning):
-        found = model.set_params(noise_seed=0, random_state=0).fit(np.random.default_rng(0).uniform(0, 1, (300, 30))).release_
-    assert 1 <= found.supported_centers < 20

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, BudgetError, PrivateKMeans, PrivateKMedian, Release
+from spinney.algorithms.default import Tree
 from spinney.algorithms.hst import HST
 from spinney.algorithms.registry import HOMES, find
 from spinney.algorithms.tighten import MARGIN, SHARE, Tightened, tight_box
-from spinney.algorithms.tree import Tree
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting
@@ -127,7 +127,7 @@ def test_any_algorithm_works_inside_the_box(inner, space):
         assert (np.array(box["upper"]) - np.array(box["lower"]) < 3).all()
         assert (release.centers >= box["lower"]).all()
         assert (release.centers <= box["upper"]).all()
-        assert release.algorithm == (inner if isinstance(inner, str) else inner.name)
+        assert release.algorithm == (ALGORITHMS[inner] if isinstance(inner, str) else inner).name
         assert release.charges[0].name == "bounds"
 
 

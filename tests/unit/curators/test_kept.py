@@ -146,6 +146,6 @@ def test_releases_do_not_tell_how_much_is_kept(tmp_path, monkeypatch, most):
     frame.write_parquet(tmp_path / "rows.parquet", row_group_size=70)
     monkeypatch.setattr("spinney.curators.files.most_bytes", lambda n_features: most)
     monkeypatch.setattr(streams, "MOST_ROWS", 50)
-    model = PrivateKMeans(3, epsilon=5.0, bounds=(0, 1), algorithm="moments", random_state=0, noise_seed=1)
+    model = PrivateKMeans(3, epsilon=5.0, bounds=(0, 1), random_state=0, noise_seed=1)
     release = model.fit(scan(tmp_path / "rows.parquet")).release_.to_json()
     assert release == model.fit(frame).release_.to_json()

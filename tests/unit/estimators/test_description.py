@@ -171,7 +171,12 @@ def test_clusters_are_those_of_the_fit_in_a_ball_in_a_private_box_and_with_categ
 def test_a_clustered_column_is_described_by_the_facts_of_the_release():
     table = table_of()
     model = PrivateKMeans(
-        3, algorithm="lloyd", epsilon=math.inf, bounds={"age": (0, 110), "region": BOUNDS["region"]}, scale="bounds"
+        3,
+        algorithm="lloyd",
+        epsilon=math.inf,
+        bounds={"age": (0, 110), "region": BOUNDS["region"]},
+        scale="bounds",
+        random_state=0,
     ).fit(table)
     found = describe(model.release_, table, ["age", "region", "income"], bounds=BOUNDS, epsilon=math.inf)
     assert found.names == ("age", "region", "income")

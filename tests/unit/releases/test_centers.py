@@ -102,7 +102,7 @@ def test_json_is_strict_and_carries_the_promise(tmp_path):
     record = json.loads(text, parse_constant=refuse)
     assert record["epsilon"] == record["promised_epsilon"] == "inf"
     assert record["statement"] == "none: not private"
-    assert record["format"] == "spinney-release/2"
+    assert record["format"] == "spinney-release/3"
 
 
 def test_released_arrays_cannot_be_changed():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans
+from spinney.algorithms import Tree
 from spinney.curators.telling import listening, tell
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
@@ -59,8 +60,6 @@ class Broken:
     name, solves, backends = "broken", "points", ("memory",)
 
     def parts(self, problem):
-        from spinney.algorithms.tree import Tree
-
         return Tree().parts(problem)
 
     def run(self, curator, problem, charges, rng):

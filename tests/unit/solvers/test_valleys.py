@@ -3,16 +3,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.algorithms.leaves import are_full
+from spinney.algorithms.summary import likely_leaves
+from spinney.mechanisms.additive import Noise
 from spinney.solvers.valleys import NoisyCells, bends, count_clusters
 
 
 def grid_cells(rows, bins, std=0.0, seed=0):
     """Return the cells of a grid over [0, 1]^2 with the numbers of rows in them, with noise."""
     counts = np.histogramdd(rows, bins=bins, range=[(0, 1)] * 2)[0].ravel()
-    counts = counts + np.random.default_rng(seed).laplace(0, std / 2**0.5, counts.size) if std else counts
+    noise = Noise("laplace", std / 2**0.5) if std else Noise("none", 0.0)
+    counts = (counts + np.random.default_rng(seed).laplace(0, noise.scale, counts.size) if std else counts).round()
     lower = np.stack(np.meshgrid(*[np.arange(bins) / bins] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
-    full = are_full(counts / max(std, 1e-9), np.zeros(counts.size, dtype=np.int64))
+    full, _ = likely_leaves(counts.astype(np.int64), noise, np.ones(counts.size, dtype=bool))
     return NoisyCells(lower + 0.5 / bins, counts, lower, lower + 1 / bins, full, std)
 
 

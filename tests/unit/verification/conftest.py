@@ -57,8 +57,9 @@ MAKERS = {
     "tree, replace": points(PrivateKMedian, ROWS, **REPLACE),
     "tree, zcdp, wide": points(PrivateKMeans, WIDE, **SMALL),
     "tree, zcdp, persons, replace": points(PrivateKMedian, np.repeat(ROWS, 7, axis=1), **PERSONS, **SMALL, **REPLACE),
-    "moments, mean": points(PrivateKMeans, WIDE, algorithm="moments", epsilon=0.05, **SMALL),
-    "moments, zcdp, replace": points(PrivateKMeans, WIDE, algorithm="moments", **SMALL, **REPLACE),
+    "tree, one center": points(PrivateKMeans, WIDE, epsilon=0.05),
+    "tree, one center, zcdp": points(PrivateKMeans, WIDE, epsilon=0.05, **SMALL),
+    "tree, zcdp, wide, replace": points(PrivateKMedian, WIDE, epsilon=9.0, **SMALL, **REPLACE),
     "hst": points(PrivateKMeans, ROWS, algorithm="hst"),
     "hst, zcdp": points(PrivateKMedian, WIDE, algorithm="hst", **SMALL),
     "lloyd, tightened, persons": points(PrivateKMeans, ROWS, algorithm="lloyd", tighten=True, **PERSONS),
@@ -77,8 +78,7 @@ MAKERS = {
     "minimize, zcdp, persons, replace": points(
         PrivateKMedian, ROWS, algorithm=Stable("lloyd", median_step="objective"), **PERSONS, **SMALL, **REPLACE
     ),
-    "moments": points(PrivateKMedian, ROWS, algorithm="moments"),
-    "moments, one step": points(PrivateKMeans, WIDE, algorithm="moments"),
+    "moments": points(PrivateKMedian, WIDE, algorithm="moments", epsilon=9.0),
     "hst, repaired, zcdp": points(PrivateKMeans, WIDE, algorithm=HST(projection=3, repairs=2), **SMALL),
     "lloyd, descent": points(PrivateKMedian, ROWS, algorithm=Stable("lloyd", median_step="gradient"), **SMALL),
     "lsh, zcdp, replace": points(PrivateKMeans, ROWS, algorithm="lsh", **SMALL, **REPLACE),

@@ -1,4 +1,7 @@
-"""Edits that are lawful by themselves and not what the algorithm asked: a whole record of another question, a charge left out."""
+"""Edits that are lawful by themselves and not what the algorithm asked: a whole record of another question, a charge left out.
+
+`test_schedules.py` holds the data that tells them apart equal to the code.
+"""
 
 import copy
 import itertools
@@ -10,8 +13,6 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import HOMES
 from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
@@ -27,10 +28,10 @@ from spinney.questions.persons import PersonCounting
 from spinney.questions.sums import KERNELS, Summing
 from spinney.questions.totals import Totaling
 from spinney.verification.amounts import converted
-from spinney.verification.asked import _ASKED, _SHAPE
+from spinney.verification.families import FAMILIES
 
 from .conftest import MAKERS
-from .test_checking import check, refused
+from .test_checking import STORED, check, refused
 
 NAMES = sorted(MAKERS)
 FEW = st.integers(1, 4)
@@ -46,6 +47,8 @@ KINDS = st.one_of(
         Blocking, st.sampled_from([Counting(), Counting(2), Splitting(1)]), FEW, st.sampled_from(["disjoint", "replacement"])
     ),
 )
+#: All families of cells, and a text that is none.
+EVERY = sorted({one for some in FAMILIES.values() for one in some} | {"none", "cells"})
 STATED = ", proved over the reals only"
 
 
@@ -68,29 +71,48 @@ def unlike(record, other):
     return plain[0] != plain[1]
 
 
+def is_new(record):
+    """Whether a release asks for steps as no version before format 3 did."""
+    names = {part for one in record["charges"] for part in one["name"].split(" + ")}
+    return any(re.fullmatch(r"step \d+", name) for name in names)
+
+
+def older(record):
+    """Return a release as the version before this one would have written it: without families of cells."""
+    record = copy.deepcopy(record)
+    record["format"] = record["format"].replace("/3", "/2")
+    for noise in record["mechanisms"]:
+        del noise["family"]
+    return record
+
+
 @settings(max_examples=50, deadline=None)
-@given(name=st.sampled_from(NAMES), place=st.integers(0, 60), kind=KINDS)
-@example(name="tree", place=1, kind=Counting(1))  # bins of two columns that call themselves cells
-@example(name="lloyd, tightened, persons", place=0, kind=Counting(1))
-@example(name="description", place=2, kind=Counting(1))
-@example(name="sample-aggregate", place=2, kind=Blocking(Counting(), 1))
-@example(name="hst", place=0, kind=LevelCounting(2))
-@example(name="coverage of rows", place=2, kind=Covering(4))
-@example(name="cover", place=0, kind=Covering(1))
-@example(name="cells", place=0, kind=Minimizing(2))  # of points, which have no columns
-@example(name="description, zcdp, persons, replace", place=0, kind=PersonCounting())  # of whom one row counts
-def test_no_record_of_another_question_passes_for_the_one_that_was_asked(name, place, kind, records, tmp_path_factory):
-    record = copy.deepcopy(records[name])
+@given(
+    name=st.sampled_from(NAMES), place=st.integers(0, 60), kind=KINDS, family=st.sampled_from([*EVERY, "the same", "of format 2"])
+)
+@example(name="tree", place=1, kind=Counting(1), family="of format 2")  # bins of two columns that call themselves cells
+@example(name="tree", place=1, kind=Counting(1), family="the same")
+@example(name="tree", place=1, kind=Counting(1), family="tree")
+@example(name="lloyd, tightened, persons", place=0, kind=Counting(1), family="of format 2")
+@example(name="lloyd, tightened, persons", place=0, kind=Counting(1), family="rings")
+@example(name="description", place=2, kind=Counting(1), family="of format 2")
+@example(name="description", place=2, kind=Counting(1), family="clusters")
+@example(name="sample-aggregate", place=2, kind=Blocking(Counting(), 1), family="the same")
+@example(name="hst", place=0, kind=LevelCounting(2), family="the same")
+@example(name="coverage of rows", place=2, kind=Covering(4), family="the same")
+@example(name="cover", place=0, kind=Covering(1), family="the same")
+@example(name="cells", place=0, kind=Minimizing(2), family="centers")  # of points, which have no columns
+@example(name="description, zcdp, persons, replace", place=0, kind=PersonCounting(), family="clusters")  # of whom one row counts
+def test_no_record_of_another_question_passes_for_the_one_that_was_asked(name, place, kind, family, records, tmp_path_factory):
+    record = older(records[name]) if family == "of format 2" else copy.deepcopy(records[name])
     place %= len(record["charges"])
+    own = {} if family == "of format 2" else {"family": record["mechanisms"][place]["family"] if family == "the same" else family}
     charge = Charge.from_dict(record["charges"][place] | {"question": kind.question})
     try:
-        noise = json.loads(json.dumps(kind.record(charge, Unit(record["adjacency"], record["max_rows_per_group"] or 1))))
+        noise = json.loads(json.dumps(kind.record(charge, Unit(record["adjacency"], record["max_rows_per_group"] or 1)) | own))
     except (ParameterError, ValueError, ZeroDivisionError):  # no noise of this kind for such a charge
         assume(False)
     assume(unlike(record["mechanisms"][place], noise))
-    # With delta the spread of columns may be told by their histograms or by their second moments.
-    told = kind in (Counting(14), Summing("second-moment", 14))
-    assume(not (name == "moments, zcdp, replace" and record["charges"][place]["name"] == "spread" and told))
     record["mechanisms"][place], record["charges"][place] = noise, charge.to_dict()
     if any(one["question"] == "minimize" for one in record["charges"]) and STATED not in record["statement"]:
         record["statement"] += STATED
@@ -112,10 +134,152 @@ def test_a_charge_that_is_left_out_is_missed(name, records, tmp_path):
             continue
         record = copy.deepcopy(records[name])
         del record["charges"][place], record["mechanisms"][place]
-        untold = charge["name"].startswith(("radii", "leaves")) and record.get("algorithm") in ("moments", "stable")
-        if len(records[name]["charges"]) > 1 and charge["name"] not in UNTOLD.get(name, ()) and not untold:
+        if len(records[name]["charges"]) > 1 and charge["name"] not in UNTOLD.get(name, ()):
             record["epsilon"] = min(spent(record) * (1 + 1e-12), record["epsilon"])
         assert refused(record, tmp_path), charge["name"]
+
+
+def families_swapped(record):
+    """Yield a release with the family of each record in turn replaced by every other one, or left out."""
+    for place, noise in enumerate(record["mechanisms"]):
+        for family in (*EVERY, None):
+            if family != noise["family"]:
+                other = copy.deepcopy(record)
+                if family is None:
+                    del other["mechanisms"][place]["family"]
+                else:
+                    other["mechanisms"][place]["family"] = family
+                yield other, (noise["name"], family)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.matrix
+def test_a_family_that_is_swapped_missing_or_of_another_question_is_refused(name, records, tmp_path):
+    """Of two records with one name but for numbers the first is enough."""
+    seen = set()
+    for other, (charge, family) in families_swapped(records[name]):
+        key = re.sub(r"\d+", "#", charge), family
+        if key not in seen:
+            seen.add(key)
+            assert refused(other, tmp_path), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.matrix
+def test_a_release_of_format_2_holds_as_it_did(name, records, tmp_path):
+    """And what no version before format 3 asked is refused in it."""
+    assert refused(older(records[name]), tmp_path) == is_new(records[name])
+
+
+#: Stored releases of the default's programs before format 3, which today's code makes no more.
+BEFORE = ("kmeans-moments", "kmeans-tree-delta", "kmeans-tree-tightened-groups", "kmeans-found-k", "kmeans-stable")
+
+
+@pytest.fixture
+def before():
+    return lambda name: json.loads((STORED / "0.2.0" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_a_stored_release_of_format_2_holds_and_every_charge_that_is_left_out_of_it_is_missed(name, before, tmp_path):
+    assert check(before(name), tmp_path).holds
+    for place, charge in enumerate(before(name)["charges"]):
+        record = before(name)
+        del record["charges"][place], record["mechanisms"][place]
+        assert refused(record, tmp_path), charge["name"]
+    record = before(name)
+    record["format"] = record["format"].replace("/2", "/3")
+    assert refused(record, tmp_path)  # families are missing
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_names_that_are_swapped_in_a_stored_release_of_format_2_are_refused(name, before, tmp_path):
+    for one, other in all_swaps(before(name)):
+        assert refused(swapped_names(before(name), one, other), tmp_path), (one, other)
+
+
+def all_swaps(record):
+    """Yield pairs of places whose records are of different questions."""
+    told = [_questioned(noise) for noise in record["mechanisms"]]
+    return [(i, j) for i, j in itertools.combinations(range(len(told)), 2) if told[i] != told[j]]
+
+
+def _questioned(noise):
+    """Return what tells a record's question: its family too, or without one how far a row moves counts."""
+    moved = str(noise["answers"][0]["row_sensitivity"]) if noise["question"] == "counts" and "family" not in noise else None
+    return noise["question"], noise.get("kernel"), noise.get("family"), moved
+
+
+def swapped_names(record, one, other):
+    """Return a record in which two charges, with all that they paid for, have each other's names."""
+    record = copy.deepcopy(record)
+    for part in (record["charges"], record["mechanisms"]):
+        part[one]["name"], part[other]["name"] = part[other]["name"], part[one]["name"]
+    return record
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("tree", "moments"))])
+def test_names_that_are_swapped_are_refused(name, records, tmp_path):
+    assert all_swaps(records[name])
+    for one, other in all_swaps(records[name]):
+        assert refused(swapped_names(records[name], one, other), tmp_path), (one, other)
+
+
+def renamed(record, place, name):
+    record = copy.deepcopy(record)
+    for part in (record["charges"], record["mechanisms"]):
+        part[place]["name"] = name
+    return record
+
+
+def places_of(record):
+    return {one["name"]: place for place, one in enumerate(record["charges"])}
+
+
+def test_what_may_not_be_put_together_is_refused_and_so_is_a_gap(records, tmp_path):
+    """All of the same question and family, so that only the names tell."""
+    plain, pooled = records["tree, zcdp, wide, replace"], records["tree, one center"]
+    places = places_of(plain)
+    for there, wrong in (
+        ("sizes", "rows + sizes"),
+        ("sizes", "leaves + sizes"),
+        ("sizes", "radii 3 + sizes"),
+        ("rows", "columns + rows"),
+        ("leaves", "leaves 1"),
+        ("leaves", "leaves + no such name"),
+        (next(name for name in places if name.endswith("step 3")), "step 4"),
+        (next(name for name in places if name.endswith("radii 3")), "radii 0"),
+    ):
+        assert refused(renamed(plain, places[there], wrong), tmp_path), wrong
+    for name in places_of(pooled):
+        parts = name.split(" + ")
+        for left in parts if len(parts) > 1 else ():
+            if left not in ("columns", "splits"):  # an algorithm may leave these unspent, if it makes no summary
+                less = " + ".join(one for one in parts if one != left)
+                assert refused(renamed(pooled, places_of(pooled)[name], less), tmp_path), (name, left)
+        assert refused(renamed(pooled, places_of(pooled)[name], f"{name} + {name}"), tmp_path), name
+
+
+def test_one_of_many_steps_that_is_left_out_is_missed(records, tmp_path):
+    for name in ("tree, zcdp, wide, replace", "moments", "tree, one center", "tree, one center, zcdp"):
+        names = [one["name"] for one in records[name]["charges"]]
+        steps = [one for one in names if one.split(" + ")[-1].startswith("step ")]
+        assert steps, name
+        record = copy.deepcopy(records[name])
+        for part in ("charges", "mechanisms"):
+            record[part] = [one for one in record[part] if one["name"] not in steps]
+        assert refused(record, tmp_path), name
+
+
+def test_bins_of_all_columns_are_told_from_cells_whoever_asks(records, tmp_path):
+    """Of an algorithm of others no name is known, but a family says how far a row moves its counts."""
+    record = copy.deepcopy(records["tree"]) | {"algorithm": "theirs"}
+    charge = Charge.from_dict(record["charges"][1])
+    assert record["mechanisms"][1]["family"] == "columns"
+    for families, family, holds in ((1, "columns", False), (2, "columns", True), (2, "tree", False), (1, "tree", True)):
+        noise = Counting(families).record(charge, Unit()) | {"family": family}
+        record["mechanisms"][1] = json.loads(json.dumps(noise))
+        assert refused(record, tmp_path) is not holds
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -145,29 +309,12 @@ def test_a_narrower_domain_with_all_its_noise_is_refused(records, tmp_path):
     for end in ("lower", "upper"):
         record["domain"][end].pop()
     charge = Charge.from_dict(record["charges"][1])
-    record["mechanisms"][1] = json.loads(json.dumps(Counting(1).record(charge, Unit())))
+    record["mechanisms"][1] = json.loads(json.dumps(Counting(1).record(charge, Unit()) | {"family": "columns"}))
     assert refused(record, tmp_path)
-
-
-def test_every_algorithm_of_the_house_has_its_questions_listed():
-    here = {("release" if solves == "points" else "local" if solves == "users" else solves, name)
-            for solves, names in HOMES.items() if solves not in ("cover", "description") for name in names}  # fmt: skip
-    assert here | {("release", "one-cluster"), ("cover", "")} == set(_ASKED)
-
-
-@pytest.mark.parametrize("name", HOMES["points"])
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-def test_every_charge_of_a_plan_is_listed(name, estimator):
-    """A name that is not listed would be taken at its word."""
-    for delta, d in itertools.product((0.0, 1e-6), (2, 6, 14, 70)):
-        plan = estimator(3, epsilon=1.0, delta=delta, bounds=(-1, 1), algorithm=name).plan(d)
-        bases = ("tree", "moments") if name == "stable" else ()
-        listed = _SHAPE.keys() | {one for key in (name, *bases) for part in _ASKED["release", key] for one in part}
-        assert {re.sub(r"\d+", "#", charge.name) for charge in plan.charges} <= listed
 
 
 def test_an_algorithm_of_others_is_taken_at_its_word(records, tmp_path):
     record = copy.deepcopy(records["tree"]) | {"algorithm": "theirs"}
     charge = Charge.from_dict(record["charges"][1])
-    record["mechanisms"][1] = json.loads(json.dumps(Counting(1).record(charge, Unit())))
+    record["mechanisms"][1] = json.loads(json.dumps(Counting(1).record(charge, Unit()) | {"family": "tree"}))
     assert check(record, tmp_path).holds

@@ -90,7 +90,7 @@ def test_a_signature_of_one_kind_is_never_one_of_the_other(folder):
     for path in ("own.pub", "own.key"):
         with pytest.raises(ParameterError, match="no shared secret"):
             read_key(folder / path)
-        with pytest.raises(ParameterError, match="no key in PEM"):
+        with pytest.raises(ParameterError, match="no private or public key"):
             shared_signature(record, (folder / path).read_bytes())
     for name in ("secret", "own.key"):
         with pytest.raises(ParameterError, match="no public key of Ed25519"):
@@ -109,6 +109,24 @@ def test_a_signature_of_one_kind_is_never_one_of_the_other(folder):
     (folder / "renamed.json").write_text(json.dumps(signed | {"signature": f"ed25519:{'0' * 64}"}))
     with pytest.raises(ReleaseError):
         verify(folder / "renamed.json", public_key=folder / "own.pub")
+
+
+def test_a_key_of_a_pair_in_any_form_is_no_shared_secret(tmp_path):
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    key = ed25519.Ed25519PrivateKey.generate()
+    for content in (
+        key.public_key().public_bytes(form.Encoding.DER, form.PublicFormat.SubjectPublicKeyInfo),
+        key.public_key().public_bytes(form.Encoding.OpenSSH, form.PublicFormat.OpenSSH),
+        key.private_bytes(form.Encoding.DER, form.PrivateFormat.PKCS8, form.NoEncryption()),
+        key.private_bytes(form.Encoding.PEM, form.PrivateFormat.OpenSSH, form.NoEncryption()),
+    ):
+        (tmp_path / "key").write_bytes(content)
+        with pytest.raises(ParameterError, match="no shared secret"):
+            read_key(tmp_path / "key")
+        with pytest.raises(ParameterError, match="no private or public key"):
+            shared_signature({}, content)
 
 
 def test_other_kinds_of_keys_are_refused(folder):

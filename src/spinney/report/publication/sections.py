@@ -166,7 +166,7 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     if ledger is not None and not (verification is not None and verification.authenticated) and _stands_in(ledger, release):
         blocks.append(Paragraph("It stands, to the letter, in the ledger that this page shows."))
     made, facts = release.made, []
-    if release.format == type(release).format:
+    if not release.format.endswith("/1"):
         facts.append(("Digest of the release", release.digest))
         facts.append(("Signed under a key", SIGNED.get(str(release.signature).partition(":")[0], "no")))
     else:

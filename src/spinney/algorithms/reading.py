@@ -1,11 +1,13 @@
-"""What noisy counts tell about cells: which of them have rows, and how many.
+"""What noisy counts tell about cells: which of them have rows, and how many. What is told of all is a summary of the rows.
 
 Letters: s the scale of the noise, mu the mean count of a cell that has rows, r = s / mu.
 
-A cell is either empty or has rows, their number exponential with mean mu. The share of empty cells, and mu, are those under
-which all noisy counts are most likely. Then each cell has rows with some probability, and an expected count. Noise and an
-exponential count together have a density in closed form, for Laplace and for Gaussian noise, and so has the mean of the count
-if the noisy one is known. Post-processing of noisy answers and public scales of noise.
+The prior: a cell is empty, or has rows, their number exponential with mean mu. The share of empty cells and mu are those under
+which all noisy counts are most likely. The posterior is how likely each cell is to have rows, and its expected count. Noise and
+an exponential count together have a density in closed form, for Laplace and for Gaussian noise, and so has the mean of the count
+given the noisy one. Post-processing of noisy answers and public scales of noise.
+
+Proof: ``proofs/tree.md``.
 """
 
 from __future__ import annotations
@@ -16,19 +18,48 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spinney.algorithms.problem import PointProblem
 from spinney.mechanisms.additive import Noise
+from spinney.solvers.nearest import nearest
+from spinney.solvers.valleys import NoisyCells
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
 
-__all__ = ["Occupancy"]
+__all__ = ["NOTHING", "Occupancy", "Summary"]
 
-#: Shares of empty cells, and the number of means mu from LEAST_MEAN s up to the largest count; the likeliest pair is taken.
-EMPTY_SHARES = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98])
-N_MEANS, LEAST_MEAN = 24, 2.0
+#: Shares of empty cells are tried in steps of one over this, and as many means mu, from 2 s up to the largest count.
+TRIED = 24
 #: A noisy count below so many s tells no more.
 LOWEST = -10.0
+#: Costs are divided by at least so much: there may be none.
+NOTHING = 1e-300
 #: A smaller s is read as this one: counts are whole numbers, and no doubt is left.
 LEAST_SCALE = 1e-3
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The leaves that have rows: a point of each, how far its rows spread around it, and about how many it has.
+
+    And how far all rows spread along each column; and all leaves, if clusters are to be counted.
+    """
+
+    points: FloatArray
+    spreads: FloatArray
+    weights: FloatArray
+    columns: FloatArray
+    cells: NoisyCells | None = None
+
+    @classmethod
+    def unseen(cls, problem: PointProblem, n: float) -> Summary:
+        """Return what is known of so many rows before anything is asked: they spread evenly around the middle of the domain."""
+        domain = problem.domain
+        return cls(domain.center[None, :], np.full(1, domain.half_diagonal / 2), np.full(1, n), domain.upper - domain.lower)
+
+    def blind(self, centers: FloatArray) -> float:
+        """Return the part of the cost of centers that lies within the leaves, where the summary does not see."""
+        within, seen = float(self.weights @ self.spreads**2), float(self.weights @ nearest(self.points, centers)[0])
+        return within / max(within + seen, NOTHING)
 
 
 @dataclass(frozen=True)
@@ -54,8 +85,8 @@ class Occupancy:
         scale = max(noise.scale, LEAST_SCALE)
         noisy = np.maximum(different.real / scale, LOWEST)  # in units of s, as all below
         laws = _Laplace if noise.distribution == "laplace" else _Gaussian
-        means = np.geomspace(LEAST_MEAN, max(float(noisy.max()), 2 * LEAST_MEAN), N_MEANS)
-        shares = np.multiply.outer(1 - EMPTY_SHARES, different.imag)[:, None]
+        means = np.geomspace(2, max(float(noisy.max()), 2 * 2), TRIED)
+        shares = np.multiply.outer(np.arange(1, TRIED) / TRIED, different.imag)[:, None]
         filled, empty = laws.if_filled(noisy, 1 / means[:, None]), laws.if_empty(noisy)
         top = np.maximum(filled, empty)
         filled, empty = np.exp(filled - top), np.exp(empty - top)

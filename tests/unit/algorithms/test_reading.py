@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.algorithms import occupancy as module
-from spinney.algorithms.occupancy import Occupancy
+from spinney.algorithms import reading as module
+from spinney.algorithms.reading import Occupancy
 from spinney.mechanisms.additive import Noise
 
 RNG = np.random.default_rng(0)

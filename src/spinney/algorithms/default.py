@@ -1,0 +1,148 @@
+"""The default: a private tree summarizes the rows, a solver clusters the summary, private steps move the centers.
+
+1. ``rows``      a noisy number of rows, by which all later decisions go.
+2. ``columns``, ``splits``, ``leaves``   the summary: leaves of a private tree as weighted points (`summary.py`).
+3. Free: the summary is clustered. If the number of clusters is to be found, it is found here.
+4. ``radii i``, ``step i``   private steps (`step.py`): as many as are worth their noise (`schedule.py`), of as many centers as
+   noise supports; the others come from the summary. If it supports one, no summary is made, and that one gets its budget too,
+   unless clusters are to be counted.
+5. ``sizes``     noisy sizes of the released clusters.
+
+Letters: k clusters, d columns. Shares of the budget are a closed form of both: the more columns there are, the less a tree of so
+many cells sees of them, and the more of the budget belongs to steps. Each step is paid twice what the one before it is.
+
+Proof: ``proofs/tree.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from spinney.algorithms.forecast import Forecast, Preview
+from spinney.algorithms.indicators import adding_up
+from spinney.algorithms.margins import unmoved
+from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.reading import Summary
+from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS, Schedule
+from spinney.algorithms.step import Moved, ask_distances, completed, move, step_widths
+from spinney.algorithms.summary import summarize
+from spinney.curators.purse import Purse
+from spinney.privacy.composition import Part
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.grow import Splitting
+from spinney.questions.partitions import Rings, Whole
+from spinney.questions.sums import Summing
+from spinney.solvers.valleys import count_clusters
+from spinney.solvers.weighted import solve
+from spinney.spaces.box import FloatArray
+
+__all__ = ["Tree", "stages"]
+
+PERCENT = Fraction(1, 100)
+#: Of epsilon, for the number of rows, the histograms of columns and the sizes, whatever follows.
+ROWS, COLUMNS, SIZES = PERCENT, 4 * PERCENT, 3 * PERCENT
+#: The most that steps get of what is left, and what a step pays for its radii.
+MOST, RADII_PART = 80 * PERCENT, 10 * PERCENT
+#: What the decisions to split get of the tree's budget, with steps and without.
+SPLITS, ONLY_SPLITS = 55 * PERCENT, 37 * PERCENT
+#: No table has more rows; a noisy number beyond would overflow the scores of the splits.
+MOST_ROWS = 1e12
+
+
+def stages(problem: PointProblem) -> tuple[Part, ...]:
+    """Return all stages with their shares, in the order of asking."""
+    d, counting, has_steps = problem.n_features, Counting(), problem.n_features >= FEW_COLUMNS
+    left = 1 - ROWS - COLUMNS - SIZES
+    closed = Fraction(d / (d + 2 + 2 * math.log2(problem.k))).limit_denominator(PERCENT.denominator)  # amounts stay short
+    part = min(closed, MOST) if has_steps else Fraction(0)
+    tree, splits = left * (1 - part), SPLITS if has_steps else ONLY_SPLITS
+    parts = [
+        counting.part("rows", ROWS),
+        Counting(d).part("columns", COLUMNS),
+        Splitting().part("splits", tree * splits),
+        counting.part("leaves", tree * (1 - splits)),
+    ]
+    for place, (radii, step) in enumerate(zip(RADII, STEPS, strict=True)) if has_steps else ():
+        own = left * part * Fraction(2**place, 2 ** len(STEPS) - 1)
+        parts.append(counting.part(radii, own * RADII_PART))
+        parts.append(Summing(problem.kernel, d).part(step, own * (1 - RADII_PART)))
+    return (*parts, counting.part("sizes", SIZES))
+
+
+class Tree(Algorithm):
+    """Private tree, weighted clustering of its leaves, private steps."""
+
+    name = "tree"
+
+    def parts(self, problem: PointProblem) -> tuple[Part, ...]:
+        """Return the shares and sensitivities, from public facts alone."""
+        return stages(problem)
+
+    def counts(self, problem: PointProblem) -> bool:
+        """Whether it can find out how many clusters there are: always, on the summary."""
+        return True
+
+    def forecast(self, problem: PointProblem, preview: Preview, n_guess: int) -> Forecast | None:
+        """Return what pays for the last step of so many rows, and how many centers it moves, if the summary sees nothing."""
+        if problem.n_features < FEW_COLUMNS:
+            return None
+        schedule = Schedule(problem, preview, max(n_guess, 1))
+        is_one = schedule.first_step(1) == len(STEPS) - 1
+        return Forecast(STEPS if is_one else STEPS[-1:], schedule.supported)
+
+    def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
+        """Ask through the purse and return what may be released."""
+        n = min(max(float(purse.ask("rows", Counts(Whole())).private_counts[0]), 1.0), MOST_ROWS)
+        schedule = Schedule(problem, purse.preview, n)
+        summary = summarize(purse, problem, n) if schedule.is_seen else unseen(purse, problem, n)
+        counted = None
+        if summary.cells is not None:
+            counted = count_clusters(summary.cells, problem.k, problem.power, rng)
+            problem = replace(problem, k=counted.k)
+            schedule = replace(schedule, problem=problem)
+        fillers = problem.domain.sample(problem.k, rng)
+        whole = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers
+        moved = take_steps(purse, schedule, summary, whole, rng) if STEPS[0] in purse else None
+        centers = whole if moved is None else completed(moved.centers, whole, summary, problem.power)
+        centers = problem.domain.clip(adding_up(centers, problem.schema))  # a leaf may reach out of a ball
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
+        found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
+        if moved is None:
+            return Result(centers, *found, counted=counted)
+        margins = unmoved(moved.margins, problem.k)
+        return Result(centers, *found, supported=len(moved.centers), margins=margins, counted=counted)
+
+
+def unseen(purse: Purse, problem: PointProblem, n: float) -> Summary:
+    """Ask for no summary: what it costs pays for steps, or for their radii if it is counted in what steps are not."""
+    for name in ("columns", "splits", "leaves"):
+        purse.pass_on(name, STEPS[0] if purse.measure(name) is purse.measure(STEPS[0]) else RADII[0])
+    return Summary.unseen(problem, n)
+
+
+def take_steps(purse: Purse, schedule: Schedule, summary: Summary, whole: FloatArray, rng: np.random.Generator) -> Moved:
+    """Take the steps that are worth their noise, from centers of the whole summary, or fewer if noise supports fewer.
+
+    Where the summary is nearly blind its centers may lie anywhere: more of them than are wanted take the first step, and are then
+    clustered by their noisy weights.
+    """
+    problem, blind = schedule.problem, summary.blind(whole)
+    first, centers = schedule.first_step(blind), whole
+    count = schedule.starting(first, blind)
+    if count != len(whole):
+        fillers = problem.domain.sample(count, rng)
+        centers = solve(summary.points, summary.weights, count, problem.power, rng, fillers).centers
+    for place in range(first):
+        purse.pass_on(RADII[place], RADII[place + 1])
+        purse.pass_on(STEPS[place], STEPS[place + 1])
+    widths = step_widths(problem, summary.columns)
+    for radii, step in zip(RADII[first:], STEPS[first:], strict=True):
+        moved = move(purse, problem, centers, ask_distances(purse, problem, centers, radii, summary, widths), step)
+        centers = moved.centers
+        if len(centers) > problem.k:
+            centers = solve(centers, moved.weights, problem.k, problem.power, rng, whole).centers
+    return moved

@@ -1,0 +1,331 @@
+"""The default: every row and every budget has k centers, and every planned charge is spent, alone or with others."""
+
+import json
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from covering import covering
+from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning, verify
+from spinney.algorithms import Stable
+from spinney.algorithms.default import MOST_ROWS
+from spinney.algorithms.schedule import FEW_COLUMNS, MOST_STEPS, RADII, STEPS, Schedule
+from spinney.curators.gate import Curator
+from spinney.fits import run
+from spinney.privacy.charges import Measure
+from spinney.questions.sums import Sums
+from spinney.report.pages import page
+from spinney.verification.asked import misasked
+
+BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+
+
+def blobs(d, k=4, n=500, std=0.05, seed=0):
+    rng = np.random.default_rng(seed)
+    middles = rng.uniform(-0.8, 0.8, (k, d))
+    return middles, np.concatenate([rng.normal(middle, std, (n, d)) for middle in middles])
+
+
+def assert_found(centers, middles, tolerance):
+    gaps = np.linalg.norm(centers[:, None] - middles, axis=2)
+    assert sorted(gaps.argmin(axis=1)) == list(range(len(middles)))
+    assert gaps.min(axis=1).max() < tolerance
+
+
+def fit(model, rows, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        warnings.simplefilter("ignore", SeededNoiseWarning)
+        return model.fit(rows, **more).release_
+
+
+def names_of(release):
+    return [charge.name for charge in release.charges]
+
+
+def unspent(model, release, d):
+    """Return planned charges that neither were spent nor are part of one that was, once each was looked for."""
+    planned = {charge.name: charge for charge in model.plan(d).charges}
+    for charge in release.charges:
+        parts = [planned.pop(name) for name in charge.name.split(" + ")]
+        assert charge.amount == sum((part.amount for part in parts), start=Fraction(0))
+        assert {part.measure for part in parts} == {charge.measure}
+        assert charge.question == parts[-1].question
+    return planned
+
+
+class Spied:
+    """What was asked, by names of charges."""
+
+    def __init__(self, monkeypatch):
+        self.sums = []
+        ask = Curator.ask
+
+        def spy(curator, question, charge):
+            if isinstance(question, Sums):
+                self.sums.append((charge.name, len(question.centers)))
+            return ask(curator, question, charge)
+
+        monkeypatch.setattr(Curator, "ask", spy)
+
+
+#: What gets the budget of a summary that is not made.
+HEIRS = {"columns": RADII[0], "splits": STEPS[0], "leaves": RADII[0]}
+#: Each of these alone is unlikely to be drawn with the others by chance.
+FITS = {
+    "n": st.sampled_from([0, 1, 5, 60, 800]),
+    "d": st.integers(1, 40),
+    "k": st.sampled_from([1, 2, 5, 17]),
+    "epsilon": st.sampled_from([0.01, 0.3, 2.0, 9.0, math.inf]),
+    "delta": st.sampled_from([0.0, 1e-6]),
+    "estimator": st.sampled_from([PrivateKMeans, PrivateKMedian]),
+    "adjacency": st.sampled_from(["add-remove", "replace"]),
+    "tighten": st.booleans(),
+    "space": st.sampled_from([Box(-1, 1), Ball(1.5)]),
+    "grouped": st.booleans(),
+    "is_auto": st.booleans(),
+    "seed": st.integers(0, 99),
+}
+
+
+#: What a charge with delta leaves: it was found by chance.
+FOUND = {
+    "n": 0,
+    "d": 4,
+    "k": 5,
+    "epsilon": 2.0,
+    "delta": 1e-6,
+    "estimator": PrivateKMeans,
+    "adjacency": "add-remove",
+    "tighten": False,
+    "space": Box(-1, 1),
+    "grouped": False,
+    "is_auto": False,
+    "seed": 0,
+}
+
+
+@settings(max_examples=40)
+@example(**FOUND)
+@given(**FITS)
+def test_every_planned_charge_is_spent_or_cannot_lawfully_pay(
+    n, d, k, epsilon, delta, estimator, adjacency, tighten, space, grouped, is_auto, seed
+):
+    rows = np.random.default_rng(n).uniform(-0.5, 0.5, (n, d))
+    count = {"n_clusters": "auto", "max_clusters": k} if is_auto else {"n_clusters": k}
+    cap = {"max_rows_per_group": 2} if grouped else {}
+    asked = {"epsilon": epsilon, "delta": delta, "bounds": space, "adjacency": adjacency, "tighten": tighten}
+    model = estimator(**count, **asked, **cap, random_state=0, noise_seed=None if epsilon == math.inf else seed)
+    groups = {"groups": np.arange(n) // 2} if grouped else {}
+    release = fit(model, rows, **groups)
+    domain = space.domain(d)
+    found = len(release.centers)
+    assert found == (release.sizes.size if is_auto else k)
+    assert 1 <= found <= k
+    assert ((release.centers >= domain.lower) & (release.centers <= domain.upper)).all()
+    names = names_of(release)
+    left = unspent(model, release, d)
+    # A pure charge, as PrivTree's always is, cannot pay for Gaussian noise, nor rho for pure noise. Nothing else may be left.
+    is_unseen = not any(name.split(" + ")[-1] == "leaves" for name in names)
+    measures = {charge.name: charge.measure for charge in model.plan(d).charges}
+    for one in left.values():
+        assert is_unseen
+        assert {one.measure, measures[HEIRS[one.name]]} == {Measure.PURE, Measure.ZCDP}
+    assert (release.k_costs is not None) == is_auto
+    if is_unseen:
+        assert not is_auto
+        assert release.supported_centers == 1
+        assert d >= FEW_COLUMNS
+    assert (release.supported_centers is None) == (d < FEW_COLUMNS)
+    assert release.epsilon <= release.promised_epsilon
+    if epsilon < math.inf:
+        assert misasked(json.loads(release.to_json()), "release", d) is None
+    assert names[-1] == "sizes"
+    assert names.index("rows") == int(tighten)
+
+
+@settings(max_examples=60)
+@given(
+    n=st.integers(1, 3000),
+    d=st.integers(FEW_COLUMNS, 30),
+    k=st.integers(1, 12),
+    epsilon=st.floats(0.05, 10),
+    seed=st.integers(0, 9),
+)
+def test_as_many_steps_are_asked_as_the_schedule_says_and_each_gets_what_those_before_it_leave(n, d, k, epsilon, seed):
+    rows = np.random.default_rng(seed).uniform(-1, 1, (n, d))
+    release = fit(PrivateKMeans(k, epsilon=epsilon, bounds=(-1, 1), random_state=seed, noise_seed=seed), rows)
+    asked = [name for name in names_of(release) if name.split(" + ")[-1] in STEPS]
+    first = MOST_STEPS - len(asked)
+    assert 0 <= first < MOST_STEPS
+    assert [name.split(" + ")[-1] for name in asked] == list(STEPS[first:])
+    assert asked[0].endswith(" + ".join(STEPS[: first + 1]))
+    radii = [name for name in names_of(release) if name.split(" + ")[-1] in RADII]
+    assert radii[0].endswith(" + ".join(RADII[: first + 1]))
+    assert radii[1:] == list(RADII[first + 1 :])
+    if 1 < release.supported_centers < k:
+        assert len(asked) == 1
+
+
+@BOTH
+@pytest.mark.parametrize("space", [Box(-1, 1), Ball(9.0)], ids=["box", "ball"])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 12, 40])
+def test_without_noise_blobs_are_found(estimator, d, space):
+    middles, rows = blobs(d) if d > 1 else (MIDDLES_OF_ONE, ROWS_OF_ONE)
+    release = fit(estimator(4, epsilon=math.inf, bounds=space, random_state=0), rows)
+    assert_found(release.centers, middles, 0.05)
+    np.testing.assert_array_equal(release.sizes, [500] * 4)
+    assert release.noise == "none: not private"
+
+
+MIDDLES_OF_ONE = np.array([[-0.8], [-0.3], [0.3], [0.8]])
+ROWS_OF_ONE = np.concatenate([np.random.default_rng(i).normal(middle, 0.02, (500, 1)) for i, middle in enumerate(MIDDLES_OF_ONE)])
+
+
+@covering(
+    "estimator, delta, adjacency, d", [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], ["add-remove", "replace"], [2, 6, 16, 40]
+)
+@pytest.mark.matrix
+def test_with_noise_blobs_are_found(estimator, delta, adjacency, d):
+    middles, rows = blobs(d, n=6000)
+    rows = np.clip(rows, -1, 1)
+    model = estimator(4, epsilon=2.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, random_state=0, noise_seed=0)
+    assert_found(fit(model, rows).centers, middles, 0.06 * math.sqrt(d))
+
+
+@BOTH
+@pytest.mark.parametrize("d", [2, 15])
+def test_one_cluster_is_the_middle_of_the_rows(estimator, d):
+    _, rows = blobs(d, k=1, n=3000)
+    centers = fit(estimator(1, epsilon=math.inf, bounds=(-2, 2), random_state=0), rows).centers
+    target = rows.mean(axis=0) if estimator is PrivateKMeans else np.median(rows, axis=0)
+    np.testing.assert_allclose(centers, [target], atol=0.02)
+
+
+@BOTH
+def test_constant_columns_do_no_harm(estimator):
+    middles, rows = blobs(20)
+    wide = np.concatenate([rows, np.full((len(rows), 5), 0.75)], axis=1)
+    centers = fit(estimator(4, epsilon=math.inf, bounds=(-1, 1), random_state=0), wide).centers
+    assert_found(centers[:, :20], middles, 0.05)
+    np.testing.assert_allclose(centers[:, 20:], 0.75, atol=0.01)
+
+
+@pytest.mark.parametrize("scale", [1e-95, 1e-30, 1e30, 1e95])
+@pytest.mark.parametrize("d", [2, 16])
+def test_a_result_scales_with_its_domain(scale, d):
+    _, rows = blobs(d)
+    asked = {"epsilon": 5.0, "delta": 1e-6, "noise_seed": 2, "random_state": 0}
+    plain = PrivateKMeans(4, bounds=(-2, 2), **asked).fit(rows).cluster_centers_
+    found = PrivateKMeans(4, bounds=(-2 * scale, 2 * scale), **asked).fit(rows * scale).cluster_centers_ / scale
+    np.testing.assert_allclose(found, plain, atol=1e-3)
+
+
+def test_only_supported_centers_are_moved(monkeypatch):
+    spied, supported = Spied(monkeypatch), set()
+    rows = np.random.default_rng(0).uniform(-1, 1, (4000, 12))
+    for epsilon in (0.01, 0.3, 1.0, math.inf):
+        spied.sums.clear()
+        seeded = {"random_state": 0} | ({} if epsilon == math.inf else {"noise_seed": 0})
+        release = fit(PrivateKMeans(30, epsilon=epsilon, bounds=(-1, 1), **seeded), rows)
+        assert {moved for _, moved in spied.sums} == {release.supported_centers}
+        assert release.centers.shape == (30, 12)
+        assert np.isnan(release.center_margins[release.supported_centers :]).all()
+        supported.add(release.supported_centers)
+    assert len(supported) > 2
+    assert {1, 30} <= supported
+
+
+@pytest.mark.parametrize(("d", "delta"), [(2, 0.0), (6, 0.0), (14, 1e-6), (50, 1e-6)])
+def test_a_release_says_how_many_centers_rest_on_a_step_and_the_plan_foresees_it(d, delta):
+    rows = np.random.default_rng(0).uniform(-1, 1, (3_000, d))
+    model = PrivateKMeans(20, epsilon=0.3, delta=delta, bounds=(-1, 1), random_state=0, noise_seed=0)
+    release, plan = model.fit(rows).release_, model.plan(d, n_guess=3_000)
+    text, words = page(release), "centers rest on a private step"
+    if d < FEW_COLUMNS:
+        assert release.supported_centers is None
+        assert plan.forecast(3_000) is None
+        assert words not in text + str(plan)
+        return
+    foreseen = plan.forecast(3_000).centers
+    assert 1 <= release.supported_centers < 20
+    assert abs(foreseen - release.supported_centers) <= 1 + 0.3 * foreseen  # from a noisy number of rows
+    assert f"{release.supported_centers} of 20 {words}" in text
+    assert f"About {foreseen} of 20 centers would rest on a private step" in str(plan)
+    assert Release.from_dict(json.loads(release.to_json())).supported_centers == release.supported_centers
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("around", [False, True])
+@pytest.mark.parametrize("tighten", [False, True])
+def test_a_small_budget_asks_for_no_summary_and_all_that_may_pays_for_one_center(tighten, around, delta, tmp_path):
+    rows = blobs(60, n=15)[1]
+    algorithm = Stable() if around else "auto"
+    model = PrivateKMeans(20, algorithm=algorithm, tighten=tighten, epsilon=0.1, delta=delta, bounds=(-2, 2), random_state=0)
+    release = fit(model, rows)
+    names = names_of(release)
+    assert "columns + leaves + radii 1" in " + ".join(names)
+    assert not any(name.split(" + ")[-1] in ("columns", "splits", "leaves") for name in names)
+    paid = {part for name in names for part in name.split(" + ")}
+    assert ("splits" in paid) == (delta == 0)
+    path = tmp_path / "release.json"
+    path.write_text(release.to_json(), encoding="utf-8")
+    assert verify(path).holds
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_narrow_column_gets_little_of_the_noise_of_a_wide_one(delta):
+    """Of columns a thousand times narrower the noise is some thirty times narrower than it would be in plain units."""
+    rng = np.random.default_rng(0)
+    lower, upper = np.full(6, -1.0), np.full(6, 1.0)
+    lower[3:], upper[3:] = -1e-3, 1e-3
+    rows = rng.uniform(lower, upper, (20_000, 6))
+    errors = []
+    for seed in range(5):
+        model = PrivateKMeans(3, epsilon=0.5, delta=delta, bounds=(lower, upper), scale=1, random_state=seed, noise_seed=seed)
+        labels = model.fit_predict(rows)
+        errors += [np.abs(center - rows[labels == j].mean(axis=0)) for j, center in enumerate(model.cluster_centers_)]
+    assert (np.median(errors, axis=0)[3:] < 0.2e-3).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 400), st.sampled_from([0.02, 1.0, 8.0]), st.sampled_from([0.0, 1e-6]), st.integers(0, 4))
+def test_shares_of_categories_add_up_to_one_whatever_is_asked(n, epsilon, delta, seed):
+    rng = np.random.default_rng(seed)
+    table = pl.DataFrame({"x": rng.uniform(-1, 1, n), "y": rng.uniform(-1, 1, n), "z": rng.choice(["a", "b", "c"], n)})
+    bounds = {"x": (-1, 1), "y": (-1, 1), "z": ["a", "b", "c"]}
+    release = fit(PrivateKMeans(3, epsilon=epsilon, delta=delta, bounds=bounds, random_state=seed, noise_seed=seed), table)
+    assert (release.centers[:, 2:] >= -1e-9).all()
+    np.testing.assert_allclose(release.centers[:, 2:].sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("d", [3, 6])
+def test_a_noisy_number_of_rows_is_read_as_one_to_very_many(d, monkeypatch):
+    seen, init, source = [], Schedule.__init__, run.noise_source
+
+    def spy(self, problem, preview, n):
+        seen.append(n)
+        init(self, problem, preview, n)
+
+    monkeypatch.setattr(Schedule, "__init__", spy)
+
+    class Wild:
+        def __init__(self, told):
+            self.real, self.told = source(0), told
+
+        def laplace(self, values, scale):
+            return np.full(values.size, self.told, dtype=np.int64) if values.size == 1 else self.real.laplace(values, scale)
+
+        def __getattr__(self, name):
+            return getattr(self.real, name)
+
+    for told in (-(2**61), 2**61):
+        monkeypatch.setattr(run, "noise_source", lambda _, told=told: Wild(told))
+        fit(PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0), np.zeros((50, d)))
+    assert {1.0, MOST_ROWS} == set(seen)

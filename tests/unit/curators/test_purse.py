@@ -1,0 +1,287 @@
+"""What a purse pays with: never more than the plan, nothing twice, and nothing from one pocket into the other."""
+
+import copy
+import pickle
+from contextlib import nullcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spinney import Box, BudgetError, FiniteMetric, PrivateKMeans
+from spinney.algorithms.problem import Algorithm, Result, let_ask
+from spinney.algorithms.stable import Stable
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
+from spinney.curators.purse import Purse
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.adjacency import Adjacency
+from spinney.privacy.budget import Budget
+from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.composition import compose, is_gaussian, total_epsilon
+from spinney.privacy.ledger import FitLedger
+from spinney.privacy.pricing import Unit
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.grow import Grow, Splitting
+from spinney.questions.partitions import Rings, Whole
+from spinney.questions.sums import Summing, Sums
+from spinney.trees.quadtree import Splits
+
+PLANE = Box(0, 1).domain(2)
+ROWS = np.random.default_rng(0).uniform(size=(30, 2))
+CENTERS = np.array([[0.2, 0.2], [0.8, 0.7]])
+KINDS = {"counts": Counting(), "sums": Summing("mean", 2), "grow": Splitting()}
+QUESTIONS = {
+    "counts": Counts(Rings(CENTERS)),
+    "sums": Sums(CENTERS, "mean", np.ones(2)),
+    "grow": Grow(Splits.of(PLANE), 1, 5),
+}
+
+
+def purse_of(charges, budget, unit=None):
+    unit, source = unit or Unit(), SeededSource(0)
+    backend = MemoryBackend(ROWS, PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).plan(2).problem.ground, unit, source.key)
+    return Purse(Curator(backend, unit, FitLedger(budget, charges), source))
+
+
+def plain(*names, **changes):
+    """Return a purse with equal pure charges of these names, planned for counts."""
+    planned = tuple(Charge(name, "counts", Measure.PURE, Fraction(1, len(names))) for name in names)
+    return purse_of(planned, Budget.of(1.0), **changes)
+
+
+@st.composite
+def plans(draw):
+    """Return a budget and charges: shared by `compose`, or of measures and deltas as drawn."""
+    kinds = draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=2, max_size=6))
+    shares = draw(st.lists(st.integers(1, 9), min_size=len(kinds), max_size=len(kinds)))
+    shares = [Fraction(share, sum(shares)) for share in shares]
+    if draw(st.booleans()):
+        budget = Budget.of(1.0, draw(st.sampled_from([0.0, 1e-6])))
+        return budget, compose(budget, [KINDS[kind].part(f"p{i}", shares[i]) for i, kind in enumerate(kinds)])
+    charges = []
+    for i, kind in enumerate(kinds):
+        measure = draw(st.sampled_from(Measure))
+        delta = Fraction(draw(st.integers(0, 1)), 10**8) if measure is Measure.PURE else Fraction(0)
+        charges.append(Charge(f"p{i}", kind, measure, shares[i] / 100, delta))
+    return Budget.of(1.0, 1e-6), tuple(charges)
+
+
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["ask", "pass on", "preview", "view", "wrong"]),
+        st.integers(0, 5),
+        st.integers(0, 5),
+        st.sampled_from(sorted(KINDS)),
+    ),
+    max_size=12,
+)
+
+
+def cannot_pay(charge, question, planned=None):
+    """Whether a charge, planned for this question or another one, may not pay for a question."""
+    planned = planned or charge.question
+    is_other = charge.measure is Measure.ZCDP and is_gaussian([planned]) and not is_gaussian([question])
+    return is_other or (bool(charge.delta) and planned != question)
+
+
+@given(plans(), ACTIONS, st.sampled_from([Unit(), Unit(Adjacency.REPLACE, 2)]))
+def test_no_sequence_of_asking_and_passing_on_spends_more_than_the_plan(plan, actions, unit):
+    budget, planned = plan
+    purse = purse_of(planned, budget, unit)
+    ledger, by_name = purse.curator.ledger, {charge.name: charge for charge in planned}
+    are_open, passed, question_of = list(by_name), {name: {name} for name in by_name}, {c.name: c.question for c in planned}
+    for action, one, other, kind in actions:
+        name, to, before = f"p{one}", f"p{other}", ledger.entries
+        both = name in are_open and to in are_open and name != to
+        if action == "view":
+            purse = purse.within(PLANE)
+        elif action == "wrong":
+            with pytest.raises((BudgetError, ValueError)) as caught:
+                purse.ask(name, Counts(Rings(np.zeros((1, 3)))))  # of other columns
+            if caught.type is ValueError:  # what would have paid is put together by now
+                question_of[name] = "counts"
+        elif action == "pass on":
+            with nullcontext() if both else pytest.raises(BudgetError, match="neither spent nor passed on"):
+                purse.pass_on(name, to)
+                are_open.remove(name)
+                passed[to] |= passed.pop(name)
+        elif name not in are_open or cannot_pay(by_name[name], kind, question_of[name]):
+            with pytest.raises(BudgetError):
+                purse.ask(name, QUESTIONS[kind])
+        elif action == "preview" and both:
+            noise = purse.preview(KINDS[kind], to, name)
+            assert list(purse.names) == are_open
+            purse.pass_on(to, name)
+            are_open.remove(to)
+            passed[name] |= passed.pop(to)
+            assert purse.preview(KINDS[kind], name) == noise
+        else:
+            noise, answer = purse.preview(KINDS[kind], name), purse.ask(name, QUESTIONS[kind])
+            are_open.remove(name)
+            spent, paid = ledger.entries[-1], ledger.entries[-1].name.split(" + ")
+            assert {name} <= set(paid) <= passed[name]
+            assert paid == sorted(paid) or any(done == "wrong" for done, *_ in actions)
+            assert spent.amount == sum(by_name[n].amount for n in paid)
+            assert {by_name[n].measure for n in paid} == {spent.measure}
+            assert not any(cannot_pay(by_name[n], kind, question_of[n]) for n in paid)
+            assert len(paid) == 1 or not any(by_name[n].delta for n in paid)
+            assert noise == KINDS[kind].noise(spent, unit)
+            assert kind == "grow" or answer.noise == noise
+            assert ledger.records[-1].items() >= KINDS[kind].record(spent, unit).items()
+            assert ledger.entries[:-1] == before
+            before = ledger.entries
+        assert ledger.entries == before
+        assert list(purse.names) == are_open == [n for n in by_name if n in purse]
+    names = [n for entry in ledger.entries for n in entry.name.split(" + ")]
+    assert len(set(names)) == len(names)
+    assert total_epsilon(ledger.entries, budget.delta) <= budget.epsilon
+
+
+def test_what_is_passed_on_pays_for_the_question_it_went_to():
+    purse = plain("a", "b", "c", "d")
+    noise = purse.preview(Counting(), "a", "c", "b")
+    assert noise.std < purse.preview(Counting(), "b").std / 2
+    purse.pass_on("c", "b")
+    purse.pass_on("a", "b")
+    assert purse.preview(Counting(), "b") == noise
+    assert purse.names == ("b", "d")
+    assert purse.ask("b", Counts(Whole())).noise == noise
+    assert [charge.name for charge in purse.curator.ledger.entries] == ["a + b + c"]
+    assert purse.names == ("d",)
+
+
+def test_what_was_passed_on_is_passed_on_with_it():
+    purse = plain("a", "b", "c")
+    purse.pass_on("a", "b")
+    purse.pass_on("b", "c")
+    purse.ask("c", Counts(Whole()))
+    assert purse.curator.ledger.epsilon == 1
+
+
+def test_a_charge_of_another_pocket_stays_unspent():
+    pure, rho = Charge("pure", "counts", Measure.PURE, Fraction(1, 8)), Charge("rho", "counts", Measure.ZCDP, Fraction(1, 1000))
+    own = Charge("own", "counts", Measure.PURE, Fraction(1, 8), Fraction(1, 10**7))
+    tree, split = (Charge(name, "grow", Measure.ZCDP, Fraction(1, 1000)) for name in ("tree", "split"))
+    purse = purse_of((pure, own, rho, tree, split), Budget.of(1.0, 1e-6))
+    alone = purse.preview(Splitting(), "split")
+    for name in ("pure", "own", "rho"):
+        assert purse.preview(Splitting(), name, "split") == alone
+        purse.pass_on(name, "split")
+    assert purse.preview(Splitting(), "tree", "split") != alone
+    purse.pass_on("tree", "split")
+    purse.ask("split", QUESTIONS["grow"])
+    assert [charge.name for charge in purse.curator.ledger.entries] == ["tree + split"]
+    assert purse.names == ()
+
+
+def test_a_charge_may_pay_for_another_question_than_was_planned():
+    purse = plain("a", "b")
+    purse.ask("a", QUESTIONS["sums"])
+    assert [(charge.name, charge.question) for charge in purse.curator.ledger.entries] == [("a", "sums")]
+
+
+OPEN = [*((one, "a") for one in ("a", "no", "spent", "gone")), ("a", "no"), ("a", "spent"), ("a", "gone")]
+
+
+@pytest.mark.parametrize("names", OPEN)
+def test_only_open_charges_are_passed_on_and_each_once(names):
+    purse = plain("a", "spent", "gone", "b")
+    purse.ask("spent", Counts(Whole()))
+    purse.pass_on("gone", "b")
+    with pytest.raises(BudgetError, match="neither spent nor passed on"):
+        purse.pass_on(*names)
+    with pytest.raises(BudgetError, match="neither spent nor passed on"):
+        purse.preview(Counting(), *names)
+    assert purse.names == ("a", "b")
+
+
+def test_a_question_that_is_refused_leaves_its_charges_open():
+    purse = plain("a", "b", "c")
+    purse.pass_on("a", "b")
+    with pytest.raises(ValueError, match="must"):
+        purse.ask("b", Counts(Rings(np.zeros((1, 3)))))
+    with pytest.raises(TypeError, match="questions of"):
+        purse.ask("b", "counts")
+    assert purse.names == ("b", "c")
+    purse.pass_on("b", "c")
+    purse.ask("c", Counts(Whole()))
+    assert purse.curator.ledger.epsilon == 1
+
+
+def test_views_share_the_charges():
+    space = FiniteMetric.from_points(CENTERS)
+    purse = plain(*"abcde")
+    views = [purse.within(PLANE), purse.projected(np.eye(2)[:1], Box(-1, 1).domain(1))]
+    views += [purse.near(CENTERS, np.array([0])), purse.at(space)]
+    assert [view.ground.domain is None for view in views] == [False, False, False, True]
+    for name, view in zip("abc", views, strict=False):
+        view.ask(name, Counts(Whole()))
+        assert all(name not in one for one in (purse, *views))
+    views[0].pass_on("d", "e")
+    assert {one.names for one in (purse, *views)} == {("e",)}
+    assert "d" not in purse
+    assert purse.unit == views[0].unit
+
+
+def test_a_purse_tells_what_its_charges_are_counted_in():
+    purse = purse_of((Charge("rho", "counts", Measure.ZCDP, Fraction(1, 100)),), Budget.of(1.0, 1e-6))
+    assert purse.measure("rho") is Measure.ZCDP
+    purse.ask("rho", Counts(Whole()))
+    assert purse.measure("rho") is Measure.ZCDP
+    with pytest.raises(BudgetError, match="no charge of this name"):
+        purse.measure("pure")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_purse_is_neither_copied_nor_stored(copied):
+    for held in (plain("a"), plain("a")._pockets):
+        with pytest.raises(TypeError, match="neither copied nor stored"):
+            copied(held)
+
+
+class Short(Algorithm):
+    """Takes four arguments, as algorithms did before there was a purse."""
+
+    name = "short"
+
+    def parts(self, problem):
+        return (Counting().part("rows", Fraction(1)),)
+
+    def run(self, curator, problem, charges, rng=None):
+        assert type(curator) is Curator
+        assert rng is not None
+        sizes = curator.ask(Counts(Rings(CENTERS)), charges["rows"])
+        return Result(CENTERS, np.maximum(sizes.private_counts, 0), sizes.noise, CENTERS[:0], np.empty(0))
+
+
+class Long(Short):
+    """Takes three."""
+
+    def run(self, purse, *others):
+        problem, rng = others
+        return super().run(purse.curator, problem, purse.charges, rng)
+
+
+@pytest.mark.parametrize("algorithm", [Short(), Long(), Stable(Short()), Stable(Long())])
+@pytest.mark.parametrize("tighten", [False, True])
+def test_an_algorithm_takes_a_purse_or_a_curator_and_charges(algorithm, tighten):
+    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, tighten=tighten).fit(ROWS)
+    assert "rows" in [charge.name for charge in model.release_.charges]
+
+
+def test_static_and_odd_runs_are_told_apart_by_their_arguments():
+    seen = []
+
+    class Static:
+        run = staticmethod(lambda curator, problem, charges, rng: seen.append((type(curator), sorted(charges))))
+
+    class Keyed:
+        def run(self, purse, problem, rng, *, fast=True):
+            seen.append(type(purse))
+
+    for algorithm in (Static(), Keyed()):
+        let_ask(algorithm, plain("a", "b"), None, None)
+    assert seen == [(Curator, ["a", "b"]), Purse]

@@ -1,0 +1,359 @@
+"""Schedules are data, held equal to the code: what algorithms plan is what the data says that they ask, and nothing else is."""
+
+import ast
+import inspect
+import itertools
+import json
+import re
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks.lawful import before_families, is_new, releases, swapped, verdict
+from spinney import Ball, Box, FiniteMetric, PrivateKMeans, PrivateKMedian
+from spinney.algorithms import HST, LSH, Balcan, LocalSearch, PointCoverage, SampleAggregate, SiteHST, Stable, Tree
+from spinney.algorithms.description import Histograms
+from spinney.algorithms.max_coverage import MaxCoverage
+from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
+from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
+from spinney.algorithms.registry import HOMES, find
+from spinney.algorithms.tighten import Tightened
+from spinney.exceptions import ParameterError
+from spinney.fits.record import plain_parameters
+from spinney.privacy.budget import Budget
+from spinney.privacy.composition import compose
+from spinney.privacy.pricing import Unit
+from spinney.questions.catalog import CATALOG
+from spinney.questions.counts import Counting, Counts
+from spinney.questions.grow import Grow, Splitting
+from spinney.questions.partitions import FAMILIES as PARTITIONS
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.question import CENTERS
+from spinney.questions.sums import KERNELS, Summing, Sums
+from spinney.trees.quadtree import Splits
+from spinney.verification import asked, schedule, schema
+from spinney.verification.asked import misasked, schedules
+from spinney.verification.families import FAMILIES
+from spinney.verification.following import FORMULAS
+from spinney.verification.schedule import blank, followed
+from spinney.verification.shape import SCHEMAS
+
+VERSIONS = [str(version) for version in SCHEMAS if version > 1]
+#: Columns on both sides of every number at which a plan changes.
+COLUMNS = (1, 3, 4, 5, 12, 16, 25, 63, 64)
+STEPS = ("weiszfeld", "gradient", "localized", "objective")
+#: What a plan prices as one question, and an algorithm asks as another one that the same charge may pay for.
+ASKED_OTHERWISE = {}
+#: Programs before format 3: what they asked is in stored releases.
+BEFORE = {"release tree", "release moments"}
+STORED = Path(__file__).parents[2] / "stored" / "0.2.0"
+FIELDS = {"names", "needs", "together", "like", "base", "given", "margins"}
+OF_A_NAME = {"is", "times", "gaps", "follows", "length", "rank", "first"}
+
+
+def of_points():
+    """Yield algorithms for points, with parameters."""
+    for name in HOMES["points"]:
+        yield find(name, "points")
+        yield Tightened(find(name, "points"))
+    for repairs, projection, rounds, step in itertools.product((0, 2), (None, 2, "auto"), (0, 3), STEPS[::2]):
+        yield HST(alpha=3, repairs=repairs, projection=projection, rounds=rounds, median_step=step)
+    yield from (LSH(levels=3), Balcan(dimensions=2, steps=3), PointCoverage(growth=0.7), SampleAggregate(9, "replacement"))
+    yield from (Stable(base, steps, step) for base in HOMES["points"] if base != "stable" for steps in (0, 2) for step in STEPS)
+    yield from (Stable(base, 1, step) for base in (HST(alpha=3, rounds=1), Tree()) for step in STEPS)
+
+
+def point_problems(kind=PointProblem, unit=None, **more):
+    for d, power, delta, epsilon in itertools.product(COLUMNS, (1, 2), (0.0, 1e-6), (0.1, 5.0)):
+        k, domain = d % 5 + 1, (Ball(2.0) if d % 3 == 0 else Box(-1, 1)).domain(d)
+        yield kind(k=k, power=power, domain=domain, budget=Budget.of(epsilon, delta), unit=unit or Unit(), **more)
+
+
+def site_problems():
+    space = FiniteMetric.from_points(np.random.default_rng(0).random((9, 2)))
+    for k, power, delta in itertools.product((1, 3), (1, 2), (0.0, 1e-6)):
+        none = np.empty(0, dtype=np.int64)
+        yield SiteProblem(k=k, power=power, space=space, existing=none, budget=Budget.of(1.0, delta), unit=Unit())
+
+
+def planned():
+    """Yield kinds of releases, names of algorithms, facts, parameters, and what is planned."""
+    replaced = Unit("replace")
+    for algorithm in of_points():
+        for problem in point_problems(unit=replaced if getattr(algorithm, "sampling", "") == "replacement" else None):
+            yield "release", algorithm, problem
+    for problem in point_problems(BallProblem, wanted=5):
+        yield "release", OneClusterSearch(), problem
+    for name in HOMES["users"]:
+        for problem in point_problems(unit=replaced):
+            yield "local", find(name, "users"), problem
+    sites = [
+        *(find(name, "sites") for name in HOMES["sites"]),
+        SiteHST(levels=3),
+        LocalSearch("random", 4),
+        LocalSearch("hst", 2),
+    ]
+    for algorithm, problem in itertools.product(sites, site_problems()):
+        yield "sites", algorithm, problem
+    yield "cover", MaxCoverage(), SimpleNamespace(k=3, family=SimpleNamespace(n_sets=4))
+    for columns, measured, persons in itertools.product((1, 3), (0, 1), (False, True)):
+        problem = SimpleNamespace(k=2, columns=[0] * columns, measured=np.arange(measured), has_persons=persons)
+        yield "description", Histograms(), problem
+
+
+def facts_of(algorithm, problem):
+    """Return what `misasked` knows of a release of this problem."""
+    domain = getattr(problem, "domain", None)
+    about = {"objective": getattr(problem, "objective", None), "k": problem.k, "is_found": False, "persons": False}
+    about |= {
+        "columns": 0 if domain is None else domain.n_features,
+        "ball": domain is not None and bool(np.isfinite(domain.radius)),
+    }
+    about |= {"points": problem.space.n_points if hasattr(problem, "space") else None, "tightened": type(algorithm) is Tightened}
+    return about | {
+        "persons": getattr(problem, "has_persons", None),
+        "measured": bool(getattr(problem, "measured", np.empty(0)).size),
+    }
+
+
+@pytest.fixture(scope="module")
+def plans():
+    """All plans, each with what a release would tell: parameters after one trip through a file."""
+    found = []
+    for kind, algorithm, problem in planned():
+        try:
+            parts = algorithm.parts(problem)
+        except ParameterError:  # such a median step has no such columns
+            continue
+        name = "" if kind in ("cover", "description") else algorithm.name
+        found.append((kind, name, facts_of(algorithm, problem), plain_parameters(algorithm), parts))
+    return found
+
+
+def is_of(text, part, columns):
+    """Whether a text of a schedule is of what a part of a plan pays for: question, kernel, and whether of all columns."""
+    question, *rest = text.split()
+    if question != ASKED_OTHERWISE.get((part.name, part.question), part.question):
+        return False
+    if isinstance(part.kind, Summing) and rest[0] != part.kind.kernel:
+        return False
+    if isinstance(part.kind, Counting) and question == "counts" and part.name != "bins" and columns > 1:
+        return (rest[-1] == "columns") == (part.kind.families == columns)
+    return True
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_name_that_is_planned_stands_for_its_question_and_every_name_of_a_schedule_is_planned(version, plans):
+    data, seen = schedules()[version], defaultdict(set)
+    for kind, name, about, given, parts in plans:
+        options = list(followed(data, kind, name, about, given))
+        assert options, (kind, name)
+        names = [part.name for part in parts]
+        fits = [one for one in options if one.is_whole([[each] for each in names]) and one.is_numbered(names)]
+        if version == "2" and ("step 1" in names or given.get("base") == "moments"):  # the default's program since format 3
+            texts = [text for option in fits for text in option.means("step 1")]
+            assert not texts, (kind, name)
+            continue
+        assert fits, (kind, name, about, given, names)
+        for part in parts:
+            texts = [text for option in fits for text in option.means(part.name)]
+            assert any(is_of(text, part, about["columns"]) for text in texts), (kind, name, given, part.name, texts)
+            seen[f"{kind} {name}".strip()] |= {part.name, blank(part.name)}
+    for key, one in data["schedules"].items():
+        if version == "2" and key in BEFORE:
+            continue
+        names = seen["release lloyd" if key == "tightened" else key]
+        assert names >= one["names"].keys(), (key, one["names"].keys() - names)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_algorithm_of_the_house_has_a_schedule_and_parameters_that_it_does_not_tell_are_its_own(version):
+    every = [(solves, find(name, solves)) for solves, names in HOMES.items() for name in names]
+    words = {"points": "release", "users": "local", "sites": "sites"}
+    here = {f"{words[solves]} {algorithm.name}": algorithm for solves, algorithm in every if solves in words}
+    found = schedules()[version]["schedules"]
+    others = {"release one-cluster", "cover", "description", "tightened"} | (BEFORE if version == "2" else set())
+    assert found.keys() == here.keys() | others
+    for name, algorithm in here.items():
+        given = found[name].get("given", {})
+        assert given.items() <= plain_parameters(algorithm).items(), name
+
+
+def test_names_of_programs_before_format_3_stand_for_what_stored_releases_asked():
+    data, seen = schedules()["2"], set()
+    for path in STORED.glob("kmeans-*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        assert misasked(record, "release", len(record["domain"]["lower"])) is None, path.name
+        if f"release {record['algorithm']}" in BEFORE:
+            names = {part for one in record["charges"] for part in one["name"].split(" + ")}
+            known = data["schedules"][f"release {record['algorithm']}"]["names"].keys() | {"bounds"}
+            assert {blank(name) for name in names} <= {blank(name) for name in known}, path.name
+            seen.add(record["algorithm"])
+    assert {f"release {name}" for name in seen} == BEFORE
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_schedule_says_only_what_is_understood(version):
+    data = schedules()[version]
+    known = data["words"].keys()
+    for name, one in data["schedules"].items():
+        assert one.keys() <= FIELDS, name
+        assert set(one.get("like", ())) <= data["schedules"].keys()
+        assert set(one.get("together", ())) <= one["names"].keys()
+        for line in one["names"].values():
+            line = line if isinstance(line, dict) else {"is": line}
+            assert line.keys() <= OF_A_NAME, name
+            assert schedule.blank(line.get("follows", "")) in {*one["names"], ""}
+            assert line.get("length", (0, next(iter(FORMULAS))))[1] in FORMULAS
+            for text in [line["is"]] if isinstance(line["is"], str) else line["is"]:
+                text = text if isinstance(text, str) else text[0]
+                assert text in known or is_text(text, version), (name, text)
+    assert all(is_text(text, version) for some in data["words"].values() for text, _ in some)
+
+
+def is_text(text, version):
+    """Whether a text names a question, its kernel and, from format 3 on, a family of its cells."""
+    question, *rest = text.removeprefix("blocks {k} {sampling} ").split()
+    if question not in {*CATALOG, "reports"} or (question == "sums" and rest.pop(0) not in KERNELS):
+        return False
+    if version == "2":
+        return question not in FAMILIES or rest in ([], ["plain"], ["columns"])
+    return len(rest) == 1 and rest[0] in FAMILIES[question] if question in FAMILIES else rest == []
+
+
+def test_the_interpreter_is_short_and_names_no_algorithm():
+    every = {name for names in HOMES.values() for name in names} | {"one-cluster"}
+    for module, most in ((asked, 100), (schedule, 130)):
+        source = inspect.getsource(module)
+        assert len(source.splitlines()) <= most
+        plain = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+        assert not every & {value for value in plain if isinstance(value, str)}
+        assert not re.findall(rf"\b({'|'.join(every - {'cells', 'cover'})})\b", source)
+
+
+def test_families_are_those_that_partitions_declare_and_the_schema_allows():
+    assert set(PARTITIONS) == FAMILIES["counts"]
+    every = {one for some in FAMILIES.values() for one in some}
+    assert every == {*PARTITIONS, CENTERS}
+    assert set(schema()["$defs"]["family"]["enum"]) == every | {"none"}
+    assert FAMILIES.keys() <= CATALOG.keys()
+
+
+class Rewritten(Algorithm):
+    """Passes on what it does not ask: the charges of earlier names pay for the last one."""
+
+    name = "theirs"
+    STAGES = ("rows", "columns", "splits", "leaves", "radii 1", "step 1", "radii 2", "step 2", "sizes")
+
+    def __init__(self, passed=(), left=()):
+        self.passed, self.left = dict(passed), left
+
+    def parts(self, problem):
+        kinds = {"columns": Counting(problem.n_features), "splits": Splitting()}
+        kinds |= dict.fromkeys(("step 1", "step 2"), Summing(problem.kernel, problem.n_features))
+        share = len(self.STAGES)
+        return tuple(kinds.get(name, Counting()).part(name, Fraction(1, share)) for name in self.STAGES)
+
+    def plan(self, problem):
+        return compose(problem.budget, self.parts(problem))
+
+    def run(self, purse, problem, rng):
+        domain, leaves, last = problem.domain, None, None
+        centers = domain.sample(problem.k, rng)
+        for name in self.STAGES:
+            if name in self.left:
+                continue
+            if name in self.passed:
+                purse.pass_on(name, self.passed[name])
+                continue
+            questions = {"rows": Counts(Whole()), "columns": Counts(ColumnBins(3)), "splits": Grow(Splits.of(domain), 0, 20)}
+            if name.startswith("step"):
+                questions[name] = Sums(centers, problem.kernel, np.ones(problem.k))
+            if name == "leaves":
+                questions[name] = Counts(leaves)
+            last = purse.ask(name, questions.get(name, Counts(Rings(centers))))
+            leaves = last.leaves if name == "splits" else leaves
+        found = np.maximum(last.private_counts, 0), last.noise
+        return Result(centers, *found, np.empty((0, problem.n_features)), np.empty(0))
+
+
+#: As an algorithm that passes charges on would be written down: only rows, leaves and sizes are always there.
+REWRITTEN = {
+    "like": ["tightened"],
+    "names": {
+        "rows": "counts whole",
+        "columns": "counts columns",
+        "splits": "grow tree",
+        "leaves": "counts tree",
+        "radii #": {"is": "counts rings", "gaps": True},
+        "step #": {"is": "step", "gaps": True},
+        "sizes": "counts rings",
+    },
+    "needs": ["rows", "leaves", "sizes"],
+    "together": ["columns", "splits", "leaves", "radii #", "step #", "sizes"],
+    "margins": {"sizes_margin": ["sizes"]},
+}
+WAYS = {
+    "all are asked": ({}, ()),
+    "columns go to the leaves": ({"columns": "leaves"}, ()),
+    "the first step goes to the last": ({"radii 1": "radii 2", "step 1": "step 2"}, ()),
+    "no step": ({"radii 1": "sizes", "step 1": "sizes", "radii 2": "sizes", "step 2": "sizes"}, ()),
+    "steps are left unspent": ({}, ("radii 1", "step 1", "radii 2", "step 2")),
+    "radii are left unspent": ({}, ("radii 1",)),
+}
+FALSE = {
+    "leaves are left out": lambda names: names.pop("leaves"),
+    "another question": lambda names: names.update(leaves="counts planes"),
+    "no such name": lambda names: names.pop("columns"),
+    "the first name decides": lambda names: names.update(columns={"is": "counts columns", "first": True}),
+    "another name decides": lambda names: names.update(columns={"is": "counts columns", "rank": 1}),
+    "names are not put together": lambda names: None,
+    "one step": lambda names: names.update({"step #": {"is": "step", "times": 1}}),
+}
+
+
+def rewritten(way, monkeypatch, schedule=REWRITTEN, estimator=PrivateKMeans, **more):
+    """Return a release of such an algorithm, and what is wrong with it by a schedule."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    passed, left = WAYS[way]
+    model = estimator(3, epsilon=2.0, bounds=(-1, 1), algorithm=Rewritten(passed, left), random_state=0, **more)
+    record = model.fit(rows).release_.to_dict()
+    found = schedules()["3"]
+    data = {"3": found | {"schedules": found["schedules"] | {"release theirs": schedule}}}
+    monkeypatch.setattr(asked, "schedules", lambda: data)
+    return record, misasked(record, "release", 2)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("more", [{}, {"delta": 1e-6}, {"estimator": PrivateKMedian}], ids=["pure", "delta", "median"])
+def test_a_schedule_can_say_that_names_may_be_missing_and_that_the_last_one_decides(way, more, monkeypatch):
+    record, wrong = rewritten(way, monkeypatch, **more)
+    assert wrong is None
+    assert ("columns + leaves" in {one["name"] for one in record["mechanisms"]}) == (way == "columns go to the leaves")
+
+
+@pytest.mark.parametrize("how", FALSE)
+def test_a_schedule_of_another_algorithm_is_refused(how, monkeypatch):
+    names = dict(REWRITTEN["names"])
+    FALSE[how](names)
+    needs = [*REWRITTEN["needs"], "polish"] if how == "leaves are left out" else REWRITTEN["needs"]
+    are_together = how in ("the first name decides", "another name decides", "names are not put together")
+    way = "columns go to the leaves" if are_together else "all are asked"
+    changed = REWRITTEN | {"names": names, "needs": needs}
+    if how == "names are not put together":
+        changed["together"] = ["splits", "leaves"]
+    assert rewritten(way, monkeypatch, changed)[1] is not None
+
+
+@pytest.mark.parametrize("part", range(12))
+@pytest.mark.matrix
+def test_lawful_releases_of_drawn_problems_are_accepted_and_swapped_families_refused(part, tmp_path):
+    """``python -m benchmarks.lawful`` does the same with 2,000."""
+    for seed, record in releases(6, 1_000_000 + 1_000 * part):
+        assert verdict(record, tmp_path) is None, seed
+        assert (verdict(before_families(record), tmp_path) is None) != is_new(record), seed
+        assert verdict(swapped(record, np.random.default_rng(seed)), tmp_path) is not None, seed
