@@ -22,14 +22,15 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.exchange import exchanged
 from spinney.algorithms.forecast import Forecast, Preview
 from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.margins import unmoved
 from spinney.algorithms.problem import Algorithm, PointProblem, Result
 from spinney.algorithms.reading import Summary
 from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS, Schedule
-from spinney.algorithms.step import Moved, ask_distances, completed, move, step_widths
-from spinney.algorithms.summary import summarize
+from spinney.algorithms.step import Moved, ask_distances, move, step_widths
+from spinney.algorithms.summary import completed, solved, summarize
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -37,7 +38,6 @@ from spinney.questions.grow import Splitting
 from spinney.questions.partitions import Rings, Whole
 from spinney.questions.sums import Summing
 from spinney.solvers.valleys import count_clusters
-from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Tree", "stages"]
@@ -91,23 +91,26 @@ class Tree(Algorithm):
         if problem.n_features < FEW_COLUMNS:
             return None
         schedule = Schedule(problem, preview, max(n_guess, 1))
-        is_one = schedule.first_step(1) == len(STEPS) - 1
-        return Forecast(STEPS if is_one else STEPS[-1:], schedule.supported)
+        counts = (schedule if schedule.is_seen else schedule.of_one()).counts(1)
+        return Forecast(STEPS[-1:] if any(counts[:-1]) else STEPS, counts[-1])
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask through the purse and return what may be released."""
         n = min(max(float(purse.ask("rows", Counts(Whole())).private_counts[0]), 1.0), MOST_ROWS)
         schedule = Schedule(problem, purse.preview, n)
-        summary = summarize(purse, problem, n) if schedule.is_seen else unseen(purse, problem, n)
+        is_seen = schedule.is_seen
+        summary = summarize(purse, problem, n) if is_seen else unseen(purse, problem, n)
         counted = None
         if summary.cells is not None:
             counted = count_clusters(summary.cells, problem.k, problem.power, rng)
             problem = replace(problem, k=counted.k)
-            schedule = replace(schedule, problem=problem)
-        fillers = problem.domain.sample(problem.k, rng)
-        whole = solve(summary.points, summary.weights, problem.k, problem.power, rng, fillers).centers
-        moved = take_steps(purse, schedule, summary, whole, rng) if STEPS[0] in purse else None
-        centers = whole if moved is None else completed(moved.centers, whole, summary, problem.power)
+        schedule = replace(schedule, problem=problem) if is_seen else schedule.of_one()
+        centers, moved = solved(summary, problem, problem.k, rng), None
+        if STEPS[0] in purse:
+            summary, moved = take_steps(purse, schedule, summary, centers, rng)
+            centers = moved.centers
+        if len(centers) < problem.k:
+            centers = completed(centers, solved(summary, problem, problem.k, rng), summary, problem.power)
         centers = problem.domain.clip(adding_up(centers, problem.schema))  # a leaf may reach out of a ball
         sizes = purse.ask("sizes", Counts(Rings(centers)))
         found = np.maximum(sizes.private_counts, 0), sizes.noise, summary.points, summary.weights
@@ -124,25 +127,25 @@ def unseen(purse: Purse, problem: PointProblem, n: float) -> Summary:
     return Summary.unseen(problem, n)
 
 
-def take_steps(purse: Purse, schedule: Schedule, summary: Summary, whole: FloatArray, rng: np.random.Generator) -> Moved:
-    """Take the steps that are worth their noise, from centers of the whole summary, or fewer if noise supports fewer.
-
-    Where the summary is nearly blind its centers may lie anywhere: more of them than are wanted take the first step, and are then
-    clustered by their noisy weights.
-    """
-    problem, blind = schedule.problem, summary.blind(whole)
-    first, centers = schedule.first_step(blind), whole
-    count = schedule.starting(first, blind)
-    if count != len(whole):
-        fillers = problem.domain.sample(count, rng)
-        centers = solve(summary.points, summary.weights, count, problem.power, rng, fillers).centers
-    for place in range(first):
-        purse.pass_on(RADII[place], RADII[place + 1])
-        purse.pass_on(STEPS[place], STEPS[place + 1])
-    widths = step_widths(problem, summary.columns)
-    for radii, step in zip(RADII[first:], STEPS[first:], strict=True):
-        moved = move(purse, problem, centers, ask_distances(purse, problem, centers, radii, summary, widths), step)
+def take_steps(
+    purse: Purse, schedule: Schedule, summary: Summary, centers: FloatArray, rng: np.random.Generator
+) -> tuple[Summary, Moved]:
+    """Take the steps that are worth their noise, from centers of the summary, whose points move along with them."""
+    problem, widths = schedule.problem, step_widths(schedule.problem, summary.columns)
+    moved = None
+    for place, count in enumerate(schedule.counts(summary.blind(centers))):
+        if count == 0:
+            purse.pass_on(RADII[place], RADII[place + 1])
+            purse.pass_on(STEPS[place], STEPS[place + 1])
+            continue
+        if count != len(centers):
+            centers = solved(summary, problem, count, rng)
+        distances = ask_distances(purse, problem, centers, RADII[place], summary, widths)
+        if moved is not None:
+            noise = schedule.noise(STEPS[place])
+            centers, distances = exchanged(centers, moved, distances, noise, summary.columns, rng)
+        moved = move(purse, problem, centers, distances, STEPS[place])
+        summary = summary.moved(centers, moved.centers, problem.domain)
         centers = moved.centers
-        if len(centers) > problem.k:
-            centers = solve(centers, moved.weights, problem.k, problem.power, rng, whole).centers
-    return moved
+    assert moved is not None  # the last step is always taken
+    return summary, moved

@@ -158,7 +158,8 @@ class Plan:
         lines = [f"{text}.", *self._margins(n_guess)]
         step = self.forecast(n_guess)
         if step is not None and step.centers < problem.k:
-            lines.append(f"About {step.centers} of {problem.k} centers would rest on a private step, the others on the summary.")
+            told = f"At most about {step.centers} of {problem.k} centers would rest on a private step"
+            lines.append(f"{told}, the others on the summary.")
         return lines + self._few(n_guess)
 
     def _few(self, n_guess: int) -> list[str]:

@@ -13,7 +13,7 @@ Proof: ``proofs/tree.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from spinney.algorithms.problem import PointProblem
 from spinney.mechanisms.additive import Noise
 from spinney.solvers.nearest import nearest
 from spinney.solvers.valleys import NoisyCells
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import IntArray
 
 __all__ = ["NOTHING", "Occupancy", "Summary"]
@@ -55,6 +55,10 @@ class Summary:
         """Return what is known of so many rows before anything is asked: they spread evenly around the middle of the domain."""
         domain = problem.domain
         return cls(domain.center[None, :], np.full(1, domain.half_diagonal / 2), np.full(1, n), domain.upper - domain.lower)
+
+    def moved(self, centers: FloatArray, to: FloatArray, domain: Domain) -> Summary:
+        """Return the summary whose points moved along with their nearest centers."""
+        return replace(self, points=domain.clip(self.points + (to - centers)[nearest(self.points, centers)[1]]))
 
     def blind(self, centers: FloatArray) -> float:
         """Return the part of the cost of centers that lies within the leaves, where the summary does not see."""

@@ -1,16 +1,16 @@
-"""Which steps of the default are worth their charges, and how many centers they move.
+"""Which steps of the default are worth their charges, and how many centers each of them moves.
 
-Letters: k clusters, n rows.
+Letters: k clusters, n rows, m centers that a step moves.
 
-A step whose charge is worth more to the next one is left out, and the next one gets it: what centers cost too much is predicted
-after each step, from public noise and the noisy n.
+Predicted loss decides, from public noise and the noisy n: what centers cost too much, in costs. A step of m centers takes off a
+part of what is left, the larger the more centers it moves, and adds noise, which grows with their number, for each of them has
+n / m rows. So each step moves as many as are worth it, and one whose charge is worth more to the next step is left out.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 from spinney.algorithms.forecast import Preview
 from spinney.algorithms.problem import PointProblem
@@ -20,11 +20,7 @@ __all__ = ["FEW_COLUMNS", "RADII", "STEPS", "Schedule"]
 
 #: Steps at most. Below so many columns there are none: leaves are then so small that their points are near their rows.
 MOST_STEPS, FEW_COLUMNS = 3, 4
-#: A center may be moved by noise of half its clipping radius.
-SUPPORT = 0.5
-#: Where more than this part of the cost is within the cells of the summary, so many more centers begin for each one wanted.
-NEARLY_BLIND, MORE = 0.75, 0.5
-#: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step leaves of that.
+#: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step of all leaves of that.
 BLIND, LEFT = 2, 0.4
 
 #: Names of the steps, and of the questions for their clipping radii.
@@ -54,53 +50,39 @@ class Schedule:
         kind = Summing(self.problem.kernel, self.problem.n_features)
         return math.sqrt(self.problem.n_features) * float(self.preview(kind, *steps).vector_std)
 
-    @cached_property
-    def supported(self) -> int:
-        """How many centers of equal clusters all steps together can move: at least one, and at most k.
-
-        As first asked: what is passed on to a step later lessens its noise, and no center more is known for it.
-        """
-        length = self.noise(*STEPS)
-        return max(int(min(SUPPORT * self.n / length, self.problem.k)), 1) if length > 0 else self.problem.k
-
     @property
     def is_seen(self) -> bool:
-        """Whether a summary is made: if one center is all that steps support, what it costs is better spent.
+        """Whether a summary is made: if all steps together are worth no more than one center, what it costs is better spent.
 
         But clusters are counted on it.
         """
-        return self.problem.n_features < FEW_COLUMNS or self.problem.is_counted or self.supported > 1
+        return self.problem.n_features < FEW_COLUMNS or self.problem.is_counted or self._after(BLIND, *STEPS)[1] > 1
 
-    def first_step(self, blind: float) -> int:
-        """Return which step comes first; those before it pay for it. Fewer centers than wanted are moved once.
+    def of_one(self) -> Schedule:
+        """Return the schedule of the mean of all rows."""
+        return replace(self, problem=replace(self.problem, k=1))
+
+    def counts(self, blind: float) -> tuple[int, ...]:
+        """Return how many centers each step moves; none if it is left out, which only the first steps are.
 
         Parameters
         ----------
         blind : float
             The part of the cost that the summary does not see.
         """
-        if 1 < self.supported < self.problem.k:
-            return MOST_STEPS - 1
-        lost = []
-        for first in range(MOST_STEPS):
-            over = BLIND * blind
-            for place in range(first, MOST_STEPS):
-                paying = STEPS[: first + 1] if place == first else STEPS[place : place + 1]
-                over = LEFT * over + (self.supported * self.noise(*paying) / self.n) ** 2
-            lost.append(over)
-        return lost.index(min(lost))
+        return min(self._predicted(first, blind) for first in range(MOST_STEPS))[1]
 
-    def starting(self, first: int, blind: float) -> int:
-        """Return how many centers take the first step: more than wanted if the summary is nearly blind, and noise bears it.
+    def _predicted(self, first: int, blind: float) -> tuple[float, tuple[int, ...]]:
+        """Return the loss after all steps, and how many centers each moves, if those before this one pay for it."""
+        over, counts = BLIND * blind, [0] * first
+        for place in range(first, MOST_STEPS):
+            over, count = self._after(over, *STEPS[: first + 1] if place == first else STEPS[place : place + 1])
+            counts.append(count)
+        return over, tuple(counts)
 
-        Parameters
-        ----------
-        first : int
-            Which step comes first.
-        blind : float
-            As for `first_step`.
-        """
-        many = math.ceil((1 + MORE) * self.problem.k)
-        is_borne = many * self.noise(*STEPS[: first + 1]) <= SUPPORT * self.n
-        is_over = blind > NEARLY_BLIND and first < MOST_STEPS - 1 and self.supported == self.problem.k > 1
-        return many if is_over and is_borne else self.supported
+    def _after(self, over: float, *paying: str) -> tuple[float, int]:
+        """Return the least loss after a step that these charges pay for, and how many centers it moves for that."""
+        k, noise, gain = self.problem.k, self.noise(*paying) / self.n, (1 - LEFT) * over
+        louder = 2 * k * noise**2
+        count = max(round(min(gain / louder, k)), 1) if louder > 0 else k
+        return over - gain * count / k + (count * noise) ** 2, count

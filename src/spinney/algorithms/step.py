@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.margins import least_weight, step_margins
+from spinney.algorithms.margins import COVER, least_weight, step_margins
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.reading import NOTHING, Occupancy, Summary
 from spinney.curators.purse import Purse
@@ -25,7 +25,7 @@ from spinney.questions.sums import Summing, Sums
 from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Distances", "Moved", "ask_distances", "completed", "move", "shrunk", "step_widths", "take_step"]
+__all__ = ["Distances", "Moved", "ask_distances", "move", "shrunk", "shrunk_together", "step_widths", "take_step"]
 
 #: Distance rings: radii from the domain's diagonal down by factors of the root of 2.
 RING_EDGES = 24
@@ -37,10 +37,14 @@ NARROWEST = 1e-9
 
 @dataclass(frozen=True)
 class Distances:
-    """Numbers of rows by center and distance, in units of the columns if there are any."""
+    """Numbers of rows by center and distance, in units of the columns if there are any.
+
+    ``sure`` has those alone that stand out of all noise.
+    """
 
     edges: FloatArray
     counts: FloatArray
+    sure: FloatArray
     widths: FloatArray | None = None
 
     @property
@@ -98,7 +102,9 @@ def ask_distances(
     edges = ring_edges(problem)
     answer = purse.ask(name, Counts(Rings(centers, edges, widths)))
     expected = np.zeros((len(centers), len(edges))) if summary is None else expected_rings(summary, centers, edges, widths)
-    return Distances(edges, likely_rings(answer.private_counts, answer.noise, expected), widths)
+    counts = answer.private_counts[:, :-1]  # beyond the last edge no row lies, in plain units
+    sure = np.where(counts > answer.noise.quantile(COVER ** (1 / counts.size)), counts, 0).astype(np.float64)
+    return Distances(edges, likely_rings(counts, answer.noise, expected), sure, widths)
 
 
 def expected_rings(summary: Summary, centers: FloatArray, edges: FloatArray, widths: FloatArray | None) -> FloatArray:
@@ -117,7 +123,6 @@ def likely_rings(private_counts: NDArray[np.int64], noise: Noise, expected: Floa
     if noise.distribution != "none":
         found = Occupancy.of(private_counts.ravel(), noise)
         counts = np.where(found.has_rows > 0.5, found.counts, 0).reshape(private_counts.shape)
-    counts = counts[:, :-1]  # beyond the last edge no row lies, in plain units
     unknown, known = counts.sum(axis=1) == 0, expected.sum(axis=1) > 0
     counts[unknown] = np.where(known[unknown, None], expected[unknown], counts.mean(axis=0))
     return counts
@@ -145,6 +150,28 @@ def shrunk(steps: FloatArray, variances: FloatArray, sides: FloatArray | None = 
     return kept
 
 
+def shrunk_together(steps: FloatArray, variances: FloatArray, weights: FloatArray, sides: FloatArray) -> FloatArray:
+    """Return noisy steps moved toward the one that they have in common, and that one toward a level of all columns.
+
+    If a summary lies beside the rows, all centers have the same way to go. Their weighted mean has less noise than each, and is
+    believed as far as it stands out of how much they differ.
+
+    Parameters
+    ----------
+    steps : array of shape (k, d)
+    variances, weights : arrays of shape (k,)
+        Of the noise in each coordinate, and of the rows.
+    sides : array of shape (d,)
+        Of the columns.
+    """
+    d, parts = steps.shape[1], weights / weights.sum()
+    common = parts @ steps
+    with np.errstate(over="ignore"):  # then nothing is in common
+        differences = np.maximum(((steps - common) ** 2).sum(axis=1) / d, variances)
+        common = shrunk(common[None, :], (parts**2 @ differences)[None], sides)
+    return common + shrunk(steps - common, variances)
+
+
 def step_widths(problem: PointProblem, spreads: FloatArray) -> FloatArray | None:
     """Return the units of columns in which the noise of a step is least, if rows spread so far along each; none for medians.
 
@@ -160,11 +187,12 @@ def step_widths(problem: PointProblem, spreads: FloatArray) -> FloatArray | None
 
 @dataclass(frozen=True)
 class Moved:
-    """Moved centers, their noisy weights, all positive, and how far noise may have moved each coordinate."""
+    """Moved centers, their noisy weights, none below the least, and how far noise may have moved each coordinate."""
 
     centers: FloatArray
     weights: FloatArray
     margins: FloatArray
+    least_weight: float = 0.0
 
 
 def take_step(
@@ -180,12 +208,12 @@ def take_step(
     if distances is not None and problem.power == 2:
         radii = radii / distances.kept(radii)
     sides = (problem.domain.upper - problem.domain.lower) / (1 if widths is None else widths)
-    steps = answer.private_vectors / weights[:, None]
-    steps = shrunk(steps, (answer.noise.vector_std / weights) ** 2, sides if len(centers) == 1 else None)
+    steps, stds = radii[:, None] * answer.private_vectors / weights[:, None], radii * answer.noise.vector_std / weights
+    steps = shrunk_together(steps, stds**2, weights, sides)
     if problem.power == 2:  # no mean of offsets is longer than the radius that they were clipped to
-        steps /= np.maximum(np.sqrt((steps**2).sum(axis=1)), 1)[:, None]
-    steps *= radii[:, None] if widths is None else radii[:, None] * widths
-    return Moved(problem.domain.clip(centers + steps), weights, step_margins(answer, radii, widths))
+        steps *= np.minimum(radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), NOTHING), 1)[:, None]
+    moved = problem.domain.clip(centers + steps * (1 if widths is None else widths))
+    return Moved(moved, weights, step_margins(answer, radii, widths), least_weight(answer.noise))
 
 
 def move(purse: Purse, problem: PointProblem, centers: FloatArray, distances: Distances, name: str) -> Moved:
@@ -196,14 +224,3 @@ def move(purse: Purse, problem: PointProblem, centers: FloatArray, distances: Di
     noise = purse.preview(Summing(problem.kernel, problem.n_features), name).vector_std
     radii = distances.mean_radii(float(np.linalg.norm(widths)) * noise)
     return take_step(purse, problem, centers, radii, name, distances)
-
-
-def completed(centers: FloatArray, candidates: FloatArray, summary: Summary, power: int) -> FloatArray:
-    """Add candidates until there are as many centers as candidates: each the one that lowers the cost of the summary most."""
-    points, weights, left = summary.points, summary.weights, list(range(len(candidates)))
-    costs = np.column_stack([nearest(points, one[None, :])[0] for one in candidates]) ** (power / 2)
-    now = nearest(points, centers)[0] ** (power / 2)
-    while len(centers) < len(candidates):
-        best = left.pop(int(np.argmin(weights @ np.minimum(costs[:, left], now[:, None]))))
-        centers, now = np.vstack([centers, candidates[best]]), np.minimum(now, costs[:, best])
-    return centers

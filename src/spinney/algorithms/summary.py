@@ -24,11 +24,13 @@ from spinney.mechanisms.additive import Noise
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow
 from spinney.questions.partitions import ColumnBins
+from spinney.solvers.nearest import nearest
 from spinney.solvers.valleys import NoisyCells
+from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import BIN_BITS, Splits
 
-__all__ = ["likely_leaves", "summarize"]
+__all__ = ["completed", "likely_leaves", "solved", "summarize"]
 
 #: A bin of a column, and a cell that the tree starts with, is expected to hold so many standard deviations of its noise.
 BIN_STDS, START_STDS = 2, 4
@@ -87,3 +89,20 @@ def likely_leaves(
             found = Occupancy.of(private_counts[alike], noise)
             full[alike], counts[alike] = found.has_rows > 0.5, found.counts
     return full, counts
+
+
+def solved(summary: Summary, problem: PointProblem, count: int, rng: np.random.Generator) -> FloatArray:
+    """Cluster the points of a summary; where there are fewer of them than centers, the rest lie anywhere."""
+    fillers = problem.domain.sample(count, rng)
+    return solve(summary.points, summary.weights, count, problem.power, rng, fillers).centers
+
+
+def completed(centers: FloatArray, candidates: FloatArray, summary: Summary, power: int) -> FloatArray:
+    """Add candidates until there are as many centers as candidates: each the one that lowers the cost of the summary most."""
+    points, weights, left = summary.points, summary.weights, list(range(len(candidates)))
+    costs = np.column_stack([nearest(points, one[None, :])[0] for one in candidates]) ** (power / 2)
+    now = nearest(points, centers)[0] ** (power / 2)
+    while len(centers) < len(candidates):
+        best = left.pop(int(np.argmin(weights @ np.minimum(costs[:, left], now[:, None]))))
+        centers, now = np.vstack([centers, candidates[best]]), np.minimum(now, costs[:, best])
+    return centers

@@ -169,8 +169,6 @@ def test_as_many_steps_are_asked_as_the_schedule_says_and_each_gets_what_those_b
     radii = [name for name in names_of(release) if name.split(" + ")[-1] in RADII]
     assert radii[0].endswith(" + ".join(RADII[: first + 1]))
     assert radii[1:] == list(RADII[first + 1 :])
-    if 1 < release.supported_centers < k:
-        assert len(asked) == 1
 
 
 @BOTH
@@ -234,7 +232,7 @@ def test_only_supported_centers_are_moved(monkeypatch):
         spied.sums.clear()
         seeded = {"random_state": 0} | ({} if epsilon == math.inf else {"noise_seed": 0})
         release = fit(PrivateKMeans(30, epsilon=epsilon, bounds=(-1, 1), **seeded), rows)
-        assert {moved for _, moved in spied.sums} == {release.supported_centers}
+        assert spied.sums[-1][1] == release.supported_centers
         assert release.centers.shape == (30, 12)
         assert np.isnan(release.center_margins[release.supported_centers :]).all()
         supported.add(release.supported_centers)
@@ -244,20 +242,20 @@ def test_only_supported_centers_are_moved(monkeypatch):
 
 @pytest.mark.parametrize(("d", "delta"), [(2, 0.0), (6, 0.0), (14, 1e-6), (50, 1e-6)])
 def test_a_release_says_how_many_centers_rest_on_a_step_and_the_plan_foresees_it(d, delta):
-    rows = np.random.default_rng(0).uniform(-1, 1, (3_000, d))
+    rows = np.random.default_rng(0).uniform(-1, 1, (1_000, d))
     model = PrivateKMeans(20, epsilon=0.3, delta=delta, bounds=(-1, 1), random_state=0, noise_seed=0)
-    release, plan = model.fit(rows).release_, model.plan(d, n_guess=3_000)
+    release, plan = model.fit(rows).release_, model.plan(d, n_guess=1_000)
     text, words = page(release), "centers rest on a private step"
     if d < FEW_COLUMNS:
         assert release.supported_centers is None
-        assert plan.forecast(3_000) is None
+        assert plan.forecast(1_000) is None
         assert words not in text + str(plan)
         return
-    foreseen = plan.forecast(3_000).centers
+    foreseen = plan.forecast(1_000).centers
     assert 1 <= release.supported_centers < 20
-    assert abs(foreseen - release.supported_centers) <= 1 + 0.3 * foreseen  # from a noisy number of rows
+    assert release.supported_centers <= 1 + 1.3 * foreseen  # from a noisy number of rows, and a summary that sees nothing
     assert f"{release.supported_centers} of 20 {words}" in text
-    assert f"About {foreseen} of 20 centers would rest on a private step" in str(plan)
+    assert f"At most about {foreseen} of 20 centers would rest on a private step" in str(plan)
     assert Release.from_dict(json.loads(release.to_json())).supported_centers == release.supported_centers
 
 
@@ -270,9 +268,9 @@ def test_a_small_budget_asks_for_no_summary_and_all_that_may_pays_for_one_center
     model = PrivateKMeans(20, algorithm=algorithm, tighten=tighten, epsilon=0.1, delta=delta, bounds=(-2, 2), random_state=0)
     release = fit(model, rows)
     names = names_of(release)
-    assert "columns + leaves + radii 1" in " + ".join(names)
     assert not any(name.split(" + ")[-1] in ("columns", "splits", "leaves") for name in names)
     paid = {part for name in names for part in name.split(" + ")}
+    assert {"columns", "leaves", *STEPS} <= paid
     assert ("splits" in paid) == (delta == 0)
     path = tmp_path / "release.json"
     path.write_text(release.to_json(), encoding="utf-8")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import stages
-from spinney.algorithms.schedule import FEW_COLUMNS, MOST_STEPS, RADII, STEPS, Schedule
+from spinney.algorithms.schedule import BLIND, FEW_COLUMNS, LEFT, MOST_STEPS, RADII, STEPS, Schedule
 
 KS, DS = st.integers(1, 5_000), st.integers(1, 5_000)
 ESTIMATORS = st.sampled_from([PrivateKMeans, PrivateKMedian])
@@ -66,52 +66,44 @@ def test_each_step_is_paid_twice_what_the_one_before_it_is(k, d):
     assert len({shares[step] / shares[radii] for radii, step in zip(RADII, STEPS, strict=True)}) == 1
 
 
-@settings(max_examples=200)
-@given(st.integers(1, 500), st.integers(1, 60), ROWS, st.floats(1e-9, 1e9), st.floats(1, 1e3))
-def test_at_least_one_and_at_most_all_centers_are_supported_and_less_noise_and_more_rows_support_more(k, d, n, std, times):
-    found = schedule_of(std, n, k, d).supported
-    assert 1 <= found <= k
-    assert schedule_of(std * times, n, k, d).supported <= found <= schedule_of(std, n * times, k, d).supported
-    assert schedule_of(0.0, n, k, d).supported == k
-    assert schedule_of(std, n, k, d).is_seen == (d < FEW_COLUMNS or found > 1)
-    counting = replace(schedule_of(std, n, k, d).problem, is_counted=True)
-    assert replace(schedule_of(std, n, k, d), problem=counting).is_seen  # or there would be nothing to count clusters on
-
-
-def test_what_is_passed_on_to_a_step_later_supports_no_center_more():
-    stds = iter([30.0, 1e-3])
-    schedule = Schedule(problem_of(), lambda kind, *names: SimpleNamespace(vector_std=next(stds, 1e-3)), 100.0)
-    assert not schedule.is_seen
-    assert schedule.noise(*STEPS) < 0.01  # a summary that was not made pays too
-    assert schedule.supported == 1
-
-
 @settings(max_examples=300)
-@given(st.integers(1, 500), st.integers(1, 60), ROWS, st.floats(0, 1e9), st.floats(0, 1), st.floats(0, 1))
-def test_some_step_comes_first_and_the_more_a_summary_misses_the_more_steps(k, d, n, std, blind, other):
+@given(st.integers(1, 500), st.integers(1, 60), ROWS, st.floats(0, 1e9), st.floats(0, 1), st.floats(1, 1e3))
+def test_the_last_steps_are_taken_each_of_some_centers(k, d, n, std, blind, times):
     schedule = schedule_of(std, n, k, d)
-    low, high = sorted([blind, other])
-    assert 0 <= schedule.first_step(high) <= schedule.first_step(low) < MOST_STEPS
-    if 1 < schedule.supported < k:
-        assert schedule.first_step(blind) == MOST_STEPS - 1
+    counts = schedule.counts(blind)
+    assert len(counts) == MOST_STEPS
+    assert counts[-1] >= 1
+    assert all(0 <= one <= k for one in counts)
+    taken = [one > 0 for one in counts]
+    assert taken == sorted(taken)
+    assert set(schedule.of_one().counts(blind)) <= {0, 1}
+    if not schedule.is_seen:
+        assert not schedule_of(std * times, n, k, d).is_seen
+    if k == 1 and d >= FEW_COLUMNS:
+        assert not schedule.is_seen
+    counting = replace(schedule.problem, is_counted=True)
+    assert replace(schedule, problem=counting).is_seen  # or there would be nothing to count clusters on
 
 
 @settings(max_examples=300)
-@given(st.integers(1, 60), st.integers(1, 60), ROWS, st.floats(1e-6, 1e6), st.floats(0, 1), st.floats(1, 1e3))
-def test_less_noise_never_means_fewer_steps_where_all_centers_are_moved(k, d, n, std, blind, times):
-    """Only there: the more centers are supported, the more noise their steps have together."""
-    loud, quiet = schedule_of(std * times, n, k, d), schedule_of(std, n, k, d)
-    if loud.supported == quiet.supported:
-        assert quiet.first_step(blind) <= loud.first_step(blind)
+@given(st.integers(1, 60), st.integers(1, 60), ROWS, st.floats(1e-6, 1e6), st.floats(0, 1))
+def test_no_other_numbers_of_centers_have_less_predicted_loss(k, d, n, std, blind):
+    """The number that a step moves is found by a formula: all numbers are tried here, of the step that is taken first alone."""
+    schedule = schedule_of(std, n, k, d)
+    counts = schedule.counts(blind)
+    first = next(place for place, count in enumerate(counts) if count)
+    noise, over = schedule.noise(*STEPS[: first + 1]) / n, BLIND * blind
+    lost = [over * (1 - (1 - LEFT) * m / k) + (m * noise) ** 2 for m in range(1, k + 1)]
+    assert lost[counts[first] - 1] <= min(lost) * (1 + 1e-9)
 
 
-def test_without_noise_all_steps_are_taken_and_with_much_the_last_alone():
-    assert schedule_of(0.0, 1e4).first_step(0.5) == 0
-    assert schedule_of(1e9, 1e4).first_step(0.5) == MOST_STEPS - 1
+def test_without_noise_all_steps_move_all_centers_and_with_much_the_last_moves_one():
+    assert schedule_of(0.0, 1e4).counts(0.5) == (4, 4, 4)
+    assert schedule_of(1e9, 1e4).counts(0.5) == (0, 0, 1)
 
 
 def test_where_the_summary_sees_everything_no_noise_is_added_that_need_not_be():
-    assert schedule_of(10.0, 1e6).first_step(0.0) == MOST_STEPS - 1
+    assert schedule_of(10.0, 1e6).counts(0.0) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
@@ -119,12 +111,9 @@ def test_where_the_summary_sees_everything_no_noise_is_added_that_need_not_be():
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 def test_the_plans_own_noise_supports_more_centers_of_more_rows_and_the_plan_tells(estimator, delta, adjacency):
     plan = estimator(20, epsilon=0.5, delta=delta, bounds=(-1, 1), adjacency=adjacency).plan(12)
-    found = [Schedule(plan.problem, plan.preview, n).supported for n in np.geomspace(1, 1e8, 60)]
-    assert found == sorted(found)
+    found = [plan.forecast(int(n)).centers for n in np.geomspace(1, 1e8, 60)]
     assert (found[0], found[-1]) == (1, 20)
     assert len(set(found)) > 5
-    for n in (10, 1_000, 30_000, 10**8):
-        assert plan.forecast(n).centers == Schedule(plan.problem, plan.preview, n).supported
     assert plan.forecast(1).paying == STEPS  # one center, one step
     assert plan.forecast(10**9).paying == STEPS[-1:]
     assert math.isclose(

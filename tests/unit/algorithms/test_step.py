@@ -16,11 +16,11 @@ from spinney.algorithms.step import (
     NEAR_SHARE,
     Distances,
     ask_distances,
-    completed,
     expected_rings,
     likely_rings,
     move,
     shrunk,
+    shrunk_together,
     step_widths,
 )
 from spinney.mechanisms.additive import Noise
@@ -32,6 +32,10 @@ NONE = Noise("none", 0.0)
 FINITE = st.floats(-1e12, 1e12)
 
 
+def distances(counts, edges=EDGES):
+    return Distances(edges, counts, counts)
+
+
 def summary_of(points, spreads, weights):
     points = np.asarray(points, dtype=np.float64)
     return Summary(points, np.asarray(spreads, dtype=np.float64), np.asarray(weights, dtype=np.float64), np.ones(points.shape[1]))
@@ -39,25 +43,25 @@ def summary_of(points, spreads, weights):
 
 def test_one_far_ring_of_noise_moves_no_radius():
     noise = Noise("laplace", 10.0)
-    counts = np.zeros((20, len(EDGES) + 1), dtype=np.int64)
+    counts = np.zeros((20, len(EDGES)), dtype=np.int64)
     counts[:, 3] = 1000
     nothing = np.zeros((20, len(EDGES)))
-    clean = Distances(EDGES, likely_rings(counts, noise, nothing)).mean_radii(1.0)
+    clean = distances(likely_rings(counts, noise, nothing)).mean_radii(1.0)
     counts[4, 20] = 3 * noise.std
-    assert (Distances(EDGES, likely_rings(counts, noise, nothing)).mean_radii(1.0) == clean).all()
+    assert (distances(likely_rings(counts, noise, nothing)).mean_radii(1.0) == clean).all()
     counts[4, 20] = 40 * noise.std  # what stands out does
-    assert Distances(EDGES, likely_rings(counts, noise, nothing)).mean_radii(1.0)[4] > clean[4]
+    assert distances(likely_rings(counts, noise, nothing)).mean_radii(1.0)[4] > clean[4]
 
 
 def test_a_center_without_rings_takes_the_average_of_all():
-    counts = np.zeros((3, 5), dtype=np.int64)
+    counts = np.zeros((3, 4), dtype=np.int64)
     counts[:2, 1] = 900
     found = likely_rings(counts, Noise("gaussian", 5.0), np.zeros((3, 4)))
     np.testing.assert_allclose(found[2], [0, 600, 0, 0], rtol=0.01)
 
 
 def test_a_center_without_rings_takes_what_the_summary_expects_of_it():
-    edges, counts = np.arange(1.0, 5.0), np.zeros((3, 5), dtype=np.int64)
+    edges, counts = np.arange(1.0, 5.0), np.zeros((3, 4), dtype=np.int64)
     counts[0, 1] = 900
     known = summary_of([[0.0], [9.0]], [0.5, 2.5], [50.0, 40.0])
     expected = expected_rings(known, np.array([[0.0], [9.0], [99.0]]), edges, None)
@@ -84,7 +88,7 @@ def test_a_summary_expects_all_its_weight_somewhere_whatever_the_units(k, d, see
 def test_what_clipping_keeps_is_a_part_that_grows_with_the_radius_and_follows_no_scale(k, seed, scale):
     rng = np.random.default_rng(seed)
     counts = np.maximum(rng.integers(-9, 50, (k, 24)) * (rng.random((k, 1)) < 0.8), 0).astype(float)
-    rings, scaled = Distances(EDGES, counts), Distances(scale * EDGES, counts)
+    rings, scaled = distances(counts), distances(counts, scale * EDGES)
     radii = rng.choice(EDGES, k)
     kept = rings.kept(radii)
     assert ((kept > 0) & (kept <= 1)).all()
@@ -97,7 +101,7 @@ def test_what_clipping_keeps_is_a_part_that_grows_with_the_radius_and_follows_no
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1), st.floats(0, 1e9), st.floats(1, 1e3))
 def test_radii_are_edges_and_shrink_as_noise_grows(k, seed, noise, times):
     counts = np.random.default_rng(seed).integers(0, 400, (k, 24)).astype(float)
-    rings = Distances(EDGES, counts)
+    rings = distances(counts)
     found = rings.mean_radii(noise)
     assert np.isin(found, EDGES).all()
     assert (rings.mean_radii(noise * times) <= found).all()
@@ -134,6 +138,33 @@ def test_one_center_keeps_the_level_of_columns_of_one_kind_and_no_noise_around_i
     assert one == [[5.0]]  # the level of one column is the column
 
 
+STEPS_OF = st.tuples(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
+
+
+@settings(derandomize=True, deadline=None)
+@given(STEPS_OF, st.floats(0, 1e6))
+def test_shrunk_together_one_step_is_as_shrunk_alone_and_without_noise_all_are_as_they_were(sizes, noise):
+    k, d, seed = sizes
+    rng = np.random.default_rng(seed)
+    steps, weights, sides = rng.normal(size=(k, d)), rng.uniform(1, 9, k), rng.uniform(1, 2, d)
+    np.testing.assert_allclose(shrunk_together(steps, np.zeros(k), weights, sides), steps, atol=1e-12)
+    one, variance = steps[:1], np.array([noise])
+    alone = shrunk(one, variance, sides)
+    np.testing.assert_allclose(shrunk_together(one, variance, weights[:1], sides), alone, atol=1e-9)
+
+
+def test_steps_that_are_noise_take_the_way_that_all_have_in_common():
+    rng = np.random.default_rng(0)
+    way, weights = np.full(50, 1.0), np.ones(12)
+    noisy = way + rng.normal(0, 1.5, (12, 50))
+    sides = rng.uniform(0, 1, 50)
+    together = shrunk_together(noisy, np.full(12, 1.5**2), weights, sides)
+    alone = shrunk(noisy, np.full(12, 1.5**2))
+    assert ((together - way) ** 2).mean() < 0.5 * ((alone - way) ** 2).mean()
+    apart = rng.choice([-1.0, 1.0], (12, 50)) * way + rng.normal(0, 0.1, (12, 50))  # no way in common
+    np.testing.assert_allclose(shrunk_together(apart, np.full(12, 0.01), weights, sides), apart, atol=0.1)
+
+
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(1e-100, 1e100), min_size=1, max_size=30))
 def test_units_of_columns_make_all_noise_least_and_keep_a_typical_offset_as_long(spreads):
@@ -149,28 +180,6 @@ def test_units_of_columns_make_all_noise_least_and_keep_a_typical_offset_as_long
 def test_medians_are_stepped_in_plain_units():
     problem = PrivateKMedian(3, epsilon=1.0, bounds=(-1, 1)).plan(2).problem
     assert step_widths(problem, np.array([1.0, 5.0])) is None
-
-
-@pytest.mark.parametrize("power", [1, 2])
-def test_missing_centers_are_those_that_lower_the_cost_most(power):
-    known = summary_of([[0.0], [1.0], [5.0]], np.zeros(3), [9.0, 1.0, 4.0])
-    found = completed(np.array([[0.2]]), known.points, known, power)
-    np.testing.assert_array_equal(found[:2], [[0.2], [5.0]])
-    assert len(found) == 3
-
-
-@settings(derandomize=True, deadline=None)
-@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
-def test_centers_are_completed_by_candidates_each_at_most_once(m, more, seed, power):
-    rng = np.random.default_rng(seed)
-    known = summary_of(rng.normal(size=(9, 2)), np.zeros(9), rng.uniform(0, 1, 9))
-    centers, candidates = rng.normal(size=(m, 2)), rng.normal(size=(m + more - 1, 2))
-    found = completed(centers, candidates, known, power)
-    assert found.shape == candidates.shape
-    np.testing.assert_array_equal(found[:m], centers)
-    added = {tuple(one) for one in found[m:].tolist()}
-    assert len(added) == more - 1
-    assert added <= {tuple(one) for one in candidates.tolist()}
 
 
 class OneStep(Algorithm):

@@ -11,7 +11,7 @@ from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import stages
 from spinney.algorithms.problem import Algorithm, Result
 from spinney.algorithms.reading import Summary
-from spinney.algorithms.summary import likely_leaves, summarize
+from spinney.algorithms.summary import completed, likely_leaves, solved, summarize
 from spinney.mechanisms.additive import Noise
 
 NOISES = st.builds(Noise, st.sampled_from(["laplace", "gaussian"]), st.floats(1e-6, 1e12)) | st.just(Noise("none", 0.0))
@@ -168,3 +168,38 @@ def test_cells_are_kept_only_to_count_clusters():
     assert summary_of(rows).cells is None
     found = summary_of(rows, k="auto", max_clusters=5)
     assert len(found.cells.points) >= len(found.points)
+
+
+def known_of(points, spreads, weights):
+    points = np.asarray(points, dtype=np.float64)
+    return Summary(points, np.asarray(spreads, dtype=np.float64), np.asarray(weights, dtype=np.float64), np.ones(points.shape[1]))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_missing_centers_are_those_that_lower_the_cost_most(power):
+    known = known_of([[0.0], [1.0], [5.0]], np.zeros(3), [9.0, 1.0, 4.0])
+    found = completed(np.array([[0.2]]), known.points, known, power)
+    np.testing.assert_array_equal(found[:2], [[0.2], [5.0]])
+    assert len(found) == 3
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
+def test_centers_are_completed_by_candidates_each_at_most_once(m, more, seed, power):
+    rng = np.random.default_rng(seed)
+    known = known_of(rng.normal(size=(9, 2)), np.zeros(9), rng.uniform(0, 1, 9))
+    centers, candidates = rng.normal(size=(m, 2)), rng.normal(size=(m + more - 1, 2))
+    found = completed(centers, candidates, known, power)
+    assert found.shape == candidates.shape
+    np.testing.assert_array_equal(found[:m], centers)
+    added = {tuple(one) for one in found[m:].tolist()}
+    assert len(added) == more - 1
+    assert added <= {tuple(one) for one in candidates.tolist()}
+
+
+def test_points_of_a_summary_move_along_with_their_nearest_centers_and_stay_in_the_domain():
+    known = known_of([[0.0], [0.2], [0.9]], np.zeros(3), np.ones(3))
+    problem = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).plan(1).problem
+    found = known.moved(np.array([[0.1], [0.8]]), np.array([[-0.1], [1.0]]), problem.domain)
+    np.testing.assert_allclose(found.points, [[-0.2], [0.0], [1.0]])
+    np.testing.assert_array_equal(np.sort(solved(found, problem, 2, np.random.default_rng(0)), axis=0), [[-0.1], [1.0]])

@@ -1,0 +1,75 @@
+"""Between steps, a center without rows goes beside one that two clusters share; nothing else moves."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney import PrivateKMeans
+from spinney.algorithms.exchange import exchanged
+from spinney.algorithms.step import Distances, Moved, ring_edges
+from spinney.solvers.nearest import nearest
+
+
+def edges_of(d):
+    return ring_edges(PrivateKMeans(2, epsilon=1.0, bounds=(-10, 10)).plan(d).problem)
+
+
+def facts(rows, centers):
+    """Return what a step and rings without noise tell of centers."""
+    squares, labels = nearest(rows, centers)
+    edges = edges_of(rows.shape[1])
+    counts = np.zeros((len(centers), len(edges)))
+    np.add.at(counts, (labels, np.searchsorted(edges, np.sqrt(squares))), 1)
+    weights = np.maximum(counts.sum(axis=1), 1)
+    return Moved(centers, weights, np.zeros_like(centers), 1.0), Distances(edges, counts, counts)
+
+
+def offered(rows, centers, noise=0.0, seed=0):
+    moved, distances = facts(rows, centers)
+    return exchanged(centers, moved, distances, noise, np.ones(rows.shape[1]), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 60])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_center_without_rows_parts_two_clusters_that_share_one(d, seed):
+    rng = np.random.default_rng(seed)
+    middles = np.zeros((4, d))
+    middles[:, 0] = [-7, -5, 3, 8]
+    rows = np.repeat(middles, 500, axis=0) + rng.normal(0, 0.02 / math.sqrt(d), (2000, d))
+    empty = middles[2] + 1.5 * np.eye(d)[0]
+    centers = np.vstack([(middles[0] + middles[1]) / 2, middles[2], middles[3], empty])
+    found, distances = offered(rows, centers, seed=seed)
+    np.testing.assert_array_equal(found[1:3], centers[1:3])
+    sides = nearest(rows, found)[1]
+    assert {sides[0], sides[500]} == {0, 3}
+    assert distances.counts[0].sum() == distances.counts[3].sum() == 500
+
+
+def test_centers_that_all_have_their_cluster_stay_and_so_they_do_under_much_noise():
+    rng = np.random.default_rng(0)
+    middles = rng.uniform(-9, 9, (8, 3))
+    rows = np.repeat(middles, 100, axis=0) + rng.normal(0, 0.1, (800, 3))
+    np.testing.assert_array_equal(offered(rows, middles)[0], middles)
+    shared = np.vstack([middles[:-2], (middles[-2] + middles[-1]) / 2, np.full(3, 9.9)])
+    assert (offered(rows, shared)[0] != shared).any()
+    np.testing.assert_array_equal(offered(rows, shared, noise=1e4)[0], shared)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 300), st.floats(0, 1e9), st.integers(0, 2**32 - 1))
+def test_whatever_is_told_centers_stay_finite_and_no_ring_counts_more(k, d, n, noise, seed):
+    rng = np.random.default_rng(seed)
+    rows, centers = rng.uniform(-10, 10, (n, d)), rng.uniform(-10, 10, (k, d))
+    before = facts(rows, centers)[1] if n else Distances(edges_of(d), np.zeros((k, 24)), np.zeros((k, 24)))
+    moved = Moved(centers, rng.uniform(1, 99, k), np.zeros_like(centers), 1.0)
+    found, after = exchanged(centers, moved, before, noise, np.ones(d), rng)
+    assert np.isfinite(found).all()
+    assert found.shape == centers.shape
+    changed = (found != centers).any(axis=1)
+    assert changed.sum() % 2 == 0
+    np.testing.assert_array_equal(after.counts[~changed], before.counts[~changed])
+    if k == 1:
+        assert not changed.any()
