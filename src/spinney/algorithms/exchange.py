@@ -56,7 +56,7 @@ def exchanged(
         spare = int(np.argmin(offered))
         if free[one] and gains[one] > offered[spare]:
             free[[one, spare, int(np.argmin(gaps[spare]))]] = False
-            away = rng.normal(size=len(spreads)) * spreads
+            away = rng.uniform(-1, 1, len(spreads)) * spreads
             away *= math.sqrt(squares[one] / len(spreads)) / max(float(np.linalg.norm(away)), NOTHING)
             centers[spare], centers[one] = centers[one] + away, centers[one] - away
             counts[[one, spare]] = counts[one] / 2

@@ -211,7 +211,7 @@ def take_step(
     steps, stds = radii[:, None] * answer.private_vectors / weights[:, None], radii * answer.noise.vector_std / weights
     steps = shrunk_together(steps, stds**2, weights, sides)
     if problem.power == 2:  # no mean of offsets is longer than the radius that they were clipped to
-        steps *= np.minimum(radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), NOTHING), 1)[:, None]
+        steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
     moved = problem.domain.clip(centers + steps * (1 if widths is None else widths))
     return Moved(moved, weights, step_margins(answer, radii, widths), least_weight(answer.noise))
 
