@@ -150,17 +150,19 @@ def shrunk(steps: FloatArray, variances: FloatArray, sides: FloatArray | None = 
     return kept
 
 
-def shrunk_together(steps: FloatArray, variances: FloatArray, weights: FloatArray, sides: FloatArray) -> FloatArray:
-    """Return noisy steps moved toward the one that they have in common, and that one toward a level of all columns.
+def shrunk_together(steps: FloatArray, variances: FloatArray, weights: FloatArray, centers: FloatArray, sides: FloatArray) -> FloatArray:
+    """Return noisy steps moved toward what they have in common: one step, and a contraction of all centers toward their mean.
 
-    If a summary lies beside the rows, all centers have the same way to go. Their weighted mean has less noise than each, and is
-    believed as far as it stands out of how much they differ.
+    If a summary lies beside the rows, all centers have the same way to go; if it sees little, they begin too far apart. What is
+    in common has less noise than each step. The common step is believed as far as it stands out of how much steps differ.
 
     Parameters
     ----------
     steps : array of shape (k, d)
     variances, weights : arrays of shape (k,)
         Of the noise in each coordinate, and of the rows.
+    centers : array of shape (k, d)
+        Where the steps begin.
     sides : array of shape (d,)
         Of the columns.
     """
@@ -169,6 +171,9 @@ def shrunk_together(steps: FloatArray, variances: FloatArray, weights: FloatArra
     with np.errstate(over="ignore"):  # then nothing is in common
         differences = np.maximum(((steps - common) ** 2).sum(axis=1) / d, variances)
         common = shrunk(common[None, :], (parts**2 @ differences)[None], sides)
+        apart = centers - parts @ centers
+        nearer = np.clip(parts @ ((steps - common) * apart).sum(axis=1) / max(parts @ (apart**2).sum(axis=1), NOTHING), -1, 0)
+    common = common + nearer * apart
     return common + shrunk(steps - common, variances)
 
 
@@ -209,7 +214,7 @@ def take_step(
         radii = radii / distances.kept(radii)
     sides = (problem.domain.upper - problem.domain.lower) / (1 if widths is None else widths)
     steps, stds = radii[:, None] * answer.private_vectors / weights[:, None], radii * answer.noise.vector_std / weights
-    steps = shrunk_together(steps, stds**2, weights, sides)
+    steps = shrunk_together(steps, stds**2, weights, centers / (1 if widths is None else widths), sides)
     if problem.power == 2:  # no mean of offsets is longer than the radius that they were clipped to
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
     moved = problem.domain.clip(centers + steps * (1 if widths is None else widths))
