@@ -3,13 +3,13 @@
 1. ``rows``      a noisy number of rows, by which all later decisions go.
 2. ``columns``, ``splits``, ``leaves``   the summary: leaves of a private tree as weighted points (`summary.py`).
 3. Free: the summary is clustered. If the number of clusters is to be found, it is found here.
-4. ``radii i``, ``step i``   private steps (`step.py`): as many as are worth their noise (`schedule.py`), of as many centers as
-   noise supports; the others come from the summary. If it supports one, no summary is made, and that one gets its budget too,
-   unless clusters are to be counted.
+4. ``radii i``, ``step i``   private steps (`step.py`): as many as are worth their noise, of as many centers as are worth it
+   (`schedule.py`); the others come from the summary. If that is one center, no summary is made, and the last step gets its
+   budget too, unless clusters are to be counted.
 5. ``sizes``     noisy sizes of the released clusters.
 
 Letters: k clusters, d columns. Shares of the budget are a closed form of both: the more columns there are, the less a tree of so
-many cells sees of them, and the more of the budget belongs to steps. Each step is paid twice what the one before it is.
+many cells sees of them, and the more of the budget belongs to steps. Each step is paid half as much again as the one before it.
 
 Proof: ``proofs/tree.md``.
 """
@@ -47,6 +47,8 @@ PERCENT = Fraction(1, 100)
 ROWS, COLUMNS, SIZES = PERCENT, 4 * PERCENT, 3 * PERCENT
 #: The most that steps get of what is left, and what a step pays for its radii.
 MOST, RADII_PART = 80 * PERCENT, 10 * PERCENT
+#: What a step is paid, for what the one before it is paid.
+MORE = 1 + Fraction(1, 2)
 #: What the decisions to split get of the tree's budget, with steps and without.
 SPLITS, ONLY_SPLITS = 55 * PERCENT, 37 * PERCENT
 #: No table has more rows; a noisy number beyond would overflow the scores of the splits.
@@ -67,7 +69,7 @@ def stages(problem: PointProblem) -> tuple[Part, ...]:
         counting.part("leaves", tree * (1 - splits)),
     ]
     for place, (radii, step) in enumerate(zip(RADII, STEPS, strict=True)) if has_steps else ():
-        own = left * part * Fraction(2**place, 2 ** len(STEPS) - 1)
+        own = left * part * MORE**place / sum(MORE**one for one in range(len(STEPS)))
         parts.append(counting.part(radii, own * RADII_PART))
         parts.append(Summing(problem.kernel, d).part(step, own * (1 - RADII_PART)))
     return (*parts, counting.part("sizes", SIZES))
@@ -123,7 +125,7 @@ class Tree(Algorithm):
 def unseen(purse: Purse, problem: PointProblem, n: float) -> Summary:
     """Ask for no summary: what it costs pays for steps, or for their radii if it is counted in what steps are not."""
     for name in ("columns", "splits", "leaves"):
-        purse.pass_on(name, STEPS[0] if purse.measure(name) is purse.measure(STEPS[0]) else RADII[0])
+        purse.pass_on(name, STEPS[-1] if purse.measure(name) is purse.measure(STEPS[-1]) else RADII[-1])
     return Summary.unseen(problem, n)
 
 

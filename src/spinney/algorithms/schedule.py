@@ -2,9 +2,10 @@
 
 Letters: k clusters, n rows, m centers that a step moves.
 
-Predicted loss decides, from public noise and the noisy n: what centers cost too much, in costs. A step of m centers takes off a
-part of what is left, the larger the more centers it moves, and adds noise, which grows with their number, for each of them has
-n / m rows. So each step moves as many as are worth it, and one whose charge is worth more to the next step is left out.
+Predicted loss decides, from public noise and the noisy n: what centers cost too much, in costs. An exact step of m centers would
+take off a part of it, the gain, the larger the more centers it moves. Noise costs more the more it moves, for each of them has
+n / m rows; shrinkage leaves gain^2 / (gain + noise) of the gain. A step moves as many centers as keep its noise below its gain,
+and one whose charge is worth more to the next step is left out.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from dataclasses import dataclass, replace
 
 from spinney.algorithms.forecast import Preview
 from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.reading import NOTHING
 from spinney.questions.sums import Summing
 
 __all__ = ["FEW_COLUMNS", "RADII", "STEPS", "Schedule"]
 
 #: Steps at most. Below so many columns there are none: leaves are then so small that their points are near their rows.
-MOST_STEPS, FEW_COLUMNS = 3, 4
+MOST_STEPS, FEW_COLUMNS = 5, 4
 #: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step of all leaves of that.
 BLIND, LEFT = 2, 0.4
 
@@ -81,8 +83,9 @@ class Schedule:
         return over, tuple(counts)
 
     def _after(self, over: float, *paying: str) -> tuple[float, int]:
-        """Return the least loss after a step that these charges pay for, and how many centers it moves for that."""
-        k, noise, gain = self.problem.k, self.noise(*paying) / self.n, (1 - LEFT) * over
-        louder = 2 * k * noise**2
-        count = max(round(min(gain / louder, k)), 1) if louder > 0 else k
-        return over - gain * count / k + (count * noise) ** 2, count
+        """Return the loss after a step that these charges pay for, and how many centers it moves."""
+        k, gain = self.problem.k, (1 - LEFT) * over
+        noise = (self.noise(*paying) / self.n) ** 2 * (1 + over)  # if one center moves; radii are as long as rows are far
+        count = max(round(min(gain / k / noise, k)), 1) if noise > 0 else k
+        gain, noise = gain * count / k, noise * count**2
+        return over - gain**2 / max(gain + noise, NOTHING), count

@@ -150,7 +150,7 @@ def shrunk(steps: FloatArray, variances: FloatArray, sides: FloatArray | None = 
     return kept
 
 
-def shrunk_together(steps: FloatArray, variances: FloatArray, weights: FloatArray, centers: FloatArray, sides: FloatArray) -> FloatArray:
+def shrunk_together(steps: FloatArray, variances: FloatArray, centers: FloatArray, sides: FloatArray) -> FloatArray:
     """Return noisy steps moved toward what they have in common: one step, and a contraction of all centers toward their mean.
 
     If a summary lies beside the rows, all centers have the same way to go; if it sees little, they begin too far apart. What is
@@ -159,14 +159,15 @@ def shrunk_together(steps: FloatArray, variances: FloatArray, weights: FloatArra
     Parameters
     ----------
     steps : array of shape (k, d)
-    variances, weights : arrays of shape (k,)
-        Of the noise in each coordinate, and of the rows.
+    variances : array of shape (k,)
+        Of the noise in each coordinate.
     centers : array of shape (k, d)
         Where the steps begin.
     sides : array of shape (d,)
         Of the columns.
     """
-    d, parts = steps.shape[1], weights / weights.sum()
+    d, parts = steps.shape[1], 1 / np.maximum(variances, NOTHING)
+    parts = parts / parts.sum()
     common = parts @ steps
     with np.errstate(over="ignore"):  # then nothing is in common
         differences = np.maximum(((steps - common) ** 2).sum(axis=1) / d, variances)
@@ -214,7 +215,7 @@ def take_step(
         radii = radii / distances.kept(radii)
     sides = (problem.domain.upper - problem.domain.lower) / (1 if widths is None else widths)
     steps, stds = radii[:, None] * answer.private_vectors / weights[:, None], radii * answer.noise.vector_std / weights
-    steps = shrunk_together(steps, stds**2, weights, centers / (1 if widths is None else widths), sides)
+    steps = shrunk_together(steps, stds**2, centers / (1 if widths is None else widths), sides)
     if problem.power == 2:  # no mean of offsets is longer than the radius that they were clipped to
         steps *= (radii / np.maximum(np.sqrt((steps**2).sum(axis=1)), radii))[:, None]
     moved = problem.domain.clip(centers + steps * (1 if widths is None else widths))
