@@ -175,7 +175,8 @@ def shrunk_together(steps: FloatArray, variances: FloatArray, centers: FloatArra
         apart = centers - parts @ centers
         nearer = np.clip(parts @ ((steps - common) * apart).sum(axis=1) / max(parts @ (apart**2).sum(axis=1), NOTHING), -1, 0)
     common = common + nearer * apart
-    return common + shrunk(steps - common, variances)
+    together: FloatArray = common + shrunk(steps - common, variances)
+    return together
 
 
 def step_widths(problem: PointProblem, spreads: FloatArray) -> FloatArray | None:

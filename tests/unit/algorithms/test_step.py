@@ -146,23 +146,35 @@ STEPS_OF = st.tuples(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 
 def test_shrunk_together_one_step_is_as_shrunk_alone_and_without_noise_all_are_as_they_were(sizes, noise):
     k, d, seed = sizes
     rng = np.random.default_rng(seed)
-    steps, weights, sides = rng.normal(size=(k, d)), rng.uniform(1, 9, k), rng.uniform(1, 2, d)
-    np.testing.assert_allclose(shrunk_together(steps, np.zeros(k), weights, sides), steps, atol=1e-12)
+    steps, centers, sides = rng.normal(size=(k, d)), rng.normal(size=(k, d)), rng.uniform(1, 2, d)
+    np.testing.assert_allclose(shrunk_together(steps, np.zeros(k), centers, sides), steps, atol=1e-12)
     one, variance = steps[:1], np.array([noise])
     alone = shrunk(one, variance, sides)
-    np.testing.assert_allclose(shrunk_together(one, variance, weights[:1], sides), alone, atol=1e-9)
+    np.testing.assert_allclose(shrunk_together(one, variance, centers[:1], sides), alone, atol=1e-9)
 
 
 def test_steps_that_are_noise_take_the_way_that_all_have_in_common():
     rng = np.random.default_rng(0)
-    way, weights = np.full(50, 1.0), np.ones(12)
+    way, centers = np.full(50, 1.0), rng.normal(size=(12, 50))
     noisy = way + rng.normal(0, 1.5, (12, 50))
     sides = rng.uniform(0, 1, 50)
-    together = shrunk_together(noisy, np.full(12, 1.5**2), weights, sides)
+    together = shrunk_together(noisy, np.full(12, 1.5**2), centers, sides)
     alone = shrunk(noisy, np.full(12, 1.5**2))
     assert ((together - way) ** 2).mean() < 0.5 * ((alone - way) ** 2).mean()
     apart = rng.choice([-1.0, 1.0], (12, 50)) * way + rng.normal(0, 0.1, (12, 50))  # no way in common
-    np.testing.assert_allclose(shrunk_together(apart, np.full(12, 0.01), weights, sides), apart, atol=0.1)
+    np.testing.assert_allclose(shrunk_together(apart, np.full(12, 0.01), centers, sides), apart, atol=0.1)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.6, 1.0])
+def test_centers_that_begin_too_far_apart_move_toward_their_mean_together(part):
+    rng = np.random.default_rng(1)
+    centers = rng.normal(size=(10, 300))
+    centers -= centers.mean(axis=0)
+    noisy = -part * centers + rng.normal(0, 2, (10, 300))
+    found = shrunk_together(noisy, np.full(10, 4.0), centers, np.ones(300))
+    assert ((found + part * centers) ** 2).mean() < 0.1 * max(part, 0.5)
+    outward = shrunk_together(centers, np.full(10, 1e-6), centers, np.ones(300))  # they are never pushed apart by it
+    np.testing.assert_allclose(outward, centers, atol=1e-3)
 
 
 @settings(derandomize=True, deadline=None)
