@@ -34,14 +34,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "splits fewer": {"default.SPLITS": Fraction(40, 100)},
     "splits more": {"default.SPLITS": Fraction(70, 100)},
     "splits as with steps": {"default.ONLY_SPLITS": Fraction(55, 100)},
-    "support 0.35": {"schedule.SUPPORT": 0.35},
-    "support 0.7": {"schedule.SUPPORT": 0.7},
+    "steps of one size": {"default.MORE": 1},
+    "each step twice the one before": {"default.MORE": 2},
     "blind 1": {"schedule.BLIND": 1},
     "blind 4": {"schedule.BLIND": 4},
-    "no more centers than wanted": {"schedule.MORE": 0},
-    "more centers than wanted always": {"schedule.NEARLY_BLIND": 0},
-    "left 0.2": {"schedule.LEFT": 0.2},
-    "left 0.6": {"schedule.LEFT": 0.6},
+    "left 0.1": {"schedule.LEFT": 0.1},
+    "left 0.4": {"schedule.LEFT": 0.4},
     "always a summary": {"schedule.Schedule.is_seen": True},
     "bins twice": {"summary.BIN_STDS": 1},
     "bins half": {"summary.BIN_STDS": 4},
@@ -61,6 +59,10 @@ CHANGES: dict[str, dict[str, Any]] = {
     "rings to a fourth of the distance": {"step.RING_EDGES": 12},
     "no shrinkage": {"step.shrunk": "as_they_are"},
     "no lengthening": {"step.Distances.kept": "all_kept"},
+    "steps shrunk one by one": {"step.shrunk_together": "one_by_one"},
+    "no exchange": {"default.exchanged": "not_exchanged"},
+    "exchange whatever the noise": {"exchange.MORE_NOISE": 0},
+    "the summary stays": {"reading.Summary.moved": "stays"},
     "plain units": {"default.step_widths": "plain_units"},
     "no column as narrow": {"step.NARROWEST": 0.1},
 }
@@ -84,6 +86,23 @@ def no_reading(private_counts: Any, noise: Any, is_split: Any) -> Any:
 def as_they_are(steps: Any, variances: Any, sides: Any = None) -> Any:
     """Leave steps as they are."""
     return steps
+
+
+def one_by_one(steps: Any, variances: Any, centers: Any, sides: Any) -> Any:
+    """Shrink each step by its own noise alone."""
+    from spinney.algorithms.step import shrunk
+
+    return shrunk(steps, variances)
+
+
+def not_exchanged(centers: Any, moved: Any, distances: Any, noise: float, spreads: Any, rng: Any) -> Any:
+    """Leave centers as they are."""
+    return centers, distances
+
+
+def stays(self: Any, centers: Any, to: Any, domain: Any) -> Any:
+    """Leave the summary where it is."""
+    return self
 
 
 def all_kept(self: Any, radii: Any) -> Any:

@@ -23,7 +23,7 @@ __all__ = ["FEW_COLUMNS", "RADII", "STEPS", "Schedule"]
 #: Steps at most. Below so many columns there are none: leaves are then so small that their points are near their rows.
 MOST_STEPS, FEW_COLUMNS = 5, 4
 #: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step of all leaves of that.
-BLIND, LEFT = 2, 0.4
+BLIND, LEFT = 2, 0.2
 
 #: Names of the steps, and of the questions for their clipping radii.
 STEPS = tuple(f"step {i}" for i in range(1, MOST_STEPS + 1))
