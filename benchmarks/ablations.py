@@ -34,8 +34,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "splits fewer": {"default.SPLITS": Fraction(40, 100)},
     "splits more": {"default.SPLITS": Fraction(70, 100)},
     "splits as with steps": {"default.ONLY_SPLITS": Fraction(55, 100)},
-    "steps of one size": {"default.MORE": 1},
-    "each step twice the one before": {"default.MORE": 2},
     "blind 1": {"schedule.BLIND": 1},
     "blind 4": {"schedule.BLIND": 4},
     "left 0.1": {"schedule.LEFT": 0.1},

@@ -9,7 +9,7 @@
 5. ``sizes``     noisy sizes of the released clusters.
 
 Letters: k clusters, d columns. Shares of the budget are a closed form of both: the more columns there are, the less a tree of so
-many cells sees of them, and the more of the budget belongs to steps. Each step is paid half as much again as the one before it.
+many cells sees of them, and the more of the budget belongs to steps. Each step is paid twice what the one before it is.
 
 Proof: ``proofs/tree.md``.
 """
@@ -47,8 +47,6 @@ PERCENT = Fraction(1, 100)
 ROWS, COLUMNS, SIZES = PERCENT, 4 * PERCENT, 3 * PERCENT
 #: The most that steps get of what is left, and what a step pays for its radii.
 MOST, RADII_PART = 80 * PERCENT, 10 * PERCENT
-#: What a step is paid, for what the one before it is paid.
-MORE = 1 + Fraction(1, 2)
 #: What the decisions to split get of the tree's budget, with steps and without.
 SPLITS, ONLY_SPLITS = 55 * PERCENT, 37 * PERCENT
 #: No table has more rows; a noisy number beyond would overflow the scores of the splits.
@@ -69,7 +67,7 @@ def stages(problem: PointProblem) -> tuple[Part, ...]:
         counting.part("leaves", tree * (1 - splits)),
     ]
     for place, (radii, step) in enumerate(zip(RADII, STEPS, strict=True)) if has_steps else ():
-        own = left * part * MORE**place / sum(MORE**one for one in range(len(STEPS)))
+        own = left * part * Fraction(2**place, 2 ** len(STEPS) - 1)
         parts.append(counting.part(radii, own * RADII_PART))
         parts.append(Summing(problem.kernel, d).part(step, own * (1 - RADII_PART)))
     return (*parts, counting.part("sizes", SIZES))

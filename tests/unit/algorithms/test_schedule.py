@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.default import MORE, stages
+from spinney.algorithms.default import stages
 from spinney.algorithms.schedule import BLIND, FEW_COLUMNS, LEFT, MOST_STEPS, RADII, STEPS, Schedule
 
 KS, DS = st.integers(1, 5_000), st.integers(1, 5_000)
@@ -59,10 +59,10 @@ def test_the_more_columns_and_the_fewer_clusters_the_more_steps_get(k, d, more):
 
 @settings(max_examples=200)
 @given(KS, st.integers(FEW_COLUMNS, 300))
-def test_each_step_is_paid_half_as_much_again_as_the_one_before_it(k, d):
+def test_each_step_is_paid_twice_what_the_one_before_it_is(k, d):
     shares = {part.name: part.share for part in stages(problem_of(k, d))}
     for names in (STEPS, RADII):
-        assert all(shares[after] == MORE * shares[before] for before, after in pairwise(names))
+        assert all(shares[after] == 2 * shares[before] for before, after in pairwise(names))
     assert len({shares[step] / shares[radii] for radii, step in zip(RADII, STEPS, strict=True)}) == 1
 
 

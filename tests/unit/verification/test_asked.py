@@ -243,12 +243,12 @@ def test_what_may_not_be_put_together_is_refused_and_so_is_a_gap(records, tmp_pa
     for there, wrong in (
         ("sizes", "rows + sizes"),
         ("sizes", "leaves + sizes"),
-        ("sizes", "radii 5 + sizes"),
+        ("sizes", "radii 3 + sizes"),
         ("rows", "columns + rows"),
         ("leaves", "leaves 1"),
         ("leaves", "leaves + no such name"),
-        (next(name for name in places if name.endswith("step 5")), "step 6"),
-        (next(name for name in places if name.endswith("radii 5")), "radii 0"),
+        (next(name for name in places if name.endswith("step 3")), "step 4"),
+        (next(name for name in places if name.endswith("radii 3")), "radii 0"),
     ):
         assert refused(renamed(plain, places[there], wrong), tmp_path), wrong
     for name in places_of(pooled):

@@ -251,10 +251,10 @@ def test_any_edit_at_all_is_refused_in_a_ledger_and_under_a_key(data, charged, r
             200,
             0.5,
             0.0,
-            "columns + splits + leaves + step 1 + step 2 + step 3 + step 4 + step 5",
+            "columns + splits + leaves + step 1 + step 2 + step 3",
         ),  # a part is planned as decisions to split
-        (120, 20, 0.1, 1e-6, "columns + leaves + step 5"),  # a part is planned as histograms
-        (20, 1500, 0.3, 1e-4, "step 1 + step 2 + step 3 + step 4 + step 5"),
+        (120, 20, 0.1, 1e-6, "columns + leaves + step 3"),  # a part is planned as histograms
+        (20, 1500, 0.3, 1e-4, "step 1 + step 2 + step 3"),
         (2, 2000, 3.0, 1e-6, "leaves"),  # a plan that leaves delta unspent
     ],
 )
