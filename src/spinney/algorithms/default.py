@@ -141,7 +141,7 @@ def take_steps(
         if count != len(centers):
             centers = solved(summary, problem, count, rng)
         distances = ask_distances(purse, problem, centers, RADII[place], summary, widths)
-        if moved is not None:
+        if moved is not None and place + 1 < len(STEPS):  # margins are of the clusters that the last step saw
             noise = schedule.noise(STEPS[place])
             centers, distances = exchanged(centers, moved, distances, noise, summary.columns, rng)
         moved = move(purse, problem, centers, distances, STEPS[place])

@@ -1,4 +1,4 @@
-"""Centers without rows, put where two clusters share one: between two private steps, at no charge.
+"""Centers without rows, put where two clusters share one: between private steps, but not before the last, at no charge.
 
 Two clusters that lie in one cell of a tree get one center between them, and another center is left without rows. Lloyd's steps
 never mend that. But a plane through the mean of two clusters has one of them on each side, whatever its direction, if they are
