@@ -18,6 +18,7 @@ import numpy as np
 from spinney.algorithms.reading import NOTHING
 from spinney.algorithms.step import Distances, Moved
 from spinney.solvers.nearest import nearest
+from spinney.solvers.stability import next_distances
 from spinney.spaces.box import FloatArray
 
 __all__ = ["exchanged"]
@@ -47,15 +48,16 @@ def exchanged(
     """
     weights = np.bincount(nearest(moved.centers, centers)[1], moved.weights, len(centers)).astype(np.float64)
     squares, gains = _gains(weights, distances, noise)
-    gaps = ((centers[:, None] - centers) ** 2).sum(axis=2)
-    np.fill_diagonal(gaps, np.inf)
-    worth = (weights + moved.least_weight) * gaps.min(axis=1)  # what its rows cost more with the center beside it, at most
-    centers, counts, free = centers.copy(), distances.counts.copy(), np.ones(len(centers), dtype=bool)
+    worth = (weights + moved.least_weight) * next_distances(centers) ** 2  # what its rows cost more with the center beside it
+    before, counts, free = centers, distances.counts.copy(), np.ones(len(centers), dtype=bool)
+    centers = centers.copy()
     for one in np.argsort(-gains):
         offered = np.where(free & (np.arange(len(centers)) != one), worth, np.inf)
         spare = int(np.argmin(offered))
         if free[one] and gains[one] > offered[spare]:
-            free[[one, spare, int(np.argmin(gaps[spare]))]] = False
+            gaps = ((before - before[spare]) ** 2).sum(axis=1)
+            gaps[spare] = np.inf
+            free[[one, spare, int(np.argmin(gaps))]] = False
             away = rng.uniform(-1, 1, len(spreads)) * spreads
             away *= math.sqrt(squares[one] / len(spreads)) / max(float(np.linalg.norm(away)), NOTHING)
             centers[spare], centers[one] = centers[one] + away, centers[one] - away
