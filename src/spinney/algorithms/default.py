@@ -49,6 +49,8 @@ ROWS, COLUMNS, SIZES = PERCENT, 4 * PERCENT, 3 * PERCENT
 MOST, RADII_PART = 80 * PERCENT, 10 * PERCENT
 #: What the decisions to split get of the tree's budget, with steps and without.
 SPLITS, ONLY_SPLITS = 55 * PERCENT, 37 * PERCENT
+#: What the summary asks for.
+SUMMARY = ("columns", "splits", "leaves")
 #: No table has more rows; a noisy number beyond would overflow the scores of the splits.
 MOST_ROWS = 1e12
 
@@ -91,8 +93,10 @@ class Tree(Algorithm):
         if problem.n_features < FEW_COLUMNS:
             return None
         schedule = Schedule(problem, preview, max(n_guess, 1))
-        counts = (schedule if schedule.is_seen else schedule.of_one()).counts(1)
-        return Forecast(STEPS[-1:] if any(counts[:-1]) else STEPS, counts[-1])
+        is_seen = schedule.is_seen
+        counts = (schedule if is_seen else schedule.of_one()).counts(1)
+        paying = STEPS[-1:] if any(counts[:-1]) else STEPS
+        return Forecast(paying if is_seen else (*SUMMARY, *paying), counts[-1])
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask through the purse and return what may be released."""
@@ -122,7 +126,7 @@ class Tree(Algorithm):
 
 def unseen(purse: Purse, problem: PointProblem, n: float) -> Summary:
     """Ask for no summary: what it costs pays for steps, or for their radii if it is counted in what steps are not."""
-    for name in ("columns", "splits", "leaves"):
+    for name in SUMMARY:
         purse.pass_on(name, STEPS[-1] if purse.measure(name) is purse.measure(STEPS[-1]) else RADII[-1])
     return Summary.unseen(problem, n)
 

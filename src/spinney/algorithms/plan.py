@@ -67,8 +67,12 @@ class Plan:
         return self.parts[charge.name].kind.noise(charge, self.problem.unit)
 
     def preview(self, kind: Kind, *names: str) -> Any:
-        """Return the noise that a question of this kind would have if these charges paid for it together."""
-        paying = [charge for charge in self.charges if charge.name in names]
+        """Return the noise that a question of this kind would have if these charges paid for it together.
+
+        Those in another measure than the last one do not count.
+        """
+        named = [charge for charge in self.charges if charge.name in names]
+        paying = [charge for charge in named if charge.measure is named[-1].measure]
         amount = sum((charge.amount for charge in paying[1:]), start=paying[0].amount)
         return kind.noise(replace(paying[-1], amount=amount), self.problem.unit)
 

@@ -327,3 +327,13 @@ def test_a_noisy_number_of_rows_is_read_as_one_to_very_many(d, monkeypatch):
         monkeypatch.setattr(run, "noise_source", lambda _, told=told: Wild(told))
         fit(PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0), np.zeros((50, d)))
     assert {1.0, MOST_ROWS} == set(seen)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_plan_of_one_center_tells_the_noise_that_its_last_step_has(delta):
+    model = PrivateKMeans(1, epsilon=1.0, delta=delta, bounds=(-1, 1))
+    plan, rows = model.plan(8), np.random.default_rng(0).uniform(-1, 1, (3_000, 8))
+    last = model.fit(rows).release_.charges[-2]
+    assert last.name.endswith(" + step 3")
+    told = plan.preview(plan.parts["step 3"].kind, *plan.forecast(3_000).paying)
+    assert told.vector_std == plan.parts["step 3"].kind.noise(last, plan.problem.unit).vector_std
