@@ -95,7 +95,7 @@ def one_by_one(steps: Any, variances: Any, centers: Any, sides: Any) -> Any:
 
 def not_exchanged(centers: Any, moved: Any, distances: Any, noise: float, spreads: Any, rng: Any) -> Any:
     """Leave centers as they are."""
-    return centers, distances
+    return centers, distances, np.zeros(len(centers), dtype=bool)
 
 
 def stays(self: Any, centers: Any, to: Any, domain: Any) -> Any:

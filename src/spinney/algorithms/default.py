@@ -145,10 +145,12 @@ def take_steps(
         if count != len(centers):
             centers = solved(summary, problem, count, rng)
         distances = ask_distances(purse, problem, centers, RADII[place], summary, widths)
-        if moved is not None and place + 1 < len(STEPS):  # margins are of the clusters that the last step saw
+        are_new = np.zeros(len(centers), dtype=bool)
+        if moved is not None:
             noise = schedule.noise(STEPS[place])
-            centers, distances = exchanged(centers, moved, distances, noise, summary.columns, rng)
+            centers, distances, are_new = exchanged(centers, moved, distances, noise, summary.columns, rng)
         moved = move(purse, problem, centers, distances, STEPS[place])
+        moved.margins[are_new] = np.nan  # margins are of clusters that settled before the last step
         summary = summary.moved(centers, moved.centers, problem.domain)
         centers = moved.centers
     assert moved is not None  # the last step is always taken

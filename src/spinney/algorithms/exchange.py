@@ -1,4 +1,4 @@
-"""Centers without rows, put where two clusters share one: between private steps, but not before the last, at no charge.
+"""Centers without rows, put where two clusters share one: between private steps, at no charge.
 
 Two clusters that lie in one cell of a tree get one center between them, and another center is left without rows. Lloyd's steps
 never mend that. But a plane through the mean of two clusters has one of them on each side, whatever its direction, if they are
@@ -14,6 +14,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.algorithms.reading import NOTHING
 from spinney.algorithms.step import Distances, Moved
@@ -29,8 +30,10 @@ MORE_NOISE = 3
 
 def exchanged(
     centers: FloatArray, moved: Moved, distances: Distances, noise: float, spreads: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, Distances]:
+) -> tuple[FloatArray, Distances, NDArray[np.bool_]]:
     """Return centers, those worth least beside those whose rows lie farther than the rows of others, and their distances.
+
+    And which of them were put elsewhere: how long their next step is, no margin tells.
 
     Parameters
     ----------
@@ -48,31 +51,35 @@ def exchanged(
     """
     weights = np.bincount(nearest(moved.centers, centers)[1], moved.weights, len(centers)).astype(np.float64)
     squares, gains = _gains(weights, distances, noise)
-    worth = (weights + moved.least_weight) * next_distances(centers) ** 2  # what its rows cost more with the center beside it
-    before, counts, free = centers, distances.counts.copy(), np.ones(len(centers), dtype=bool)
-    centers = centers.copy()
+    widths = np.ones(len(spreads)) if distances.widths is None else distances.widths
+    centers, spreads = centers / widths, spreads / widths
+    counts, are_new = distances.counts.copy(), np.zeros(len(centers), dtype=bool)
     for one in np.argsort(-gains):
-        offered = np.where(free & (np.arange(len(centers)) != one), worth, np.inf)
-        spare = int(np.argmin(offered))
-        if free[one] and gains[one] > offered[spare]:
-            gaps = ((before - before[spare]) ** 2).sum(axis=1)
-            gaps[spare] = np.inf
-            free[[one, spare, int(np.argmin(gaps))]] = False
-            away = rng.uniform(-1, 1, len(spreads)) * spreads
-            away *= math.sqrt(squares[one] / len(spreads)) / max(float(np.linalg.norm(away)), NOTHING)
-            centers[spare], centers[one] = centers[one] + away, centers[one] - away
-            counts[[one, spare]] = counts[one] / 2
-    return centers, replace(distances, counts=counts)
+        if are_new[one]:
+            continue
+        worth = np.where(are_new, np.inf, weights * next_distances(centers) ** 2)  # what its rows cost more with the next center
+        worth[one] = np.inf
+        spare = int(np.argmin(worth))
+        if gains[one] <= worth[spare]:
+            break
+        gaps = ((centers - centers[spare]) ** 2).sum(axis=1)
+        gaps[spare] = np.inf
+        weights[np.argmin(gaps)] += weights[spare]
+        away = rng.uniform(-1, 1, len(spreads)) * spreads
+        away *= math.sqrt(squares[one] / len(spreads)) / max(float(np.linalg.norm(away)), NOTHING)
+        centers[spare], centers[one] = centers[one] + away, centers[one] - away
+        counts[[one, spare]] = counts[one] / 2
+        are_new[[one, spare]] = True
+    return centers * widths, replace(distances, counts=counts), are_new
 
 
 def _gains(weights: FloatArray, distances: Distances, noise: float) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of the squared distances of each center's rows, and what another center beside it may save.
+    """Return the least mean squared distance of each center's rows, and what another center beside it may save.
 
-    Half of what its rows cost more than those of all others do, less the noise: they may be one wide cluster. Only rings that
-    surely have rows count.
+    That is what its rows surely cost above the average of all other rows, less the noise.
     """
-    rows, costs = distances.sure.sum(axis=1), distances.sure @ distances.middles**2
-    squares = costs / np.maximum(rows, 1)
+    squares = distances.middles**2
+    rows, costs, least = distances.counts.sum(axis=1), distances.counts @ squares, distances.sure @ squares
     others = (costs.sum() - costs) / np.maximum(rows.sum() - rows, 1)
-    saved = weights * (squares - others) - MORE_NOISE * squares * noise**2 / np.maximum(weights, 1)
-    return squares, np.where(rows > 0, saved / 2, 0)
+    least = least / np.maximum(weights, 1)
+    return least, weights * (least - others) - MORE_NOISE * least * noise**2 / np.maximum(weights, 1)

@@ -125,7 +125,7 @@ def _margin_lines(release: Release) -> list[str]:
     margins = release.center_margins
     if margins is None or release.noise.startswith("none"):
         return []
-    some = " A center without margins rests on no step, or on too few rows to tell." if np.isnan(margins).any() else ""
+    some = " A center without margins rests on too few steps, or on too few rows to tell." if np.isnan(margins).any() else ""
     return [f"Behind +-: how far the noise of the last private step moved a coordinate, at most, with probability 0.95.{some}"]
 
 

@@ -41,11 +41,21 @@ def test_a_center_without_rows_parts_two_clusters_that_share_one(d, seed):
     rows = np.repeat(middles, 500, axis=0) + rng.normal(0, 0.02 / math.sqrt(d), (2000, d))
     empty = middles[2] + 1.5 * np.eye(d)[0]
     centers = np.vstack([(middles[0] + middles[1]) / 2, middles[2], middles[3], empty])
-    found, distances = offered(rows, centers, seed=seed)
+    found, distances, are_new = offered(rows, centers, seed=seed)
     np.testing.assert_array_equal(found[1:3], centers[1:3])
     sides = nearest(rows, found)[1]
     assert {sides[0], sides[500]} == {0, 3}
     assert distances.counts[0].sum() == distances.counts[3].sum() == 500
+    np.testing.assert_array_equal(are_new, [True, False, False, True])
+
+
+def test_two_centers_without_rows_part_two_shared_ones_though_they_lie_beside_each_other():
+    middles = np.array([[-9.0, -3], [-5, -3], [0, 9], [0, 5], [8, -8]])
+    rows = np.repeat(middles, 500, axis=0) + np.random.default_rng(0).normal(0, 0.02, (2500, 2))
+    centers = np.array([[-7.0, -3], [0, 7], [8, -8], [5, 5], [5.1, 5]])
+    found, _, are_new = offered(rows, centers)
+    np.testing.assert_array_equal(are_new, [True, True, False, True, True])
+    assert len(set(nearest(rows, found)[1][::500])) == 5
 
 
 def test_centers_that_all_have_their_cluster_stay_and_so_they_do_under_much_noise():
@@ -65,10 +75,11 @@ def test_whatever_is_told_centers_stay_finite_and_no_ring_counts_more(k, d, n, n
     rows, centers = rng.uniform(-10, 10, (n, d)), rng.uniform(-10, 10, (k, d))
     before = facts(rows, centers)[1] if n else Distances(edges_of(d), np.zeros((k, 24)), np.zeros((k, 24)))
     moved = Moved(centers, rng.uniform(1, 99, k), np.zeros_like(centers), 1.0)
-    found, after = exchanged(centers, moved, before, noise, np.ones(d), rng)
+    found, after, are_new = exchanged(centers, moved, before, noise, np.ones(d), rng)
     assert np.isfinite(found).all()
     assert found.shape == centers.shape
     changed = (found != centers).any(axis=1)
+    assert not (changed & ~are_new).any()
     assert changed.sum() % 2 == 0
     np.testing.assert_array_equal(after.counts[~changed], before.counts[~changed])
     if k == 1:
