@@ -35,7 +35,7 @@ demo: .venv-demo/.done
 	.venv-demo/bin/python -m spinney demo --out demo-output
 
 docs: setup
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs . build/site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs --doctree-dir build/doctrees . build/site
 
 package: setup
 	$(BIN)/python -m hatchling build

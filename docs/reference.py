@@ -54,16 +54,16 @@ def write_pages(app) -> None:
     for room, told in ROOMS.items():
         names, shown = public_names(room), examples(room)
         listed = "\n".join(f"   {name}" for name in names)
-        below = "\n".join(f"{room}.{name}.page" for name in names)
         pages[f"{room}.md"] = (
-            f"# {room}\n\n{told}.\n\n```{{eval-rst}}\n.. currentmodule:: {room}\n\n.. autosummary::\n\n{listed}\n```\n\n"
-            f"```{{toctree}}\n:hidden:\n{below}\n```\n"
+            f"# {room}\n\n{told}.\n\n```{{eval-rst}}\n.. currentmodule:: {room}\n\n"
+            f".. autosummary::\n   :nosignatures:\n\n{listed}\n```\n"
         )
         for name in names:
             kind = kind_of(getattr(importlib.import_module(room), name))
             members = "   :members:\n   :inherited-members: BaseException, tuple, dict\n" if kind == "class" else ""
             pages[f"{room}.{name}.page.md"] = (
-                f"# {name}\n\n```{{eval-rst}}\n.. currentmodule:: {room}\n\n.. auto{kind}:: {name}\n{members}```\n\n"
+                f"---\norphan: true\n---\n\n# {name}\n\nFrom [{room}]({room}.md).\n\n"
+                f"```{{eval-rst}}\n.. currentmodule:: {room}\n\n.. auto{kind}:: {name}\n{members}```\n\n"
                 f"## Example\n\n{shown[name]}\n"
             )
     for name, text in pages.items():
@@ -74,8 +74,9 @@ def write_pages(app) -> None:
             page.unlink()
 
 
-def privacy_first(app, what, name, obj, options, lines) -> None:
-    """Move a Privacy section, which numpydoc does not know, before the other sections."""
+def for_the_site(app, what, name, obj, options, lines) -> None:
+    """Link the pages that a docstring names; move a Privacy section, which numpydoc does not know, before the other sections."""
+    lines[:] = [re.sub(r"``((?:docs|proofs)/[\w-]+)\.md``", r":doc:`\1 </\1>`", line) for line in lines]
     heads = [i for i in range(len(lines) - 1) if lines[i].strip() and re.fullmatch(r"\s*(-{3,}|~{3,})", lines[i + 1])]
     start = next((i for i in heads if lines[i].strip() == "Privacy"), None)
     if start is None:
@@ -99,5 +100,5 @@ def connect(app) -> None:
 
     NumpyDocString.sections["Privacy"] = ""  # known, so that no docstring with one is warned of
     app.connect("builder-inited", write_pages)
-    app.connect("autodoc-process-docstring", privacy_first, priority=400)  # before numpydoc
+    app.connect("autodoc-process-docstring", for_the_site, priority=400)  # before numpydoc
     app.connect("autodoc-skip-member", only_ours)
