@@ -1,9 +1,11 @@
 # make setup   builds .venv and compiles the kernels
-# make demo    clusters a public data set at several epsilons; writes demo-output/
+# make demo    clusters a public data set at several epsilons; writes demo-output/ (in .venv-demo, which has what a user needs)
 # make test    all tests, slow statistical ones too, and a sixth of the forms of long matrices; those of Spark where Java is found
 # make matrix  the tests with all forms of long matrices: before a release, and after a change that they could see
 # make lint    ruff and mypy
 # make check   lint, and the tests that find most mistakes: after each edit
+# make docs    builds the site in build/site, offline; warnings are errors
+# make package builds the wheel and the source distribution in dist/
 # make coverage   every branch of the promise, the mechanisms, the questions and the gate is tested
 # make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
 # A distribution's own interpreter is compiled with all optimizations; it must be able to make environments.
@@ -12,19 +14,31 @@ BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test matrix lint check coverage bench experiments clean
+.PHONY: setup demo docs package test matrix lint check coverage bench experiments clean
 
 setup: .venv/.done
 
 .venv/.done: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear .venv
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs]'
 	$(BIN)/python tests/conftest.py
 	$(BIN)/python -m spinney warm
 	touch $@
 
-demo: setup
-	$(BIN)/python -m spinney demo --out demo-output
+# Without byte code of all that is installed: a demo imports a small part of it.
+.venv-demo/.done: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-demo
+	PIP_CONSTRAINT=constraints.txt .venv-demo/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -e '.[plot]'
+	touch $@
+
+demo: .venv-demo/.done
+	.venv-demo/bin/python -m spinney demo --out demo-output
+
+docs: setup
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs --doctree-dir build/doctrees . build/site
+
+package: setup
+	$(BIN)/python -m hatchling build
 
 test: setup
 	$(BIN)/python -m pytest -n 3 --share 6 -q
@@ -66,4 +80,4 @@ experiments: setup
 	$(BIN)/python -m experiments.jones
 
 clean:
-	rm -rf .venv demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-demo build demo-output dist docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Writing measured tables into the README, between markers."""
+"""Writing measured tables into pages, between markers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def save(name: str, record: Any) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
-def into_page(name: str, text: str, page: str = "README.md") -> None:
+def into_page(name: str, text: str, page: str = "docs/benchmarks.md") -> None:
     """Replace what stands between the markers of this name in a page."""
     path = ROOT / page
     start, end = f"<!-- {name} -->", f"<!-- end {name} -->"

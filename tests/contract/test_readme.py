@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 
 
 def python_blocks(text):
@@ -33,3 +34,13 @@ def test_readme_examples_run(tmp_path, monkeypatch):
         pytest.skip("README.md has no Python blocks yet")
     monkeypatch.chdir(tmp_path)
     run_blocks(blocks, "README.md")
+
+
+@pytest.mark.parametrize(("page", "most"), [("README.md", 900), ("ARCHITECTURE.md", 2_500)])
+def test_the_first_pages_are_short(page, most):
+    assert len((ROOT / page).read_text(encoding="utf-8").split()) <= most
+
+
+def test_each_version_in_the_changelog_is_short():
+    versions = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    assert max(len(version.split()) for version in versions) <= 1_200

@@ -8,10 +8,13 @@ from spinney._lazy import lazily
 
 if TYPE_CHECKING:
     from spinney.algorithms.balcan import Balcan
+    from spinney.algorithms.cells import Cells
     from spinney.algorithms.coverage import Coverage
     from spinney.algorithms.default import Tree
+    from spinney.algorithms.forecast import Forecast
     from spinney.algorithms.hst import HST
     from spinney.algorithms.k_variates import KVariates
+    from spinney.algorithms.lloyd import Lloyd
     from spinney.algorithms.local_search import LocalSearch
     from spinney.algorithms.lsh import LSH
     from spinney.algorithms.plan import Plan
@@ -26,8 +29,11 @@ __all__ = [
     "LSH",
     "Algorithm",
     "Balcan",
+    "Cells",
     "Coverage",
+    "Forecast",
     "KVariates",
+    "Lloyd",
     "LocalSearch",
     "Plan",
     "PointCoverage",
@@ -45,10 +51,13 @@ __getattr__, __dir__ = lazily(
     {
         "Algorithm": "spinney.algorithms.problem",
         "Balcan": "spinney.algorithms.balcan",
+        "Cells": "spinney.algorithms.cells",
         "Coverage": "spinney.algorithms.coverage",
+        "Forecast": "spinney.algorithms.forecast",
         "HST": "spinney.algorithms.hst",
         "KVariates": "spinney.algorithms.k_variates",
         "LSH": "spinney.algorithms.lsh",
+        "Lloyd": "spinney.algorithms.lloyd",
         "LocalSearch": "spinney.algorithms.local_search",
         "Plan": "spinney.algorithms.plan",
         "PointCoverage": "spinney.algorithms.point_coverage",

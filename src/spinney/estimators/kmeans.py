@@ -33,12 +33,11 @@ class PrivateKMeans(PrivateClusterer):
         pair per column, as in ``[(0, 110), (0, 200_000)]``. Two lists may mean either, and are refused. Or by name, as in
         ``{"age": (0, 110), "income": (0, 200_000)}``, which says which columns of a table to use; all others are left out. By
         name also categories, as in ``{"region": ["north", "south"]}``, dates, truth values, and more facts (``docs/schema.md``).
-    algorithm : {"auto", "hst", "lloyd", "moments", "sample-aggregate", "stable", "tree"} or Algorithm, default "auto"
+    algorithm : str or Algorithm, default "auto"
         ``tree``, which ``auto`` takes, clusters a private summary, and from four columns on moves the centers by private steps;
-        ``moments`` is another name of it. ``stable`` adds a step for separated clusters to any of them
-        (`spinney.algorithms.stable.Stable`). For comparison: ``hst``, a random tree with a dynamic program, whose
-        parameters `spinney.algorithms.hst.HST` takes, ``lloyd``, private Lloyd from random centers, and ``sample-aggregate``, a
-        private tree over the centers of random blocks, with the parameters of `spinney.algorithms.SampleAggregate`.
+        ``moments`` is another name of it. ``stable`` adds a step for separated clusters to any of them. To compare with:
+        ``hst``, ``lloyd``, ``lsh``, ``balcan``, ``coverage``, ``k-variates``, ``sample-aggregate`` (``docs/algorithms.md``).
+        `spinney.algorithms` has those with parameters.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
     tighten : bool, default False

@@ -68,7 +68,7 @@ def _guest() -> tuple[Any, Any]:
         pass
     else:
         return ed25519, serialization
-    raise ParameterError("Private and public keys need the package cryptography.\nHint: pip install 'spinney[sign]'.")
+    raise ParameterError("Private and public keys need the package cryptography.\nHint: pip install 'spinney-dp[sign]'.")
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:

@@ -179,6 +179,6 @@ def test_the_command_line_makes_keys_signs_and_verifies(folder, tmp_path, monkey
 
 def test_without_the_package_the_error_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
-    with pytest.raises(ParameterError, match=r"spinney\[sign\]"):
+    with pytest.raises(ParameterError, match=r"spinney-dp\[sign\]"):
         verify(folder / "public.json", public_key=folder / "own.pub")
     assert verify(folder / "shared.json", key=folder / "secret").authenticated
