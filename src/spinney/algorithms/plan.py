@@ -14,6 +14,7 @@ from spinney.algorithms.margins import COVER
 from spinney.algorithms.problem import PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, total_epsilon
+from spinney.privacy.trust import Randomness
 from spinney.questions.question import Kind
 from spinney.questions.sums import RADIUS_STEPS, Summing
 from spinney.spaces.box import FloatArray
@@ -129,7 +130,7 @@ class Plan:
 
     def _words(self, charge: Charge) -> str:
         if self.problem.budget.is_infinite:
-            return "none: not private"
+            return Randomness.NONE
         kind = self.parts[charge.name].kind
         return "" if kind is None else str(kind.words(charge, self.problem.unit))
 

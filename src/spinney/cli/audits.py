@@ -131,7 +131,7 @@ def asked_of(release: Any) -> dict[str, Any]:
     estimator, solves = kinds.get(release.format.partition("/")[0], (getattr(release, "objective", ""), "points"))
     algorithm = getattr(release, "algorithm", "auto")
     ours = bool(estimator) and algorithm in ("auto", *HOMES[solves]) and getattr(release, "tightened", None) is None
-    if not (release.is_private and ours and not release.model.startswith("local")):
+    if not (release.is_private and ours and not release.trust.is_local):
         raise ParameterError(
             "This release is none that can be audited here.\n"
             "Hint: a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm."

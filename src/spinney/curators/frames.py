@@ -173,7 +173,7 @@ class SparkRows(Rows):
     cells: Schema | None = None
 
     place = "spark"
-    model = SPARK
+    trust = SPARK
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_features", len(self.numbers))

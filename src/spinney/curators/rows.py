@@ -11,17 +11,19 @@ from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
+from spinney.privacy.trust import Trust
 from spinney.questions.ground import Ground
 from spinney.spaces.described import Encoding
 
 __all__ = ["HERE", "SPARK", "Rows"]
 
 #: What a release says about who held the rows, if that is the party that ran the fit.
-HERE = "central: the party that ran the fit held the rows and added the noise"
+HERE = Trust("central", "the party that ran the fit held the rows and {added}")
 #: The same, of rows on a Spark cluster.
-SPARK = (
-    "central: executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which added the "
-    "noise; cluster and driver are one trusted party"
+SPARK = Trust(
+    "central",
+    "executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which {added}; cluster and "
+    "driver are one trusted party",
 )
 
 
@@ -38,7 +40,7 @@ class Rows(ABC):
         Names of the columns.
     has_groups : bool
         Whether rows have groups.
-    model : str
+    trust : Trust
         Who held the rows and who added the noise.
     gate : callable
         Makes the place where questions about these rows are asked, from a backend, the unit, a ledger and a source of noise.
@@ -48,7 +50,7 @@ class Rows(ABC):
     n_features: int = 0
     columns: tuple[str, ...] | None = None
     has_groups: bool = False
-    model: str = HERE
+    trust: Trust = HERE
     gate: ClassVar[Callable[..., Any]] = Curator
 
     @abstractmethod

@@ -246,7 +246,7 @@ class PrivateClusterer(
             bounds, scale = release.facts.typed
         elif columns is not None:
             bounds = dict(zip(columns, zip(lower, upper, strict=True), strict=True))
-        is_local = release.model.startswith("local")
+        is_local = release.trust.is_local
         estimator = cls(
             len(release.centers),
             model="local" if is_local else "central",

@@ -18,6 +18,7 @@ from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.trust import Randomness, Trust
 
 __all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"]
 
@@ -108,12 +109,11 @@ def repeat_fields(algorithm: object, random_state: Any, noise_seed: Any, made: d
     }
 
 
-def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, grouped: bool, model: str) -> dict[str, Any]:
+def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, grouped: bool, trust: Trust) -> dict[str, Any]:
     """Return the fields that every release has, from the plan and from what was spent of it."""
     budget, unit = problem.budget, problem.unit
     uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in ledger.planned)
-    noise = "none: not private" if budget.is_infinite else source.statement
-    added = {"none: not private": "added no noise", "secure": "added the noise"}.get(noise, "added noise that can be repeated")
+    noise = Randomness.NONE if budget.is_infinite else Randomness(source.statement)
     if ledger.epsilon > budget.epsilon:
         raise BudgetError("More was spent than the budget: nothing is released.")
     return {
@@ -125,7 +125,7 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
         "noise": noise,
         "charges": ledger.entries,
         "version": __version__,
-        "model": model.replace("added the noise", added),
+        "model": str(trust.with_noise(noise)),
         "mechanisms": ledger.records,
         "k": problem.k,
         "k_source": GIVEN,

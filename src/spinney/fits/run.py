@@ -83,7 +83,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
             curator = rows.gate(backend, problem.unit, spent, source)
             result = let_ask(algorithm, Purse(curator), problem.shown, rng)
-        promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
+        promise = promise_fields(problem, spent, source, fit.grouped, rows.trust)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
         release = problem.release(result, algorithm.name, rows.columns, promise)
         if ledger is not None and made["entry"] is not None:

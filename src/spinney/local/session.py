@@ -25,6 +25,7 @@ from spinney.local.grid import Grid
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.ledger import FitLedger
+from spinney.privacy.trust import Trust
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball
@@ -32,9 +33,10 @@ from spinney.spaces.box import Ball
 __all__ = ["Session", "policy_of"]
 
 #: What a release says of who was trusted.
-DEVICES = (
-    "local: the device of each user held its row and added the noise before anything left it; the server saw reports alone. "
-    "The number of users is public"
+DEVICES = Trust(
+    "local",
+    "the device of each user held its row and {added} before anything left it; the server saw reports alone. The number of users "
+    "is public",
 )
 FORMAT = "spinney-session/1"
 OWNER = "spinney.local.Session"

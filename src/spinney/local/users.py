@@ -27,14 +27,16 @@ from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.held import Held
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.privacy.trust import Trust
 from spinney.questions.ground import Ground
 
 __all__ = ["LocalRows", "Users", "users_of"]
 
 #: What a release says of who was trusted.
-SIMULATED = (
-    "local, simulated: the party that ran the fit held the rows, played the devices of all users and added the noise, so it was "
-    "trusted; where devices answer, each user trusts the own device alone. The number of users is public"
+SIMULATED = Trust(
+    "local, simulated",
+    "the party that ran the fit held the rows, played the devices of all users and {added}, so it was trusted; where devices "
+    "answer, each user trusts the own device alone. The number of users is public",
 )
 #: Rows that are compared with centers at once.
 BLOCK = 2**16
@@ -177,7 +179,7 @@ class LocalRows(Rows):
     columns: tuple[str, ...] | None = None
 
     place = "users"
-    model = SIMULATED
+    trust = SIMULATED
 
     @property
     def n_features(self) -> int:  # type: ignore[override]

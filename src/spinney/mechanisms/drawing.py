@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.trust import Randomness
 
 __all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at", "radial"]
 
@@ -144,7 +145,7 @@ class Watched:
     asked: Asked | None = None
     numbers: Any = field(default_factory=count)
 
-    statement = "audited: not private"
+    statement = Randomness.AUDITED
 
     def ask(self, name: str, question: Any, ground: Any, charge: Any, unit: Any) -> Watched:
         """Return this source for the draws of one question, and tell that it begins."""

@@ -19,6 +19,7 @@ from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
 from spinney.privacy.budget import remembered
+from spinney.privacy.trust import Randomness
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
 
@@ -26,7 +27,9 @@ __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_sou
 class NoiseSource(Protocol):
     """Draws exact discrete noise around integers."""
 
-    statement: str
+    @property
+    def statement(self) -> str:
+        """What a release says of this noise: the text of a `Randomness`."""
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise of this scale to every value."""
@@ -67,7 +70,7 @@ def _noisy_max(scale: float) -> Any:
 class SecureSource:
     """Exact noise from the operating system's entropy."""
 
-    statement = "secure"
+    statement = Randomness.SECURE
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise of this scale to every value."""
@@ -110,7 +113,7 @@ class SecureSource:
 class SeededSource:
     """Reproducible noise of the same distributions: not private."""
 
-    statement = "seeded: not private"
+    statement = Randomness.SEEDED
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)

@@ -68,6 +68,7 @@ class Release(ClusterRelease):
     format: str = "spinney-release/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("centers", "sizes", "summary_points", "summary_weights"):
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         if self.center_margins is not None:
@@ -76,7 +77,7 @@ class Release(ClusterRelease):
     @property
     def faint(self) -> str:  # type: ignore[override]
         """What to tell if the sizes are no larger than noise."""
-        if self.model.startswith("local"):
+        if self.trust.is_local:
             return "These sizes may all be noise. Did too few users answer for this epsilon?"
         return (
             "These sizes may all be noise. Are there too few rows for so many clusters at this epsilon, was a column of words "

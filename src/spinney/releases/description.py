@@ -87,6 +87,7 @@ class DescriptionRelease(Promise):
     format: str = "spinney-description/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("rows", "means", "mean_margins", "quantiles", "quantiles_lower", "quantiles_upper", "scores"):
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         object.__setattr__(self, "counts", frozen_array(self.counts, np.int64))

@@ -13,6 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
+from spinney.privacy.trust import Randomness, Trust
 from spinney.releases.presented import Presented
 from spinney.verification.canonical import digest_of
 from spinney.verification.keys import shared_signature, signature_by
@@ -72,7 +73,8 @@ class Promise(Presented):
     adjacency : {"add-remove", "replace"}
     max_rows_per_group : int or None
         None: a row is the unit. Otherwise a group is, with this cap.
-    noise : {"secure", "seeded: not private", "none: not private"}
+    noise : Randomness
+        Or its text.
     charges : tuple of Charge
     version : str
         Of the library.
@@ -112,7 +114,7 @@ class Promise(Presented):
     delta: float
     adjacency: str
     max_rows_per_group: int | None
-    noise: str
+    noise: Randomness
     charges: tuple[Charge, ...]
     version: str
     model: str = ""
@@ -130,10 +132,18 @@ class Promise(Presented):
     signature: str | None = None
     format: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", Randomness(self.noise))
+
+    @property
+    def trust(self) -> Trust:
+        """Who was trusted: the model, read."""
+        return Trust.of(self.model)
+
     @property
     def is_private(self) -> bool:
         """Whether the noise was secure."""
-        return self.noise == "secure"
+        return self.noise.is_private
 
     @property
     def statement(self) -> str:
@@ -259,7 +269,7 @@ class Promise(Presented):
         if not (cap is None or (isinstance(cap, int) and cap >= 1)):
             raise ValueError("the unit is not described")
         Adjacency(self.adjacency)
-        if not all(isinstance(text, str) for text in (self.noise, self.model, self.version, self.preprocessing)):
+        if not all(isinstance(text, str) for text in (self.model, self.version, self.preprocessing)):
             raise ValueError("a text is not one")
         self._check_record()
 

@@ -61,6 +61,7 @@ class SiteRelease(ClusterRelease):
     format: str = "spinney-sites/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("medoids", "existing_sites", "summary_points"):
             object.__setattr__(self, name, frozen_array(getattr(self, name), np.int64))
         for name in ("sizes", "summary_weights"):

@@ -58,7 +58,7 @@ def _margin(fact: Column, margin: float) -> str:
 
 def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
     """Return the means of a column with their margins."""
-    fact, exact = release.facts[place], release.noise.startswith("none")
+    fact, exact = release.facts[place], release.noise.is_exact
     texts = []
     for mean, margin in zip(release.means[:, place].tolist(), release.mean_margins[:, place].tolist(), strict=True):
         behind = "" if exact or math.isnan(margin) else f" \N{PLUS-MINUS SIGN} {_margin(fact, margin)}"
@@ -69,7 +69,7 @@ def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
 
 def quantile_texts(release: DescriptionRelease, place: int) -> list[list[str]]:
     """Return the quantiles of a column, level by level, with where the true ones lie."""
-    exact = release.noise.startswith("none")
+    exact = release.noise.is_exact
     fact, arrays = release.facts[place], (release.quantiles, release.quantiles_lower, release.quantiles_upper)
 
     def text(told: float, low: float, high: float) -> str:
@@ -90,7 +90,7 @@ def share_texts(release: DescriptionRelease, place: int) -> tuple[list[str], lis
     titles = [*release.bin_names(name), "(no answer)"]
     order = np.argsort(-release.histogram(name)[:, :-1].sum(axis=0), kind="stable")
     shown = sorted(order[:SHOWN_CATEGORIES].tolist()) + ([] if fact.fill is not None else [len(titles) - 1])
-    exact = release.noise.startswith("none")
+    exact = release.noise.is_exact
 
     def text(share: float, margin: float) -> str:
         behind = "" if exact else f" \N{PLUS-MINUS SIGN} {100 * margin:.2g}%"
@@ -122,7 +122,7 @@ def _numbers(release: DescriptionRelease) -> list[str]:
     margins = f"rows +- {release.rows_margin:.0f}"
     margins += "" if release.persons_margin is None else f", persons +- {release.persons_margin:.0f}"
     told = "Clusters in the order of the release's centers"
-    how = "exact: no noise was added" if release.noise.startswith("none") else f"noisy: {margins}, with probability 0.95"
+    how = "exact: no noise was added" if release.noise.is_exact else f"noisy: {margins}, with probability 0.95"
     return [f"{told} ({how}):", *shortened(aligned([heads, *rows]), "clusters")]
 
 

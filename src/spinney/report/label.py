@@ -119,7 +119,7 @@ def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
         "Gaussian noise is counted in rho (zCDP), which is part of epsilon.",
     )
     yield "privacy", "unit of privacy", unit, unit_words
-    yield "trust", "model", release.model.partition(":")[0], release.model.partition(": ")[2] or "Not told."
+    yield "trust", "model", release.trust.kind, release.trust.words or "Not stated."
     yield "trust", "randomness", release.noise, "Secure noise comes from the system's entropy and cannot be repeated."
     yield "trust", "audit", release.audit, "A report with a measured bound, if there is one."
     yield "data", "released", _product(release)[0], _product(release)[1]
@@ -207,7 +207,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
                 "privacy_parameters_description": f"{release.statement}; {release.epsilon:.6g} was spent.",
             },
             "model": {
-                "model_name": release.model.partition(":")[0],
+                "model_name": release.trust.kind,
                 "model_name_description": release.model,
                 "release_type": "one time",
                 "interactivity": "none: the questions follow from a plan that is made before any row is read",

@@ -90,7 +90,7 @@ def map_figure(
         _draw_space(axis, release, space, _plane(drawn))
     _draw_sites(axis, release, places)
     _frame(axis, _plane(everywhere), degrees, flat=coordinates.shape[1] == 1)
-    margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
+    margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
     title = [f"Sites and the rows that each serves{margin}", release.statement]
     figure.suptitle(title_text(title, shape[0], 11), fontsize=11)
     figure.legend(loc="outside lower center", ncols=1 if shape[0] < NARROW else 3, fontsize=8, frameon=False)

@@ -30,7 +30,7 @@ def release_html(release: AnyRelease) -> str:
 def ball_html(ball: OneCluster) -> str:
     """Return a ball, what it holds, and what was promised and spent."""
     names = column_names(ball.release)
-    exact = ball.release.noise.startswith("none")
+    exact = ball.release.noise.is_exact
     margin = "" if exact else f" \N{PLUS-MINUS SIGN} {short(ball.count_margin)} with probability 0.95"
     facts = Facts(
         (

@@ -56,7 +56,7 @@ def promise_lines(release: Promise) -> list[str]:
 
 def sizes_words(release: Release | SiteRelease, what: str = "", each: str = "") -> str:
     """Return what sizes are, with what they count, and how far each may be off."""
-    if release.noise.startswith("none"):
+    if release.noise.is_exact:
         return f"size{what} (exact: no noise was added)"
     return f"noisy size{what} ({each}+- {release.sizes_margin:.0f} with probability 0.95)"
 
@@ -115,7 +115,7 @@ def _coordinate(release: Release, i: int, column: int) -> str:
     """Return a coordinate of a center in the user's units, with its margin if it has one."""
     value, facts, margins = float(release.centers[i, column]), release.facts, release.center_margins
     fact = Column(None, "number") if facts is None else facts.of_titles[column]
-    margin = math.nan if margins is None or release.noise.startswith("none") else float(margins[i, column])
+    margin = math.nan if margins is None or release.noise.is_exact else float(margins[i, column])
     text = fact.shown(value) or within(value, margin) or short(value, 5)
     return text if math.isnan(margin) else f"{text} +- {fact.shown_margin(margin)}"
 
@@ -123,7 +123,7 @@ def _coordinate(release: Release, i: int, column: int) -> str:
 def _margin_lines(release: Release) -> list[str]:
     """Return what the margins of centers are, if there are some."""
     margins = release.center_margins
-    if margins is None or release.noise.startswith("none"):
+    if margins is None or release.noise.is_exact:
         return []
     some = " A center without margins rests on no step, or on too few rows to tell." if np.isnan(margins).any() else ""
     return [f"Behind +-: how far the noise of the last private step moved a coordinate, at most, with probability 0.95.{some}"]

@@ -136,7 +136,7 @@ def _summary_words(release: Release) -> str:
 
 
 def _sizes_words(release: Release) -> str:
-    if release.noise.startswith("none"):
+    if release.noise.is_exact:
         return "its number: its exact number of rows"
     return f"its number: its noisy number of rows, +- {release.sizes_margin:.0f}"
 
@@ -260,7 +260,7 @@ def _matrix_handles(release: Release, columns: tuple[int, ...]) -> list[Any]:
         handles[0].set_label(f"{_summary_words(release)},\narea for rows")
     if len(release.centers) <= LISTED:
         colors, _ = _colors(release)
-        margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
+        margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
         handles[-1].set_label(f"center: the cluster's number,\nand the rows it serves{margin}:")
         look: dict[str, Any] = {"marker": "X", "color": "none", "markeredgecolor": "black", "markersize": 9}
         for i in np.argsort(-release.sizes, kind="stable"):

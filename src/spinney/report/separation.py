@@ -39,7 +39,7 @@ def check_summary(release: Release) -> None:
         return
     if {release.algorithm, release.parameters.get("base")} & WITHOUT_SUMMARY:
         raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
-    more = "more users" if release.model.startswith("local") else "more rows"
+    more = "more users" if release.trust.is_local else "more rows"
     raise ReleaseError(f"The summary is empty: nothing stands out of the noise.\nHint: {more}, or a larger epsilon.")
 
 

@@ -33,7 +33,7 @@ def _bars(numbers: list[float], margin: float) -> list[Value]:
 
 def _clusters(release: DescriptionRelease) -> Sheet:
     """Return the clusters with their numbers of rows and persons, and what distinguishes them."""
-    exact = release.noise.startswith("none")
+    exact = release.noise.is_exact
     columns = [_bars(release.rows.tolist(), 0.0 if exact else release.rows_margin)]
     note = "Sizes are exact: no noise was added." if exact else f"Rows are within {release.rows_margin:,.0f} of the true number"
     if release.persons is not None and release.persons_margin is not None:

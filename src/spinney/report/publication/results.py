@@ -74,7 +74,8 @@ def _many(count: int, what: str) -> str:
 
 def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
     """Return sizes with their bars and margins."""
-    exact, margin = release.noise.startswith("none"), 0.0 if release.noise.startswith("none") else release.sizes_margin
+    exact = release.noise.is_exact
+    margin = 0.0 if exact else release.sizes_margin
     sizes = np.maximum(release.sizes[order], 0.0)
     top = max(float(sizes.max()) + margin, 1e-300)
     values = []
@@ -87,7 +88,7 @@ def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
 
 def _margin_words(release: ClusterRelease) -> str:
     """Return how far sizes may be off."""
-    if release.noise.startswith("none"):
+    if release.noise.is_exact:
         return "Sizes are exact: no noise was added."
     margin = release.sizes_margin
     told = (
@@ -97,7 +98,7 @@ def _margin_words(release: ClusterRelease) -> str:
 
 
 def _bar_words(release: ClusterRelease) -> str:
-    return "" if release.noise.startswith("none") else "Thin lines at the ends of bars are their margins."
+    return "" if release.noise.is_exact else "Thin lines at the ends of bars are their margins."
 
 
 def _left_out(total: int, shown: int, what: str) -> str:
@@ -116,7 +117,7 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
     fact = Column(None, "number") if release.facts is None else release.facts.of_titles[column]
     plain = shorts(values)
     margins = release.center_margins
-    if margins is None or release.noise.startswith("none"):
+    if margins is None or release.noise.is_exact:
         return [fact.shown(value) or text for value, text in zip(values, plain, strict=True)]
     known = zip(values, plain, margins[:, column].tolist(), strict=True)
     texts = [fact.shown(value) or within(value, margin) or text for value, text, margin in known]
@@ -128,7 +129,7 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
 
 def _noise_words(release: Release) -> str:
     """Return what the margins of centers are, if there are some."""
-    if release.center_margins is None or release.noise.startswith("none"):
+    if release.center_margins is None or release.noise.is_exact:
         return ""
     return " Behind each value: how far noise moved it at most, with probability 0.95; nothing stands there if that is not known."
 
