@@ -11,7 +11,7 @@ import numpy as np
 from spinney._lazy import above
 from spinney.algorithms.forecast import Forecast
 from spinney.algorithms.margins import COVER
-from spinney.algorithms.problem import PointProblem, Problem, planned
+from spinney.algorithms.problem import Algorithm, PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, total_epsilon
 from spinney.privacy.trust import Randomness
@@ -43,7 +43,7 @@ class Plan:
         Whether the unit is a group of rows, of which at most the cap count.
     """
 
-    algorithm: Any
+    algorithm: Algorithm
     problem: Problem
     n_guess: int | None = None
     grouped: bool = False
@@ -79,8 +79,7 @@ class Plan:
 
     def forecast(self, n_guess: int) -> Forecast | None:
         """Return what the algorithm knows of its last step if there are so many rows; else the last sum is that."""
-        known = getattr(self.algorithm, "forecast", None)  # someone's own algorithm may have none
-        found: Forecast | None = known(self.problem, self.preview, n_guess) if known else None
+        found = self.algorithm.forecast(self.problem, self.preview, n_guess)
         sums = [charge.name for charge in self.charges if isinstance(self.parts[charge.name].kind, Summing)]
         return found if found is not None or not sums else Forecast((sums[-1],), self.problem.k)
 
@@ -110,12 +109,11 @@ class Plan:
         the noise what `expected_center_error` says.
         """
         step = self._step_noise(n_guess)
-        reach = getattr(self.algorithm, "typical_radius", None)  # someone's own algorithm may have none
-        if step is None or reach is None or not isinstance(self.problem, PointProblem):
+        if step is None or not isinstance(self.problem, PointProblem):
             return None
         units = np.ones(self.problem.n_features) if self.problem.schema is None else self.problem.schema.units
         noise = step.vectors.quantile(COVER) / RADIUS_STEPS
-        return np.asarray(noise * reach(self.problem) * self.problem.k / max(n_guess, 1) * units)
+        return np.asarray(noise * self.algorithm.typical_radius(self.problem) * self.problem.k / max(n_guess, 1) * units)
 
     def _margins(self, n_guess: int) -> list[str]:
         """Return the expected margins in a line, if columns have names: bounds for all of them may be made up in a plan."""
@@ -203,9 +201,9 @@ class Plan:
             lines.append(" ".join(problem.budget.loose.split()))
         if self.n_guess is not None:
             lines += self._expected(self.n_guess)
-        guarantee = getattr(self.algorithm, "guarantee", None)  # someone's own algorithm may have none
-        if guarantee is not None and (told := guarantee(problem)) is not None:
-            lines.append(told)
+        guarantee = self.algorithm.guarantee(problem)
+        if guarantee is not None:
+            lines.append(guarantee)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
             lines.append("Every column adds noise to the centers: with so many, a delta such as 1e-6 lowers it much.")
         return lines

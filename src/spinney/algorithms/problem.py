@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,7 +38,6 @@ __all__ = [
     "Result",
     "SiteProblem",
     "charges_of",
-    "let_ask",
     "planned",
 ]
 
@@ -316,18 +314,9 @@ class Algorithm(ABC):
         """Ask through the purse, by the names of the parts, and return what may be released."""
 
 
-def let_ask(algorithm: Any, purse: Purse, problem: Any, rng: np.random.Generator) -> Any:
-    """Let an algorithm ask; one whose `run` takes four arguments gets ``(curator, problem, charges, rng)``."""
-    arguments = signature(algorithm.run).parameters.values()
-    if sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in arguments) == 4:
-        return algorithm.run(purse.curator, problem, purse.charges, rng)
-    return algorithm.run(purse, problem, rng)
-
-
-def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:
-    """Return the charges of an algorithm in the order of asking; one that has no `plan` gets them from its parts."""
-    plan, shown = getattr(algorithm, "plan", None), problem.shown
-    return tuple(charges_of(problem.budget, algorithm.parts(shown)) if plan is None else plan(shown))
+def planned(algorithm: Algorithm, problem: Problem) -> tuple[Charge, ...]:
+    """Return the charges of an algorithm in the order of asking."""
+    return tuple(algorithm.plan(problem.shown))
 
 
 def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:

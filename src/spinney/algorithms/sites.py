@@ -33,8 +33,8 @@ def check_options(options: int, owner: str) -> None:
     """Raise if so many options, all choices of a fit together, would take too long; from public facts alone."""
     if options > MOST_OPTIONS:
         raise ParameterError(
-            f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.\n"
-            "Hint: ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices."
+            f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.",
+            "ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices.",
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import let_ask, planned
+from spinney.algorithms.problem import planned
 from spinney.audit.findings import Finding
 from spinney.audit.laws import draw_law
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
@@ -302,7 +302,7 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
     problem, algorithm = fit.problem, fit.algorithm
 
     def run(curator: Curator) -> Any:
-        return let_ask(algorithm, Purse(curator), problem, np.random.default_rng(random_state))
+        return algorithm.run(Purse(curator), problem, np.random.default_rng(random_state))
 
     data = data_sets(problem.ground.n_points, most_rows)
     pairs = neighbors(data, problem.unit.adjacency, problem.unit.max_rows)

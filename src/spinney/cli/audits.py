@@ -133,8 +133,8 @@ def asked_of(release: Any) -> dict[str, Any]:
     ours = bool(estimator) and algorithm in ("auto", *HOMES[solves]) and getattr(release, "tightened", None) is None
     if not (release.is_private and ours and not release.trust.is_local):
         raise ParameterError(
-            "This release is none that can be audited here.\n"
-            "Hint: a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm."
+            "This release is none that can be audited here.",
+            "a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm.",
         )
     wide = len(release.domain["lower"]) if solves == "points" else 1
     return {

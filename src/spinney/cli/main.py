@@ -35,7 +35,7 @@ class _Lines(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if any("\n" in one or "\r" in one for one in args):
             with one_line_errors():
-                raise ParameterError("An argument has several lines.\nHint: type the path of a table, not what is in it.")
+                raise ParameterError("An argument has several lines.", "type the path of a table, not what is in it.")
         return super().parse_args(ctx, args)
 
 
@@ -192,15 +192,13 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
         if isinstance(loaded, SiteRelease):
             show_sites(loaded, whole, curve, picture, public)
         elif any(public.values()):
-            raise ParameterError("This is no release of sites.\nHint: only they are drawn with --graph or --points.")
+            raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
         elif isinstance(loaded, Release):
             show_clusters(loaded, whole, curve, max_k, picture)
         elif isinstance(loaded, DescriptionRelease):
             show_description(loaded, curve, picture)
         else:
-            raise ReleaseError(
-                f"{release} is a release of maximum coverage.\nHint: read it in Python: read_release(path).chosen."
-            )
+            raise ReleaseError(f"{release} is a release of maximum coverage.", "read it in Python: read_release(path).chosen.")
 
 
 main.add_command(describe)

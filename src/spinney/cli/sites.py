@@ -75,17 +75,17 @@ def sites(
             return
         if demand is None or out is None:
             missing = "--demand" if demand is None else "--out"
-            raise ParameterError(f"{missing} is missing.\nHint: only --plan needs no {missing}.")
+            raise ParameterError(f"{missing} is missing.", f"only --plan needs no {missing}.")
         check_out(out, force)
         if n_guess is not None:
-            raise ParameterError("--n-guess needs --plan.\nHint: leave --n-guess out.")
+            raise ParameterError("--n-guess needs --plan.", "leave --n-guess out.")
         if picture is not None:
             if not files.has_coordinates:
-                raise ParameterError("--picture needs --coordinates.\nHint: --coordinates TABLE with the columns name, x, y.")
+                raise ParameterError("--picture needs --coordinates.", "--coordinates TABLE with the columns name, x, y.")
             import matplotlib  # noqa: F401  (if it is missing, say so before the work)
         written = [path for path in (out, picture, csv_file) if path is not None]
         if len({path.resolve() for path in written}) < len(written):
-            raise ParameterError("Two outputs have one name.\nHint: give --out, --picture and --csv a file each.")
+            raise ParameterError("Two outputs have one name.", "give --out, --picture and --csv a file each.")
         parts = {path: stack.enter_context(written_whole(path)) for path in written}
         opened = None if ledger is None else Ledger(ledger)
         release, space = choose_sites(files, demand, demand_column, groups, opened, **options)

@@ -59,10 +59,10 @@ def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
         from spinney.verification.keys import read_key
 
         if (key is None) == (private_key is None):
-            raise ParameterError("A release is signed with one key.\nHint: --key FILE or --private-key FILE.")
+            raise ParameterError("A release is signed with one key.", "--key FILE or --private-key FILE.")
         secret, loaded = None if key is None else read_key(key), read_release(release)
         if loaded.format.endswith("/1"):
-            raise ParameterError(f"{release} is of a format that has no signature.\nHint: sign releases of a later one.")
+            raise ParameterError(f"{release} is of a format that has no signature.", "sign releases of a later one.")
         with written_whole(release) as part:
             loaded.signed(secret, private_key=private_key).to_json(part)
         click.echo(f"Signed {release}.")
@@ -81,7 +81,7 @@ def label(release: Path, registry: bool, out: Path | None) -> None:
         out = None if is_standard_output(out) else out
         kinds = (".json",) if registry else (".md", ".json")
         if out is not None and out.suffix not in kinds:
-            raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {' or '.join(kinds)}.")
+            raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {' or '.join(kinds)}.")
         loaded = read_release(release)
         told = registry_entry(loaded) if registry else privacy_label(loaded)
         as_json = registry or (out is not None and out.suffix == ".json")

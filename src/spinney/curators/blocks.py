@@ -42,7 +42,7 @@ def only_disjoint(tuples: Tuples) -> None:
     """Raise if blocks are samples with replacement."""
     if tuples.sampling != "disjoint":
         raise ParameterError(
-            "Blocks are sampled with replacement only from an array or a frame without groups.\nHint: sampling='disjoint'."
+            "Blocks are sampled with replacement only from an array or a frame without groups.", "sampling='disjoint'."
         )
 
 

@@ -171,8 +171,7 @@ class FileBackend(LookAhead):
     def _mask_of(self, start: int, count: int) -> NDArray[np.uint8]:
         """Return which rows of a batch count."""
         if self._batches.has_groups and start + count > self._mask.size:  # an empty mask would mean that all count
-            hint = "Hint: fit again when nothing writes to it any more."
-            raise DataError(f"The table has changed while it was in use.\n{hint}")
+            raise DataError("The table has changed while it was in use.", "fit again when nothing writes to it any more.")
         if not self._batches.has_groups and self._batches.is_finite(start, count):
             return FINITE
         return self._mask[start : start + count]

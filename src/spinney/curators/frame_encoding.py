@@ -26,7 +26,7 @@ def check_types(frame: Any, columns: Sequence[Any], schema: Schema) -> None:
     except Exception:
         pass  # Spark's own words stay out
     if empty is None:
-        raise ParameterError("A column is of a type that cannot be described.\nHint: describe texts, numbers, dates or booleans.")
+        raise ParameterError("A column is of a type that cannot be described.", "describe texts, numbers, dates or booleans.")
     read_source(empty, schema.names, schema=schema)
 
 

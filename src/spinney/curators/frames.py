@@ -142,7 +142,7 @@ def _computed(plan: Callable[[], Any], message: str) -> Any:
     except Exception:
         pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
     if rows is None:
-        raise DataError(f"{message}\nHint: Spark's log says why.")
+        raise DataError(f"{message}", "Spark's log says why.")
     return rows
 
 
@@ -173,7 +173,7 @@ class SparkRows(Rows):
     cells: Schema | None = None
 
     place = "spark"
-    trust = SPARK
+    model = SPARK
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_features", len(self.numbers))
@@ -185,8 +185,8 @@ class SparkRows(Rows):
             return self._described(schema)
         if not schema.is_plain:
             raise ParameterError(
-                "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.\n"
-                "Hint: turn them into numbers in the frame, one cell at a time and by public rules."
+                "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.",
+                "turn them into numbers in the frame, one cell at a time and by public rules.",
             )
         each = enumerate(zip(self.numbers, schema.units.tolist(), strict=True))
         numbers = [(column.cast("double") / unit).alias(f"n{i}") for i, (column, unit) in each]
@@ -241,8 +241,8 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
 
     if not hasattr(frame, "_jdf"):
         raise ParameterError(
-            "A fit needs a DataFrame of a classic Spark session. Got one of Spark Connect instead.\n"
-            "Hint: run the fit where the driver runs."
+            "A fit needs a DataFrame of a classic Spark session. Got one of Spark Connect instead.",
+            "run the fit where the driver runs.",
         )
     names = tuple(frame.columns)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat

@@ -202,5 +202,5 @@ def _mark_batches(
         marks[first:last], complete[first:last] = mark_rows(seeds[codes[part]], rows[part - start], key)
         start, first = start + len(rows), last
     if start != codes.size:
-        raise DataError("The table has changed while it was in use.\nHint: fit again when nothing writes to it any more.")
+        raise DataError("The table has changed while it was in use.", "fit again when nothing writes to it any more.")
     return marks, complete

@@ -11,19 +11,17 @@ from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
-from spinney.privacy.trust import Trust
 from spinney.questions.ground import Ground
 from spinney.spaces.described import Encoding
 
 __all__ = ["HERE", "SPARK", "Rows"]
 
 #: What a release says about who held the rows, if that is the party that ran the fit.
-HERE = Trust("central", "the party that ran the fit held the rows and {added}")
+HERE = "central: the party that ran the fit held the rows and {added}"
 #: The same, of rows on a Spark cluster.
-SPARK = Trust(
-    "central",
-    "executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which {added}; cluster and "
-    "driver are one trusted party",
+SPARK = (
+    "central: executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which {added}; "
+    "cluster and driver are one trusted party"
 )
 
 
@@ -40,8 +38,8 @@ class Rows(ABC):
         Names of the columns.
     has_groups : bool
         Whether rows have groups.
-    trust : Trust
-        Who held the rows and who added the noise.
+    model : str
+        Who held the rows and who added the noise, with ``{added}`` where a release says which noise.
     gate : callable
         Makes the place where questions about these rows are asked, from a backend, the unit, a ledger and a source of noise.
     """
@@ -50,7 +48,7 @@ class Rows(ABC):
     n_features: int = 0
     columns: tuple[str, ...] | None = None
     has_groups: bool = False
-    trust: Trust = HERE
+    model: str = HERE
     gate: ClassVar[Callable[..., Any]] = Curator
 
     @abstractmethod
@@ -69,4 +67,4 @@ class Rows(ABC):
 
     def encoded(self, schema: Encoding) -> Rows:
         """Return the same rows in scaled numbers, as a public schema says."""
-        raise ParameterError("These rows take no units.\nHint: leave scale out, or divide rows and bounds by public constants.")
+        raise ParameterError("These rows take no units.", "leave scale out, or divide rows and bounds by public constants.")

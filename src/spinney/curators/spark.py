@@ -47,7 +47,7 @@ HALF = 32
 DENSE, SPARSE = b"d", b"s"
 NO_MASK = np.empty(0, np.uint8)
 #: What is said of a job that failed: its own error may quote rows.
-FAILURE = "A Spark job failed.\nHint: Spark's log says why. Another fit spends its own budget, on top of this."
+FAILURE = "A Spark job failed.", "Spark's log says why. Another fit spends its own budget, on top of this."
 #: Loggers of PySpark that write to the driver what an expression said about a cell.
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
@@ -317,5 +317,5 @@ def _collected(plan: Callable[[], Any]) -> list[Any]:
     except Exception:
         pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
     if found is None:
-        raise DataError(FAILURE)  # not above, where Spark's error would become its context
+        raise DataError(*FAILURE)  # not above, where Spark's error would become its context
     return found

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Algorithm
+from spinney.constraints import check, one_of, optional
 from spinney.curators.files import FileRows
 from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
@@ -22,7 +23,7 @@ from spinney.estimators.absent import check_keywords
 from spinney.estimators.estimator import PrivateEstimator
 from spinney.estimators.late_bases import LateBases, inherit
 from spinney.estimators.schema import checked_by_scikit_learn
-from spinney.exceptions import ParameterError, UnitsWarning
+from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points, parameters_of
 from spinney.fits.record import algorithm_of
@@ -151,7 +152,7 @@ class PrivateClusterer(
         on_disk = issubclass(type(X), Batches)  # asks nothing of X
         if on_disk and groups is not None:
             raise ParameterError(
-                "A table on disk brings its own groups.\nHint: name their column, as in scan('stays.parquet', groups='person')."
+                "A table on disk brings its own groups.", "name their column, as in scan('stays.parquet', groups='person')."
             )
         has_groups = X.has_groups if on_disk else groups is not None
         facts = self._facts(has_groups)  # all before anything is asked of X
@@ -165,7 +166,7 @@ class PrivateClusterer(
 
             rows = users_of(rows)
         if facts.uneven is not None:
-            warnings.warn(facts.uneven, UnitsWarning, stacklevel=3)
+            warnings.warn(facts.uneven, stacklevel=3)
         return facts.fit(rows.n_features), rows
 
     def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
@@ -214,10 +215,10 @@ class PrivateClusterer(
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
         if issubclass(type(X), Batches):
-            raise ParameterError("Only fit takes a table on disk.\nHint: fit it, then predict(rows) for rows in memory.")
+            raise ParameterError("Only fit takes a table on disk.", "fit it, then predict(rows) for rows in memory.")
         if is_spark_frame(X):
             raise ParameterError(
-                "Only fit takes a Spark DataFrame.\nHint: spinney.spark has a model whose transform adds a column of predictions."
+                "Only fit takes a Spark DataFrame.", "spinney.spark has a model whose transform adds a column of predictions."
             )
 
     @classmethod
@@ -293,8 +294,7 @@ class PrivateClusterer(
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
-        if not (transform is None or (isinstance(transform, str) and transform in OUTPUTS)):
-            raise ParameterError.wrong("transform", "set_output", f"None or one of {OUTPUTS}", transform, "'pandas' for frames.")
+        check("set_output", {"transform": transform}, {"transform": optional(one_of(OUTPUTS, "'pandas' for frames."))})
         inherit()
         super().set_output(transform=transform)
         return self
@@ -308,7 +308,8 @@ class PrivateClusterer(
         # Not above, where an error that counts the names would become the context.
         raise ParameterError(
             "The input_features should have length equal to the number of columns, or input_features is not equal to "
-            "feature_names_in_.\nHint: leave them out."
+            "feature_names_in_.",
+            "leave them out.",
         )
 
     def fit_predict(

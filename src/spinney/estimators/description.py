@@ -56,7 +56,7 @@ class DescriptionModel:
         on_disk = issubclass(type(table), Batches)  # asks nothing of the table
         if on_disk and groups is not None:
             raise ParameterError(
-                "A table on disk brings its own groups.\nHint: name their column, as in scan('stays.parquet', groups='person')."
+                "A table on disk brings its own groups.", "name their column, as in scan('stays.parquet', groups='person')."
             )
         facts = self.facts(table.has_groups if on_disk else groups is not None)
         return facts.fit, _rows(table, groups, facts).encoded(facts.described)

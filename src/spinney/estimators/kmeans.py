@@ -53,7 +53,7 @@ class PrivateKMeans(PrivateClusterer):
     random_state : int, optional
         Seeds public randomness (restarts), never privacy noise.
     scale : None, "bounds", float or dict, default None
-        How much of a column is as far as how much of another: ``"bounds"`` takes each column over its width,
+        Distance units: how much change in each column counts as one. ``"bounds"`` takes each column over its width,
         ``{"age": 10, "income": 20_000}`` weighs ten years as 20,000; 1 leaves columns as they are, and so does None, with a
         `UnitsWarning` if public widths differ more than 20-fold. All results are in the user's own units.
     noise_seed : int, optional

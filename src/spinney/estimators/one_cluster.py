@@ -52,7 +52,7 @@ class BallModel:
         asked = fit.problem
         assert isinstance(asked, PointProblem)
         if asked.schema is not None:
-            raise ParameterError("A ball is round in columns of numbers as they are.\nHint: bounds={'age': (0, 110), ...} alone.")
+            raise ParameterError("A ball is round in columns of numbers as they are.", "bounds={'age': (0, 110), ...} alone.")
         problem = BallProblem(
             k=1, power=2, budget=asked.budget, unit=asked.unit, domain=asked.domain, names=asked.names, wanted=int(self.t)
         )

@@ -50,7 +50,7 @@ def charged(ledger: Ledger | None, charges: tuple[Charge, ...], fit: Fit) -> Ite
         raise ParameterError.wrong("ledger", "fit", "a Ledger or None", ledger, "ledger=spinney.Ledger('ledger.jsonl').")
     if budget.is_infinite or fit.noise_seed is not None:
         raise ParameterError(
-            "A release that is not private has no place in a ledger.\nHint: give a finite epsilon, and leave noise_seed out."
+            "A release that is not private has no place in a ledger.", "give a finite epsilon, and no seed of the noise."
         )
     try:
         entry = ledger.spend(

@@ -64,8 +64,8 @@ def check_description(typed: Mapping[str, Any], owner: str, has_groups: bool) ->
         raise ParameterError.wrong("groups", owner, "given, for the release protects groups of rows", None, hint)
     if has_groups and cap is None:
         raise ParameterError(
-            "The release protects single rows, and the rows are given with their groups.\n"
-            "Hint: without groups single rows are protected here too; max_rows_per_group=10 with groups promises more."
+            "The release protects single rows, and the rows are given with their groups.",
+            "without groups single rows are protected here too; max_rows_per_group=10 with groups promises more.",
         )
     promised = {**typed, "adjacency": adjacency, "max_rows_per_group": cap, "algorithm": "auto", "random_state": None}
     budget, unit = check_promise(promised, owner, has_groups, "description")
@@ -98,8 +98,8 @@ def _clustered(release: Any, owner: str) -> tuple[Column, ...]:
         raise ParameterError.wrong("release", owner, "a Release of centers", release, hint)
     if release.columns is None:
         raise ParameterError(
-            "The release does not tell the names of its columns, so that they cannot be found in the table.\n"
-            "Hint: fit a frame or a file whose columns have names, or give bounds={'age': (0, 110), ...}."
+            "The release does not tell the names of its columns, so that they cannot be found in the table.",
+            "fit a frame or a file whose columns have names, or give bounds={'age': (0, 110), ...}.",
         )
     if release.facts is not None:
         return tuple(release.facts.named(release.columns).columns)
@@ -117,8 +117,8 @@ def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: 
         columns = [name for name in given if not isinstance(name, str) or name not in known]
         if not columns:
             raise ParameterError(
-                "No column is left to describe: the bounds tell of none that was not clustered.\n"
-                f"Hint: name clustered columns, such as columns=['region'], which need no bounds; or {COLUMNS}"
+                "No column is left to describe: the bounds tell of none that was not clustered.",
+                f"name clustered columns, such as columns=['region'], which need no bounds; or {COLUMNS}",
             )
     plain = type(columns) in (list, tuple) and all(isinstance(name, str) for name in columns)
     if not plain or not 1 <= len(columns) <= MOST_COLUMNS or len(set(columns)) < len(columns):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Problem
+from spinney.algorithms.problem import Algorithm, Problem
 
 __all__ = ["Fit"]
 
@@ -27,7 +27,7 @@ class Fit:
     """
 
     problem: Problem
-    algorithm: Any
+    algorithm: Algorithm
     grouped: bool = False
     random_state: Any = None
     noise_seed: int | None = None

@@ -11,14 +11,14 @@ from typing import Any
 
 from spinney._version import __version__
 from spinney.algorithms.problem import Problem
-from spinney.algorithms.registry import find, solves_of
+from spinney.algorithms.registry import Adapted, find, solves_of
 from spinney.algorithms.tighten import Tightened
 from spinney.exceptions import BudgetError, ParameterError
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
 from spinney.privacy.ledger import FitLedger
-from spinney.privacy.trust import Randomness, Trust
+from spinney.privacy.trust import Randomness
 
 __all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"]
 
@@ -55,11 +55,11 @@ def _plain(value: Any) -> Any:
 
 
 def plain_parameters(algorithm: object) -> dict[str, Any]:
-    """Return the parameters of an algorithm, the fields of its dataclass; of one in a private box, those of the one inside.
+    """Return the parameters of an algorithm, the fields of its dataclass; of one around another those of the one inside.
 
     Of an algorithm among them its name is recorded, and its own parameters behind a dot: ``base`` and ``base.alpha``.
     """
-    if isinstance(algorithm, Tightened):
+    if isinstance(algorithm, Tightened | Adapted):
         return plain_parameters(algorithm.inner)
     found: dict[str, Any] = {}
     for one in fields(algorithm) if is_dataclass(algorithm) else ():
@@ -109,7 +109,7 @@ def repeat_fields(algorithm: object, random_state: Any, noise_seed: Any, made: d
     }
 
 
-def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, grouped: bool, trust: Trust) -> dict[str, Any]:
+def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, grouped: bool, model: str) -> dict[str, Any]:
     """Return the fields that every release has, from the plan and from what was spent of it."""
     budget, unit = problem.budget, problem.unit
     uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in ledger.planned)
@@ -125,7 +125,7 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
         "noise": noise,
         "charges": ledger.entries,
         "version": __version__,
-        "model": str(trust.with_noise(noise)),
+        "model": model.replace("{added}", noise.added),
         "mechanisms": ledger.records,
         "k": problem.k,
         "k_source": GIVEN,

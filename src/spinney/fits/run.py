@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import let_ask, planned
+from spinney.algorithms.problem import planned
 from spinney.curators.purse import Purse
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
@@ -68,11 +68,10 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
         As in `run`.
     """
     problem, algorithm, seed = fit.problem, fit.algorithm, fit.noise_seed
-    backends = getattr(algorithm, "backends", ("memory",))
-    if rows.place not in backends:
+    if rows.place not in algorithm.backends:
         raise ParameterError(
-            f"The algorithm {algorithm.name!r} does not run on rows of the kind {rows.place!r}.\n"
-            f"Hint: it runs on {', '.join(map(repr, backends))}. Arrays and frames are in memory; a path of any size is not."
+            f"The algorithm {algorithm.name!r} does not run on rows of the kind {rows.place!r}.",
+            f"it runs on {', '.join(map(repr, algorithm.backends))}. Arrays and frames are in memory; a path of any size is not.",
         )
     spent = FitLedger(problem.budget, planned(algorithm, problem))
     rng = generator(fit.random_state, seed)
@@ -82,8 +81,8 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
             curator = rows.gate(backend, problem.unit, spent, source)
-            result = let_ask(algorithm, Purse(curator), problem.shown, rng)
-        promise = promise_fields(problem, spent, source, fit.grouped, rows.trust)
+            result = algorithm.run(Purse(curator), problem.shown, rng)
+        promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
         release = problem.release(result, algorithm.name, rows.columns, promise)
         if ledger is not None and made["entry"] is not None:

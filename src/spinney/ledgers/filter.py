@@ -286,13 +286,13 @@ def refusal(before: Filter, after: Filter) -> BudgetError:
     at = f" at delta {float(ceiling.delta):.6g}" if ceiling.delta else ""
     if ceiling.delta == 0 and not after.tally.is_pure:
         return BudgetError(
-            "This release needs a delta, and the ledger has none.\nHint: with delta=0 all noise is pure. Nothing was charged."
+            "This release needs a delta, and the ledger has none.", "with delta=0 all noise is pure. Nothing was charged."
         )
     if not before.fits:
         return BudgetError(f"The ledger is above its ceiling. {ABOVE} Nothing was charged.")
     total = "beyond its delta" if after.total == math.inf else f"to epsilon {float(after.total):.6g}{at}"
     left = math.floor(max(float(ceiling.epsilon - before.total), 0.0) * 1e6) / 1e6
     return BudgetError(
-        f"This release would bring the ledger {total}, and its ceiling is {float(ceiling.epsilon):.6g}.\n"
-        f"Hint: epsilon {left:g} is left for pure noise. Nothing was charged."
+        f"This release would bring the ledger {total}, and its ceiling is {float(ceiling.epsilon):.6g}.",
+        f"epsilon {left:g} is left for pure noise. Nothing was charged.",
     )

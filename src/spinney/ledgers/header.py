@@ -50,7 +50,7 @@ def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any)
         raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the releases will have it.")
     cap = max_rows_per_group
     if not is_cap(cap):
-        raise wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None protects single rows.")
+        raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "left out, single rows are protected.")
     ceiling = Budget.of(float(epsilon), float(delta))
     return {
         "format": FORMAT,

@@ -102,9 +102,7 @@ class Ledger:
                 file.append(json.dumps(with_ways(header)))
                 self._absorb(file)
         if not self._head:
-            raise DataError(
-                f"{self.path} is not opened yet: its first line was cut short.\nHint: open it again, with its epsilon."
-            )
+            raise DataError(f"{self.path} is not opened yet: its first line was cut short.", "open it again, with its epsilon.")
         for name, value in asked.items():
             if value is not None and header[name] != self._head[name]:
                 stored = float(Fraction(self._head[name])) if name in ("epsilon", "delta") else self._head[name]
@@ -271,13 +269,13 @@ class Ledger:
         if not is_adjacency(adjacency):
             raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the release has it.")
         if not is_cap(cap):
-            raise wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None if single rows are protected.")
+            raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "leave it out for single rows.")
         head = self._head
         own = head["max_rows_per_group"]
         if adjacency != head["adjacency"] or (cap is None) != (own is None) or (cap is not None and cap > own):
             raise ParameterError(
-                f"The ledger {self.path} is about {self._unit}, and this release about "
-                f"{unit_text(adjacency, cap)}.\nHint: one ledger has one unit; a cap may be smaller than the ledger's."
+                f"The ledger {self.path} is about {self._unit}, and this release about {unit_text(adjacency, cap)}.",
+                "one ledger has one unit; a cap may be smaller than the ledger's.",
             )
 
     def _refresh(self) -> None:

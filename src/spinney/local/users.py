@@ -27,16 +27,14 @@ from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.held import Held
 from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.privacy.trust import Trust
 from spinney.questions.ground import Ground
 
 __all__ = ["LocalRows", "Users", "users_of"]
 
 #: What a release says of who was trusted.
-SIMULATED = Trust(
-    "local, simulated",
-    "the party that ran the fit held the rows, played the devices of all users and {added}, so it was trusted; where devices "
-    "answer, each user trusts the own device alone. The number of users is public",
+SIMULATED = (
+    "local, simulated: the party that ran the fit held the rows, played the devices of all users and {added}, so it was trusted; "
+    "where devices answer, each user trusts the own device alone. The number of users is public"
 )
 #: Rows that are compared with centers at once.
 BLOCK = 2**16
@@ -160,7 +158,7 @@ def users_of(rows: Rows) -> LocalRows:
     """Return rows that play users; they must be in memory."""
     if type(rows) is not ArrayRows:
         raise ParameterError(
-            "model='local' simulates users of a table in memory.\nHint: give an array or a frame; spinney.local asks devices."
+            "Users are simulated from a table in memory.", "give fewer rows, as an array or a frame; spinney.local asks devices."
         )
     return LocalRows(rows.nonprivate_array, rows.columns)
 
@@ -179,7 +177,7 @@ class LocalRows(Rows):
     columns: tuple[str, ...] | None = None
 
     place = "users"
-    trust = SIMULATED
+    model = SIMULATED
 
     @property
     def n_features(self) -> int:  # type: ignore[override]

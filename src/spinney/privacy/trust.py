@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 __all__ = ["Randomness", "Trust"]
 
@@ -17,52 +17,30 @@ class Randomness(StrEnum):
     NONE = "none: not private"
 
     @property
-    def is_private(self) -> bool:
-        """Whether nobody can take the noise out."""
-        return self is Randomness.SECURE
-
-    @property
     def is_exact(self) -> bool:
         """Whether no noise was added."""
         return self is Randomness.NONE
 
     @property
     def added(self) -> str:
-        """What who held the rows did, for the words of a trust model."""
-        if self.is_exact:
-            return "added no noise"
-        return "added the noise" if self.is_private else "added noise that can be repeated"
+        """What was done about noise, for the words of a model."""
+        words = {Randomness.NONE: "added no noise", Randomness.SECURE: "added the noise"}
+        return words.get(self, "added noise that can be repeated")
 
 
-@dataclass(frozen=True)
-class Trust:
-    """Who held the rows and who added the noise. Releases store it as one text, the kind and the words with a colon between.
+class Trust(NamedTuple):
+    """Who held the rows and who added the noise: the model of a release, ``kind: words``."""
 
-    Parameters
-    ----------
-    kind : str
-        ``central``, ``local`` or ``local, simulated``; empty if a release does not say.
-    words : str
-        With ``{added}`` where the noise is named, until a release says which noise it was.
-    """
-
-    kind: str = ""
-    words: str = ""
+    kind: str
+    words: str
 
     @classmethod
-    def of(cls, text: str) -> Trust:
-        """Read what `str` wrote."""
-        kind, _, words = text.partition(": ")
+    def of(cls, model: str) -> Trust:
+        """Read what a release stores."""
+        kind, _, words = model.partition(": ")
         return cls(kind, words)
 
     @property
     def is_local(self) -> bool:
-        """Whether each user's report was noisy before it was added up."""
+        """Whether each user's report was noisy before it was added up; ``local, simulated`` is local, too."""
         return self.kind.partition(",")[0] == "local"
-
-    def with_noise(self, randomness: Randomness) -> Trust:
-        """Return the model with the noise named."""
-        return Trust(self.kind, self.words.replace("{added}", randomness.added))
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.words}"

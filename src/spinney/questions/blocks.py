@@ -43,8 +43,8 @@ def check_sampling(sampling: str, unit: Unit, owner: str) -> None:
     if sampling == "replacement" and (not unit.replaces or unit.max_rows > 1):
         raise ParameterError(
             f"The 'sampling' parameter of {owner} must be 'disjoint' unless single rows are replaced: with replacement, the size "
-            "of a sample tells the number of rows.\n"
-            "Hint: sampling='disjoint', or adjacency='replace' without groups."
+            "of a sample tells the number of rows.",
+            "sampling='disjoint', or adjacency='replace' without groups.",
         )
 
 

@@ -56,7 +56,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError):  # no UTF-8, no JSON, a number too long, or too deep
         content = b""
     if not content:  # raised here, for those errors hold the file's content, which may be a table
-        raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).")
+        raise ReleaseError(f"{path} is not JSON.", "name a file that a fit wrote.")
     return record if isinstance(record, dict) else {}
 
 
@@ -143,7 +143,7 @@ class Promise(Presented):
     @property
     def is_private(self) -> bool:
         """Whether the noise was secure."""
-        return self.noise.is_private
+        return self.noise is Randomness.SECURE
 
     @property
     def statement(self) -> str:
@@ -192,7 +192,7 @@ class Promise(Presented):
         """
         if (key is None) == (private_key is None):
             hint = "signed(secrets.token_bytes(32)), or signed(private_key='release.key')."
-            raise ParameterError(f"A release is signed with one key.\nHint: {hint}")
+            raise ParameterError("A release is signed with one key.", hint)
         record = json.loads(self.to_json())
         signature = shared_signature(record, key) if key is not None else signature_by(record, str(private_key))
         return replace(self, signature=signature)
@@ -228,7 +228,7 @@ class Promise(Presented):
         if not isinstance(record, dict):
             raise ParameterError.wrong("record", "from_dict", "a dict", record, "as release.to_dict() gives it.")
         if not cls.reads(record.get("format")):
-            raise ReleaseError(f"This is not a release of format {cls.format}.\nHint: write it with release.to_json(path).")
+            raise ReleaseError(f"This is not a release of format {cls.format}.", "name a file that a fit wrote.")
         try:
             fields = cls._read_fields(record)
             fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
@@ -241,7 +241,7 @@ class Promise(Presented):
         except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, OverflowError):
             pass
         # Not above: the error may quote what was in the record, and would become the context of this one.
-        raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.")
+        raise ReleaseError("The release is incomplete or damaged.", "restore it from a copy.")
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:

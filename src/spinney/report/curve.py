@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ParameterError, check_path
+from spinney.constraints import check, instance, integer
+from spinney.exceptions import check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS, title_of
 from spinney.report.canvas import NewFigure, new_figure, save, title_text
@@ -51,10 +51,6 @@ class CostCurve:
         return curve_html(self)
 
 
-def _is_count(value: Any, least: int) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
-
-
 def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) -> CostCurve:
     """Return the estimated cost for 1 .. `max_clusters` clusters.
 
@@ -71,11 +67,12 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     random_state : int
         Seeds the restarts.
     """
-    if not isinstance(release, Release):
-        raise ParameterError.wrong("release", "cost_curve", "a Release", release, "model.release_.")
-    for name, value, least in (("max_clusters", max_clusters, 1), ("random_state", random_state, 0)):
-        if not _is_count(value, least):
-            raise ParameterError.wrong(name, "cost_curve", f"an int in [{least}, inf)", value, "max_clusters=20, random_state=0.")
+    lawful = {
+        "release": instance(Release, "model.release_."),
+        "max_clusters": integer(1, "max_clusters=20."),
+        "random_state": integer(0, "random_state=0."),
+    }
+    check("cost_curve", {"release": release, "max_clusters": max_clusters, "random_state": random_state}, lawful)
     check_summary(release)
     release = release.in_scale  # costs are those of distances
     rng = np.random.default_rng(random_state)
@@ -105,8 +102,7 @@ def found_curve(release: Release) -> CostCurve | None:
 def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
     check_path(path, "draw_curve")
-    if not isinstance(curve, CostCurve):
-        raise ParameterError.wrong("curve", "draw_curve", "a CostCurve", curve, "cost_curve(release).")
+    check("draw_curve", {"curve": curve}, {"curve": instance(CostCurve, "cost_curve(release).")})
     save(_figure(curve, new_figure), path)
 
 

@@ -22,7 +22,7 @@ def shown_figure(width: float, height: float) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ReleaseError("matplotlib is not installed.\nHint: install spinney with the extra 'plot'.") from None
+        raise ReleaseError("matplotlib is not installed.", "install spinney with the extra 'plot'.") from None
     return pyplot.figure(figsize=(width, height), layout="constrained", dpi=DPI)
 
 
@@ -38,4 +38,4 @@ def plot(release: Promise, columns: tuple[int, ...] | None = None) -> Any:
         return axes_of(figure_of(release, columns=columns, new=shown_figure))
     if isinstance(release, SiteRelease) and columns is None:
         return axes_of(map_figure(release, new=shown_figure))
-    raise ReleaseError("This release has no such picture.\nHint: release.plot() draws centers, and sites with coordinates.")
+    raise ReleaseError("This release has no such picture.", "release.plot() draws centers, and sites with coordinates.")

@@ -38,9 +38,9 @@ def check_summary(release: Release) -> None:
     if len(release.summary_points):
         return
     if {release.algorithm, release.parameters.get("base")} & WITHOUT_SUMMARY:
-        raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
+        raise ReleaseError("The release has no summary.", "fit with algorithm='tree'.")
     more = "more users" if release.trust.is_local else "more rows"
-    raise ReleaseError(f"The summary is empty: nothing stands out of the noise.\nHint: {more}, or a larger epsilon.")
+    raise ReleaseError("The summary is empty: nothing stands out of the noise.", f"{more}, or a larger epsilon.")
 
 
 def separation(release: Release, n_clusters: int | None = None, random_state: int = 0) -> Separation:
@@ -110,5 +110,5 @@ def wasserstein_distance(first: Any, second: Any) -> float:
         for name, one in (("first", first), ("second", second))
     ]
     if sets[0].shape != sets[1].shape:
-        raise DataError("Both sets must have as many centers and columns.\nHint: compare releases of one number of clusters.")
+        raise DataError("Both sets must have as many centers and columns.", "compare releases of one number of clusters.")
     return wasserstein(*sets)

@@ -70,9 +70,9 @@ def _numbers(cells: list[Any]) -> NDArray[np.float64]:
 def no_numbers(column: str, kind: str) -> ParameterError:
     """Return the error for a column whose declared type holds no numbers; its name and its type are public."""
     return ParameterError(
-        f"The columns of X must hold numbers. Column {column!r} is of type {kind!r} instead.\n"
-        "Hint: leave it out: bounds={'age': (0, 110), 'income': (0, 200_000)} names the columns to use. A date becomes a number "
-        "as days since a public date."
+        f"The columns of X must hold numbers. Column {column!r} is of type {kind!r} instead.",
+        "leave it out: bounds={'age': (0, 110), 'income': (0, 200_000)} names the columns to use. A date becomes a number "
+        "as days since a public date.",
     )
 
 
@@ -86,7 +86,7 @@ def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: s
     for name in (*(columns or ()), *(() if groups is None else (groups,))):
         if known.count(name) != 1:
             what = "no column" if name not in known else "more than one column"
-            raise ParameterError(f"X has {what} {name!r}.\nHint: {hint}")
+            raise ParameterError(f"X has {what} {name!r}.", hint)
     if columns is None:
         return [place for place, name in enumerate(known) if groups is None or name != groups]
     return [known.index(name) for name in columns]
@@ -99,16 +99,16 @@ def _refuse_type(dtype: np.dtype[Any]) -> None:
     """
     if dtype.kind in "Mm":
         raise ParameterError(
-            "The columns of X must hold numbers. Got dates, times or durations instead.\n"
-            "Hint: turn them into numbers, such as days since a public date."
+            "The columns of X must hold numbers. Got dates, times or durations instead.",
+            "turn them into numbers, such as days since a public date.",
         )
     if dtype.kind == "c":
         raise ValueError("Complex data not supported.")
     if dtype.kind not in "fiubO":
         what = "texts" if dtype.kind in "UST" else "other things"
         raise ParameterError(
-            f"The columns of X must hold numbers. Got an array of {what} instead.\n"
-            "Hint: pass the columns of numbers alone, as an array of numbers."
+            f"The columns of X must hold numbers. Got an array of {what} instead.",
+            "pass the columns of numbers alone, as an array of numbers.",
         )
 
 
@@ -166,8 +166,8 @@ def check_groups(groups: Any, length: int) -> None:
     """Raise unless groups, if there are any, name one group per row."""
     if groups is not None and not is_list_of_names(groups, length):
         raise ParameterError(
-            "The 'groups' argument of fit must name one group per row.\n"
-            "Hint: pass a column of the same table, for example groups=table['person']."
+            "The 'groups' argument of fit must name one group per row.",
+            "pass a column of the same table, for example groups=table['person'].",
         )
 
 
@@ -264,7 +264,7 @@ def _one_column(column: Any) -> Any:
         shape: tuple[int, ...] = getattr(column, "shape", ())
     if len(shape) != 2 or shape[1] != 1:
         raise ParameterError(
-            "The rows of demand must be one index each.\nHint: pass one column, such as table['site'], of indices of points."
+            "The rows of demand must be one index each.", "pass one column, such as table['site'], of indices of points."
         )
     return column
 

@@ -62,7 +62,7 @@ def _check_columns(path: Path, known: list[str], wanted: list[str | None], heade
         if name is not None and name not in known:
             listed = ", ".join(map(repr, known)) or "none"
             hint = "its first line must name its columns." if header_is_secret else f"it has {listed}."
-            raise DataError(f"{path} has no column {name!r}.\nHint: {hint}")
+            raise DataError(f"{path} has no column {name!r}.", hint)
 
 
 def _canonical(name: pl.Expr) -> pl.Expr:
@@ -96,7 +96,7 @@ def _read_parquet(path: Path, names: list[str], numbers: list[str], groups: str 
 
 
 def _no_names(path: Path, column: str) -> DataError:
-    return DataError(f"{path}: column {column!r} does not hold names.\nHint: name a column of texts or whole numbers.")
+    return DataError(f"{path}: column {column!r} does not hold names.", "name a column of texts or whole numbers.")
 
 
 def _name_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
@@ -116,5 +116,5 @@ def _number_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
     if is_text(dtype):
         return as_numbers(pl.col(name).cast(pl.String))
     if not (dtype.is_numeric() or dtype == pl.Null):
-        raise DataError(f"{path}: column {name!r} does not hold numbers.\nHint: write it as numbers.")
+        raise DataError(f"{path}: column {name!r} does not hold numbers.", "write it as numbers.")
     return pl.col(name).cast(pl.Float64, strict=False)

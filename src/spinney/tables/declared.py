@@ -65,7 +65,7 @@ def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:
     dated = (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Null)
     if names is None or (column.kind == "date" and dtype not in dated):
         raise DataError(
-            f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.\n"
-            "Hint: its declared type is another one; give it bounds of its own kind, or leave it out."
+            f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.",
+            "its declared type is another one; give it bounds of its own kind, or leave it out.",
         )
     return code_cell(names, column).alias(name)

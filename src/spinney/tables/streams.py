@@ -71,16 +71,16 @@ def chosen_batches(batches: Batches, columns: tuple[str, ...], schema: Schema | 
     """Return the columns of these names, which are public, in this order; they have been opened as numbers."""
     if schema is not None and any(column.kind != "number" for column in schema.columns):
         raise ParameterError(
-            "A table on disk was opened as numbers, before its categories, truth values or dates were known.\n"
-            "Hint: give fit the path itself; a large table stays on disk anyway."
+            "A table on disk was opened as numbers, before its categories, truth values or dates were known.",
+            "give fit the path itself; a large table stays on disk anyway.",
         )
     if batches.columns == columns:
         return batches
     if batches.columns is None:
-        raise ParameterError("Bounds name columns, and X has no names of columns.\nHint: give bounds=(lower, upper) instead.")
+        raise ParameterError("Bounds name columns, and X has no names of columns.", "give bounds=(lower, upper) instead.")
     missing = [name for name in columns if name not in batches.columns]
     if missing:
-        raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.\nHint: leave it out, or open it too.")
+        raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.", "leave it out, or open it too.")
     return _Chosen(batches, columns)
 
 

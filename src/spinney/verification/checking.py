@@ -32,12 +32,10 @@ def _version_of(record: dict[str, Any], path: str | Path) -> int:
     name, _, version = str(record.get("format")).rpartition("/")
     known = [str(one) for one in SCHEMAS]
     if name.removeprefix("spinney-") not in KINDS or not name.startswith("spinney-") or version not in known:
-        raise ReleaseError(
-            f"{path} is not a release of a known format.\nHint: name a file that 'spinney fit' or 'spinney sites' wrote."
-        )
+        raise ReleaseError(f"{path} is not a release of a known format.", "name a file that a fit wrote.")
     wrong = misfit(record, int(version))
     if wrong is not None:
-        raise ReleaseError(f"{path} is no whole release: {wrong}.\nHint: write it again with to_json.")
+        raise ReleaseError(f"{path} is no whole release: {wrong}.", "restore it from a copy.")
     return int(version)
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import Box, BudgetError, FiniteMetric, PrivateKMeans
-from spinney.algorithms.problem import Algorithm, Result, let_ask
+from spinney.algorithms.problem import Algorithm, Result
+from spinney.algorithms.registry import Adapted
 from spinney.algorithms.stable import Stable
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
@@ -283,5 +284,5 @@ def test_static_and_odd_runs_are_told_apart_by_their_arguments():
             seen.append(type(purse))
 
     for algorithm in (Static(), Keyed()):
-        let_ask(algorithm, plain("a", "b"), None, None)
+        Adapted(algorithm).run(plain("a", "b"), None, None)
     assert seen == [(Curator, ["a", "b"]), Purse]

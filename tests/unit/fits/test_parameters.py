@@ -218,7 +218,7 @@ def test_facts_hold_the_parameters_and_become_a_problem(objective, power):
 )
 def test_what_is_not_an_algorithm_is_refused(algorithm):
     with pytest.raises(
-        ParameterError, match=r"must be one of 'auto', .*, or an algorithm for tables\. Got .+ instead\.\nHint: leave it out"
+        ParameterError, match=r"must be one of 'auto', .*, or another algorithm for tables\. Got .+ instead\.\nHint: leave it out"
     ):
         make(PrivateKMeans, algorithm=algorithm).plan(2)
 
