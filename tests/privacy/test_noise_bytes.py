@@ -174,7 +174,7 @@ def test_no_noise_comes_twice(name):
     for drawn in record(model, data, groups=groups).draws:
         if drawn.draw.distribution not in ("gumbel", "radial", "responses"):
             noise = np.ravel(drawn.answer - drawn.exact)
-            enough = int(np.ceil(60 / np.log2(2 + drawn.draw.scale)))  # so many numbers are never alike by chance
+            enough = int(np.ceil(60 / np.log2(2 + drawn.draw.scale)))  # this many numbers are never alike by chance
             if noise.size >= enough:
                 assert seen.isdisjoint({tuple(noise[:enough])})
                 seen.add(tuple(noise[:enough]))

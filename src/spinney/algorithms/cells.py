@@ -57,7 +57,7 @@ COARSE = Fraction(25, 100)
 N_COARSE = 24
 #: m over sqrt(n / std), std the noise of a fine cell's count. On roads at epsilon 0.25, 3.6 gave 1.19 and 4.8 gave 1.24.
 FINE = 4.0
-#: There are at most so many fine cells that m times the number of points stays below this.
+#: The number of fine cells times the number of points stays below this.
 MOST_ENTRIES = 2**26
 #: A coarse cell is cut unless it has rows with less than this probability ...
 CUT = 0.2

@@ -96,7 +96,7 @@ class DescriptionProblem(Problem):
         return np.array([i for i, column in enumerate(self.columns) if is_measured(column)], dtype=np.int64)
 
     def expected(self, noise: Callable[[str], Any], n_guess: int) -> list[str]:
-        """Return what to expect of about so many rows, in an average cluster: `noise` gives that of a part of the plan."""
+        """Return what to expect of about `n_guess` rows, in an average cluster: `noise` gives the noise of a part of the plan."""
         each = max(n_guess, 1) / self.k
         text = f"If there are about {n_guess} rows, of an average cluster: number of rows +- {noise('rows').std:.3g}"
         lines = [f"{text}; shares +- {100 * noise('bins').std / each:.2g}% of its rows."]

@@ -38,7 +38,7 @@ __all__ = ["KVariates"]
 SHARES = {"rows": 2, "splits": 30, "draws": 65, "sizes": 3}
 #: More draws than this share answers.
 MOST_DRAWS = 64
-#: A cell counts if its mean is so many standard deviations of its noise.
+#: A cell counts if its mean is at least this many standard deviations of its noise.
 STDS = 2.0
 
 

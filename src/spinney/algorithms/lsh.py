@@ -39,9 +39,9 @@ __all__ = ["LSH"]
 
 #: Hundredths of epsilon for the middle, for all levels together and for the sizes; the sums get the rest.
 MIDDLE_SHARE, LEVELS_SHARE, SIZES_SHARE = 4, 13, 3
-#: A cell is cut if its count is so many times the length of the noise of a leaf's sum, in radii, and above the noise of counts.
+#: A cell is cut if its count is this many times the length of the noise of a leaf's sum, in radii, and above the noise of counts.
 SPLIT, SPLIT_STDS = 1.0, 2.0
-#: More levels than this make more cells than any table fills; and the largest cells are cut until there are so many.
+#: More levels than this make more cells than any table fills; and the largest cells are cut until this number is reached.
 MOST_LEVELS, MOST_CELLS = 64, 2**16
 
 

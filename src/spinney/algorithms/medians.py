@@ -50,17 +50,17 @@ MEDIAN_STEP: Constraint = one_of(MEDIAN_STEPS, "'weiszfeld', the default, is the
 #: Gradients that one charge pays for, as hundredths of it: of the descent, of the warm start, and of the descent after that. More
 #: of them find a median of many rows no better, and that of few rows worse.
 DESCENT, WARM, LOCAL = (34, 33, 33), (20,), (40, 40)
-#: The first step is so many radii long, if all rows lie in one direction. One in the small ball of a warm start, which has half
+#: Length of the first step in radii, if all rows lie in one direction. One in the small ball of a warm start, which has half
 #: the radius, is as long again.
 LENGTH, LOCAL_LENGTH = 2.0, 4.0
-#: Steps get shorter by the root of one and so many times the squared length of their noise ...
+#: Steps get shorter by the root of one and this many times the squared length of their noise ...
 CAUTION = 8.0
 #: ... so that of the noise of their sum only this part is left to be shrunk.
 NOISE_LEFT = 0.25
 
 
 def check_median_step(median_step: str, problem: PointProblem, owner: str, columns: int = 1) -> None:
-    """Raise unless there is a step toward medians to choose, from so many columns on."""
+    """Raise unless there is a step toward medians to choose; `columns` is the least number of columns."""
     if median_step == MEDIAN_STEPS[0]:
         return
     if problem.power != 1:

@@ -40,7 +40,7 @@ __all__ = ["BallProblem", "BallResult", "OneClusterSearch"]
 SHARES = {"spread": 8, "center": 12, "ball 1": 6, "ball 2": 6, "ball 3": 6}
 #: Radii are tried from the domain's diameter down, by factors of 2^(1/4).
 EDGES, FINE = 44, 4
-#: Balls of the summary are searched from at most so many of its points.
+#: Most points of the summary that balls are searched from.
 STARTS = 64
 
 

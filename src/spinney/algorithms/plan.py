@@ -22,9 +22,9 @@ from spinney.spaces.columns import Column
 
 __all__ = ["Plan"]
 
-#: From so many columns on, pure noise is much larger than Gaussian noise.
+#: From this number of columns on, pure noise is much larger than Gaussian noise.
 MANY_COLUMNS = 30
-#: Margins are told of so many columns.
+#: Most columns whose margins are printed.
 SHOWN_COLUMNS = 8
 
 
@@ -78,7 +78,7 @@ class Plan:
         return kind.noise(replace(paying[-1], amount=amount), self.problem.unit)
 
     def forecast(self, n_guess: int) -> Forecast | None:
-        """Return what the algorithm knows of its last step if there are so many rows; else the last sum is that."""
+        """Return what the algorithm knows of its last step with `n_guess` rows; by default the last sum is that step."""
         found = self.algorithm.forecast(self.problem, self.preview, n_guess)
         sums = [charge.name for charge in self.charges if isinstance(self.parts[charge.name].kind, Summing)]
         return found if found is not None or not sums else Forecast((sums[-1],), self.problem.k)
@@ -146,7 +146,7 @@ class Plan:
         return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in self.rows]
 
     def _expected(self, n_guess: int) -> list[str]:
-        """Return what to expect of about so many rows."""
+        """Return what to expect of about `n_guess` rows."""
         problem = self.problem
         lines = problem.expected(lambda name: self.noise(next(c for c in self.charges if c.name == name)), n_guess)
         if lines is not None:
@@ -166,7 +166,7 @@ class Plan:
         return lines + self._few(n_guess)
 
     def _few(self, n_guess: int) -> list[str]:
-        """Return a line if so many rows are few."""
+        """Return a line if `n_guess` rows are few."""
         problem = self.problem
         few = problem.few_rows * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
         if n_guess * float(problem.budget.epsilon) >= few * problem.k:
@@ -205,7 +205,7 @@ class Plan:
         if guarantee is not None:
             lines.append(guarantee)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
-            lines.append("Every column adds noise to the centers: with so many, a delta such as 1e-6 lowers it much.")
+            lines.append("Every column adds noise to the centers; with this many columns, a delta such as 1e-6 lowers it much.")
         return lines
 
     def __str__(self) -> str:

@@ -46,9 +46,9 @@ __all__ = ["PointCoverage"]
 
 #: Hundredths of epsilon.
 SHARES = {"rows": 2, "splits": 30, "cover": 30, "weights": 35, "sizes": 3}
-#: Of more leaves than this, so many are drawn.
+#: Of more leaves than this, this many are drawn.
 MOST_CANDIDATES = 2048
-#: The smallest balls cost one in so many of the largest.
+#: The largest balls cost this many times as much as the smallest.
 SCALES = 2048
 
 Solver = Callable[[FloatArray, FloatArray, int, int, np.random.Generator], FloatArray]

@@ -91,7 +91,7 @@ class Problem(ABC):
         """How much is asked for, in words."""
 
     def expected(self, noise: Callable[[str], Any], n_guess: int) -> list[str] | None:
-        """Return what to expect of about so many rows, from the noise of each part by its name; None: as for centers."""
+        """Return what to expect of about `n_guess` rows, from the noise of each part by its name; None: as for centers."""
         return None
 
     @abstractmethod
@@ -298,7 +298,7 @@ class Algorithm(ABC):
         return False
 
     def forecast(self, problem: Any, preview: Preview, n_guess: int) -> Forecast | None:
-        """Return what is known of the last step if there are so many rows; None if nothing is known but the plan."""
+        """Return what is known of the last step with `n_guess` rows; None if nothing is known but the plan."""
         return None
 
     def guarantee(self, problem: Any) -> str | None:

@@ -79,7 +79,7 @@ def cut_margins(splits: Splits, points: FloatArray) -> FloatArray:
 
 
 def badly_cut(splits: Splits, centers: FloatArray, slack: float, most: int) -> NDArray[np.int64]:
-    """Return the places of the centers that are badly cut, at most so many: those nearest to a cut.
+    """Return the places of the centers that are badly cut, up to this many, those nearest to a cut.
 
     A cut is uniform in the middle third of a side, so it comes within a share t of the side to a given point with a probability
     of at most 6 t. With t = slack / (12 H) a center is badly cut with a probability of at most slack / 2.
@@ -97,7 +97,7 @@ def ask_repaired(
     grow: Callable[[], Splits],
     ask: Callable[[Purse, Splits, str], Placed],
 ) -> Placed:
-    """Ask for a mean and for so many trees, each without the rows of centers that it cuts badly, and return k centers.
+    """Ask for a mean and for several trees, each without the rows of centers that it cuts badly, and return k centers.
 
     Parameters
     ----------

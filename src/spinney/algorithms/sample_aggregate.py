@@ -50,7 +50,7 @@ SHARES = {"columns": 2, "splits": 35, "leaves": 40, "step": 20, "sizes": 3}
 BLOCK_STDS, LEAST_BLOCKS, MOST_DEFAULT = 36, 64, 2**14
 #: A cell is split if it holds more than this share of what a cluster has: one point of each block.
 FINE_CELL = 1 / 8
-#: The tree starts with about so many cells a cluster.
+#: Number of cells per cluster that the tree starts with, about.
 START_CELLS = 2
 
 

@@ -24,7 +24,7 @@ __all__ = ["Amount", "Protected", "bends_bound", "cover_bound", "of_samples", "r
 Amount = Fraction | float
 #: What floats may be off by, where they are taken.
 ROUNDING = Fraction(1, 10**12)
-#: The least epsilon of a cover is looked for in so many halvings.
+#: Number of halvings in the search for the least epsilon of a cover.
 HALVINGS = 24
 
 
@@ -110,7 +110,7 @@ def _is_enough(epsilon: Fraction, step: Fraction, protected: Protected, delta: F
 
 @lru_cache(maxsize=4096)
 def cover_bound(scale: float, steps: int, protected: Protected, amount: Amount, delta: Fraction) -> Amount:
-    """Return the least epsilon found that so many steps of this scale lose, at `delta`; about `amount`, if that is enough."""
+    """Return the least epsilon found that the steps of this scale lose at `delta`; about `amount`, if that is enough."""
     step = 1 / Fraction(scale)
     alone = step * protected.rows * (steps + protected.replaces)
     if delta == 0 or amount == math.inf:

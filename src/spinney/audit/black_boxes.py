@@ -134,7 +134,7 @@ def black_box(
     confidence : float
         Of all pairs together.
     many : callable, optional
-        ``many(table, runs)`` returns the numbers of so many runs at once, one row each: for functions that are fast in bulk.
+        ``many(table, runs)`` returns the numbers of `runs` runs at once, one row each: for functions that are fast in bulk.
     noise_seed : int, optional
         Makes the noise of an estimator of ours repeatable: for tests.
     factor : float, or dict

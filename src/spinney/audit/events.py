@@ -155,7 +155,7 @@ class Event:
 
 
 def _roughly(hits: Any, runs: int, other_hits: Any, other_runs: int, delta: float, width: float) -> Floats:
-    """Return about what `ratio_bound` would, in a hundredth of its time: Wilson's interval of so many deviations."""
+    """Return about what `ratio_bound` would, in a hundredth of its time: Wilson's interval."""
 
     def end(count: Any, n: int, sign: float) -> Floats:
         share, square = count / n, width**2 / n

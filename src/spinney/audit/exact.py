@@ -168,7 +168,7 @@ def question_law(
     curators : sequence of callables
         One per data set: returns a curator over it, with a ledger that takes every charge, for a source of noise.
     reach : float
-        Additive noise is cut off at so many of its scales.
+        Additive noise is cut off at this many of its scales.
     """
     answers: list[Any] = []
     rows: list[FloatArray] = []
@@ -198,7 +198,7 @@ class Explorer:
     pairs : list of pairs of places
         Which data sets are neighbors.
     reach : float
-        Noise is cut off at so many of its scales.
+        Noise is cut off at this many of its scales.
     forgets : set of str
         The names of charges after which an algorithm depends on earlier answers through its next question alone.
     last : str
@@ -291,7 +291,7 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
     most_rows : int
         The largest data set.
     reach : float
-        Additive noise is cut off at so many of its scales. With Laplace noise the loss is constant beyond all exact counts, so a
+        Additive noise is cut off at this many scales. With Laplace noise the loss is constant beyond all exact counts, so a
         small reach shows the worst one; with Gaussian noise what is cut off counts as lost, so take 3 or more.
     random_state : int
         Seeds public randomness.

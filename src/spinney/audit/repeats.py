@@ -24,7 +24,7 @@ __all__ = ["repeated_noise"]
 
 #: For each law, and for each fit: a repetition is told if chance would bring one about more rarely than this.
 CHANCE = 1e-12
-#: So many slots of a draw are compared with all others and, in standard scales, of so many draws of a fit.
+#: Slots of a draw that are compared with all others and, in standard scales, draws of a fit.
 MOST_SLOTS, FIRST_SLOTS, MOST_DRAWS = 2048, 32, 48
 
 #: Distribution, scale, and columns of a slot.

@@ -36,7 +36,7 @@ PRECISION, LARGEST = 1e-6, 64.0
 
 
 def guess_chance(canaries: int, guesses: int, right: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return a bound of the chance that so many guesses are right if what ran is (epsilon, delta)-private.
+    """Return a bound of the chance that at least `right` guesses are right if what ran is (epsilon, delta)-private.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def one_run_bound(canaries: int, guesses: int, right: int, delta: float = 0.0, c
     canaries : int
         Each was in or out by its own fair coin.
     guesses : int
-        For so many of them a guess was made, from the outcome alone; the others were passed over.
+        Number of canaries for which a guess was made, from the outcome alone; the others were passed over.
     right : int
-        So many guesses were right.
+        Number of right guesses.
     delta : float
         The promised delta.
     confidence : float

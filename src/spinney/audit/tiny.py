@@ -49,7 +49,7 @@ class OpenLedger:
 
 
 def data_sets(n_points: int, most: int) -> list[Rows]:
-    """Return all data sets of at most so many rows."""
+    """Return all data sets of up to this many rows."""
     return [rows for n in range(most + 1) for rows in itertools.combinations_with_replacement(range(n_points), n)]
 
 

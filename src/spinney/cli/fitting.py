@@ -40,7 +40,7 @@ BOUNDS = (
 )
 #: What cells are read as, by the kind of their column.
 KINDS = {"number": "numbers", "date": "dates", "boolean": "truth values", "category": "categories"}
-#: So many columns are listed by their names.
+#: Most columns that are listed by their names.
 SHOWN_COLUMNS = 20
 
 

@@ -97,5 +97,5 @@ def promise_options(what: str, algorithms: str, k: click.ParamType[Any] = click.
         ),
         click.option("--algorithm", default="auto", show_default=True, help=f"{algorithms}."),
         click.option("--adjacency", default="add-remove", show_default=True, help="add-remove, or replace: what neighbors do."),
-        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups of at most so many counted rows."),
+        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups; the most rows of one that count."),
     )

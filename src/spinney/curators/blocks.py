@@ -30,9 +30,9 @@ from spinney.spaces.grid import Door, as_floats
 
 __all__ = ["Entries", "Gathering", "entries_of", "only_disjoint", "sample_centers"]
 
-#: All blocks together have at most so many rows, and rows times centers times columns, if that leaves each some rows a center.
+#: Most rows of all blocks together, and most rows times centers times columns, if each block keeps some rows a center.
 MOST_ROWS, MOST_WORK, LEAST_ROWS = 2**20, 2**28, 8
-#: So many copies of rows are put into blocks at a time, and so many samples drawn.
+#: Copies of rows that are put into blocks at a time, and samples that are drawn at a time.
 SLICE = 2**22
 #: A step toward medians treats distances below this share of the domain's half diagonal as equal.
 FLOOR = 1e-4

@@ -22,7 +22,7 @@ __all__ = ["count_cluster_bins", "count_cluster_rows", "sum_columns"]
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]
 
-#: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1, which has so many bits.
+#: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1 with this many bits.
 _BITS = GRID_BITS - 1
 _SAID = 3 << (GRID_BITS - 2)
 #: Steps of the grid to a step of a sum.

@@ -26,7 +26,7 @@ __all__ = ["CLIPPED", "FINITE", "PLACES", "RAW", "STEPS", "Entered", "Near", "en
 RAW, CLIPPED, STEPS, PLACES = 0, 1, 2, 3
 _LAST = 2.0**GRID_BITS - 1.0
 _LARGEST = float(np.finfo(np.float64).max)
-#: Up to so many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
+#: Up to this many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
 _FEW = 8
 _NONE, _NO_MASK, _ALL = as_floats(np.empty((0, 0))), np.empty(0, np.uint8), np.empty((0, BLOCK), np.bool_)
 #: The mask of rows that have been looked at: all of them count, and all their values are finite.

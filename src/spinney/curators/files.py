@@ -38,7 +38,7 @@ from spinney.tables.streams import Batches, EncodedBatches
 
 __all__ = ["FileBackend", "FileRows"]
 
-#: So many batches add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
+#: Batches that add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
 EXACT = 2**10
 #: Threads that count; one that reads keeps few of them busy, and each has its own counters when cells are counted ahead.
 MOST_WORKERS = 4

@@ -24,7 +24,7 @@ from spinney.spaces.grid import Door, as_floats
 
 __all__ = ["FAN_IN", "BlockTask", "Joiner", "Placer", "read_centers"]
 
-#: So many messages are joined at a time: each holds rows.
+#: Messages that are joined at a time: each holds rows.
 FAN_IN = 8
 NO_MASK = np.empty(0, np.uint8)
 

@@ -78,7 +78,7 @@ class KeptBatches(Batches):
             self._room = -1
 
     def is_finite(self, start: int, count: int) -> bool:
-        """Whether it is known of so many rows, those of a batch, that all their values are finite."""
+        """Whether all values of the rows of a batch are known to be finite."""
         return count <= self._finite.get(start, -1)
 
     def read_groups(self) -> Any:

@@ -39,9 +39,9 @@ from spinney.spaces.grid import Door, as_floats
 
 __all__ = ["SparkBackend", "muted_loggers"]
 
-#: Messages of so many tasks go straight to the driver; of more, so many at a time are added up on the cluster first.
+#: Most tasks whose messages go straight to the driver; of more tasks, this many at a time are added up on the cluster first.
 FEW_TASKS, FAN_IN = 4, 64
-#: Sums are split into words of so many bits: 2**31 messages add up in 64 bits before words are carried.
+#: Sums are split into words of this many bits: 2**31 messages add up in 64 bits before words are carried.
 HALF = 32
 #: A message starts with its kind: all numbers, or the numbers that are not zero and their places.
 DENSE, SPARSE = b"d", b"s"

@@ -12,7 +12,7 @@ from spinney.exceptions import ParameterError
 
 __all__ = ["check_workers"]
 
-#: At most so many tasks look, on as many workers as they happen to reach.
+#: Most tasks that look, on as many workers as they happen to reach.
 MOST_TASKS = 64
 #: Contexts whose workers were seen to have it.
 _CHECKED: WeakSet[Any] = WeakSet()

@@ -23,7 +23,7 @@ class PrivateKMeans(PrivateClusterer):
         At most 10,000. ``"auto"`` finds on the private summary, free of charge, how many clusters have valleys between them; with
         the algorithm ``tree``, or ``stable`` over it.
     max_clusters : int, optional
-        For ``"auto"`` alone: the most there may be, from 1 to 200, 20 by default. Public; the plan is made for so many.
+        For ``"auto"`` alone: the most there may be, from 1 to 200, 20 by default. Public; the plan is made for this number.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0
@@ -49,7 +49,7 @@ class PrivateKMeans(PrivateClusterer):
         it needs ``adjacency="replace"``, its algorithms are ``refined`` (the default) and ``stable``, and its release says
         that it was simulated. `spinney.local` asks real devices (``docs/local.md``).
     max_rows_per_group : int, optional
-        Needed with ``fit(X, groups=...)``: at most so many rows of a group count.
+        Needed with ``fit(X, groups=...)``: the most rows of a group that count.
     random_state : int, optional
         Seeds public randomness (restarts), never privacy noise.
     scale : None, "bounds", float or dict, default None

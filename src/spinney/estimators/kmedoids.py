@@ -60,7 +60,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
     max_rows_per_group : int, optional
-        Needed with ``fit(demand, groups=...)``: at most so many rows of a group count.
+        Needed with ``fit(demand, groups=...)``: the most rows of a group that count.
     random_state : int, optional
         Seeds public randomness (cells, trees, restarts), never privacy noise.
     noise_seed : int, optional

@@ -47,7 +47,7 @@ class PublicTransformer(Discreet, TransformerMixin, BaseEstimator):
         return tags
 
     def _schema(self, n_features: int | None = None) -> Schema:
-        """Return the public schema; of bounds without names, for so many columns."""
+        """Return the public schema; of bounds without names, for `n_features` columns."""
         owner = type(self).__name__
         found = schema_of(self.bounds, self.scale, owner)
         if found is not None:

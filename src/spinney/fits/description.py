@@ -25,7 +25,7 @@ __all__ = ["BINS", "DescriptionFacts", "check_description"]
 BINS, MOST_BINS = 16, 1_000
 #: More columns share a budget that is enough for few of them.
 MOST_COLUMNS = 200
-#: So many known columns are listed where another one was typed.
+#: Most known columns that are listed where another one was typed.
 MOST_LISTED = 20
 COLUMNS = (
     "columns=['income', 'region'], bounds={'income': (0, 200_000), 'region': ['north', 'south']}: public facts of each column."

@@ -224,7 +224,7 @@ class PointFacts:
         return uneven(self.space) if self.typed["scale"] is None else None
 
     def schema_of(self, n_features: int) -> Schema | None:
-        """Return the public schema of so many columns, if there is more to say than bounds."""
+        """Return the public schema of `n_features` columns, if there is more to say than bounds."""
         if self.schema is not None or self.typed["scale"] in (None, 1) or self.columns is not None:
             return self.schema
         return nameless_schema(self.space.domain(n_features), self.typed["scale"], self.owner)

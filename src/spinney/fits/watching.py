@@ -13,7 +13,7 @@ __all__ = ["watched"]
 
 
 def watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
-    """Return what shows a bar of so many questions, if this is a notebook; nothing is imported to find out.
+    """Return what shows a bar of questions, if this is a notebook; nothing is imported to find out.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ class Tally:
 
 
 def _converted(pure: Fraction, rho: Fraction, all_gaussian: bool, delta: Fraction) -> Amount:
-    """Return the epsilon of so many charges in all, as a plan adds them up."""
+    """Return the epsilon of the charges together, as a plan adds them up."""
     question = "counts" if all_gaussian else ""  # any question with Gaussian noise
     return total_epsilon([Charge("", "", Measure.PURE, pure), Charge("", question, Measure.ZCDP, rho)], delta)
 

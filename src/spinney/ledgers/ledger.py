@@ -63,7 +63,7 @@ class Ledger:
     adjacency : {"add-remove", "replace"}, optional
         The first for a new ledger, if it is left out.
     max_rows_per_group : int, optional
-        For a new ledger: protect groups, of which at most so many rows count in any release. Left out: rows.
+        For a new ledger: protect groups; the most rows of one that count in any release. Left out: rows.
 
     Examples
     --------

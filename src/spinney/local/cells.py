@@ -77,7 +77,7 @@ class CellTree:
         return self.shape.count("0")
 
     def refined(self, levels: IntArray) -> tuple[CellTree, IntArray]:
-        """Return the cells after halving each, and its halves, so many times, and which cell each of them came from."""
+        """Return the cells after repeated halving, and which cell each of them came from."""
         marks, origins = [], []
         waiting = deque([(0, self.nodes[0].low, self.nodes[0].width, -1)])  # -1: as its cell says
         while waiting:

@@ -287,7 +287,7 @@ class _Entropy:
         self._draw, self._bytes, self._at = draw, b"", 0
 
     def take(self, count: int) -> bytes:
-        """Return so many bytes."""
+        """Return this many bytes."""
         if self._at + count > len(self._bytes):
             self._bytes, self._at = self._bytes[self._at :] + self._draw(max(count, 512)), 0
         self._at += count

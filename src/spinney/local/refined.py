@@ -38,8 +38,8 @@ from spinney.spaces.box import FloatArray
 
 __all__ = ["Refined"]
 
-#: More centers than asked for are told about if a cluster of average size stands out of the noise by so many standard deviations.
-#: Of those, one is merged with others if its users stand out by so many.
+#: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
+#: One of them is merged with others if its users exceed the noise by this many.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
 #: What the parameters may be.
 _POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
@@ -68,7 +68,7 @@ class Refined(Protocol):
     most_cells : int
         Of the finer grids.
     split : float
-        A cell is halved as long as its parts would pass so many standard deviations of the noise.
+        A cell is halved as long as its parts would pass this many standard deviations of the noise.
     deepest : int
         Halvings of a cell in one round, at most.
     bins : int
@@ -76,7 +76,7 @@ class Refined(Protocol):
     reach : float
         Of narrow offsets, in standard deviations of a cluster's columns.
     spare : float
-        So many times as many centers as asked for are told about by wide offsets, and then merged: of two clusters that the
+        Centers that wide offsets describe, per center asked for; they are merged afterwards: of two clusters that the
         cells take for one, both are found.
     """
 

@@ -44,9 +44,9 @@ SHARES = {
 }  # fmt: skip
 #: Steps of the descent for k-median.
 STEPS = 5
-#: There is one finer grid only, so the first is so many halvings finer than where there are several.
+#: With one finer grid only, the first is this many halvings finer than with several.
 MORE = 3
-#: A part of a halved cell passes so many times the noise; a cell is halved so often at most, into so many cells in all.
+#: A part of a halved cell passes this many times the noise; most halvings of a cell; most cells in all.
 SPLIT, DEEPEST, MOST_CELLS = 2.0, 4, 1024
 
 

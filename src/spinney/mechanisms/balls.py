@@ -24,9 +24,9 @@ __all__ = ["add_balls", "ball_quantile", "ball_std"]
 FIRST_BITS = 128
 #: With b bits, numbers nearer than 2**-(b / NEAR) to where a logarithm has its pole, or two cases meet, are not trusted.
 NEAR = 8
-#: A coordinate is known to within so many times its number of columns, its scale, and 2**-(b / 2): proofs/balls.md, step 3.
+#: A coordinate is known to within this many times its number of columns, its scale, and 2**-(b / 2): proofs/balls.md, step 3.
 UNITS = 16
-#: Numbers are drawn so many at a time.
+#: How many numbers are drawn at a time.
 _AT_ONCE = 16
 #: What 64 bits hold.
 _MOST = 2**63 - 1
@@ -60,7 +60,7 @@ def add_balls(values: IntArray, scale: float, randbits: Callable[[int], int]) ->
     values : array of shape (cells, columns)
     scale : float
     randbits : callable
-        Draws a whole number of so many bits, all equally likely.
+        Draws a whole number of the given number of bits, all equally likely.
     """
     noisy = np.empty(values.shape, dtype=np.int64)
     for cell, exact in enumerate(values.tolist()):
@@ -116,12 +116,12 @@ def _length(uniforms: _Uniforms, columns: int, near: int) -> Decimal | None:
 
 
 def _digits(bits: int) -> int:
-    """Return how many digits decimals have beside numbers of so many bits."""
+    """Return how many digits decimals need beside numbers of this many bits."""
     return bits // 6 + 12
 
 
 def _context(digits: int) -> Context:
-    """Return a context of its own for decimals of so many digits: callers may have set theirs."""
+    """Return a new context for decimals of this many digits: callers may have set theirs."""
     return Context(digits, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])
 
 

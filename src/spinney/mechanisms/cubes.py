@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 __all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std", "wide_geometric"]
 
 IntArray = NDArray[np.int64]
-#: Up to so many radii a sum is added up; beyond it is an integral, up to one part in a million.
+#: Up to this many radii a sum is added up; beyond it is an integral, up to one part in a million.
 _SUMMED = 100_000
 #: What 64 bits hold.
 _MOST = 2**63 - 1
@@ -31,7 +31,7 @@ def add_cubes(values: IntArray, geometric: Callable[[int], list[int]], below: Ca
     ----------
     values : array of shape (cells, columns)
     geometric : callable
-        Draws so many whole numbers r >= 0, each with probability in proportion to exp(-r / scale).
+        Draws as many whole numbers r >= 0 as its argument says, each with probability in proportion to exp(-r / scale).
     below : callable
         Draws a whole number from 0 to below its argument, all equally likely.
     """
@@ -53,7 +53,7 @@ def wide_geometric(
     scale : float
     count : int
     geometric : callable
-        Draws so many such numbers of a scale of at most 2**41, as 64 bits hold.
+        Draws `count` such numbers, of a scale of at most 2**41, as 64 bits hold.
     below : callable
         As for `add_cubes`.
     """

@@ -27,7 +27,7 @@ BITS = 62
 LEAST, MOST, TURNS = 2.0**-10, 2.0**50, 1024
 #: The exponent of a Gaussian proposal is off by at most so much, times one more than itself, up to `FAR`.
 ERROR, FAR = 2.0**-48, 2.0**40
-#: Words are drawn for so many values at a time; most values take fewer than these.
+#: Values that words are drawn for at a time; most values take fewer than these.
 _AT_ONCE, _PER_VALUE = 4096, 32
 #: What 64 bits hold.
 _MOST = 2**63 - 1
@@ -47,7 +47,7 @@ def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Call
         Of Laplace noise, P(z) is in proportion to exp(-|z| / scale); of Gaussian noise, to exp(-z^2 / (2 scale^2)).
     gaussian : bool
     random_bytes : callable
-        Draws so many bytes, all equally likely.
+        Draws as many bytes as its argument says, all equally likely.
     """
     if type(scale) is not float or not 0 < scale < math.inf:  # kernels would be compiled for other numbers, and overflow
         raise ValueError("Noise needs a scale above 0, and a finite one, that is a float.")

@@ -47,7 +47,7 @@ class NoiseSource(Protocol):
         """Return the index of the largest score plus Gumbel noise of this scale."""
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, of which it is so many users' own."""
+        """Return how many users set each slot, from how many have it as their own."""
 
     def key(self) -> bytes:
         """Return 16 secret bytes."""
@@ -102,7 +102,7 @@ class SecureSource:
         return int(_noisy_max(scale)(np.ascontiguousarray(scores)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, of which it is so many users' own."""
+        """Return how many users set each slot, from how many have it as their own."""
         return responses(values, rule, secrets.token_bytes)
 
     def key(self) -> bytes:
@@ -155,7 +155,7 @@ class SeededSource:
         return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.size)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, of which it is so many users' own."""
+        """Return how many users set each slot, from how many have it as their own."""
         return responses(values, rule, self._rng.bytes)
 
     def key(self) -> bytes:

@@ -30,7 +30,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that keeps the results of a function of numbers for so many of its last arguments.
+    """Return a decorator that keeps the results of a function of numbers for its last arguments.
 
     A cache finds its entries by equality, and anyone can make a number that equals another one and computes something else. So
     what is given numbers of other types is computed, and not kept.

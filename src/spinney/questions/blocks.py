@@ -32,7 +32,7 @@ __all__ = ["MOST_BLOCKS", "MOST_POINTS", "SAMPLINGS", "Blocking", "Blocks", "Tup
 
 #: How rows come into blocks: each into one, or each block a sample of its own, with replacement.
 SAMPLINGS = ("disjoint", "replacement")
-#: At most so many blocks, and so many centers of all of them: they fit into memory.
+#: Most blocks, and most centers of all of them: they fit into memory.
 MOST_BLOCKS, MOST_POINTS = 2**16, 2**24
 #: What covers the rounding of a root and of an inverse hyperbolic sine, and draws that are even up to n / 2^64.
 ROUNDED = Fraction(10**9 - 1, 10**9)

@@ -18,7 +18,7 @@ from spinney.spaces.described import ABSENT
 
 __all__ = ["MOST_BINS", "ClusterBins", "Clusters"]
 
-#: A column has at most so many bins, besides that of rows that do not say it.
+#: Most bins of a column, besides the bin of rows without a value.
 MOST_BINS = 2**16
 
 

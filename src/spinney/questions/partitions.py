@@ -33,7 +33,7 @@ __all__ = [
 
 #: A tree starts with all cells of a level: at most this one, so that they fit into memory.
 MOST_START = 24
-#: A partition of points has at most so many cells, or as many as points.
+#: Most cells of a partition of points, unless there are more points.
 MOST_CELLS = 2**MOST_START
 
 

@@ -39,7 +39,7 @@ class TotalAnswer:
 
 @dataclass(frozen=True)
 class Totaling(Kind):
-    """Sums of so many columns: a row moves each by at most one half width, in one cluster."""
+    """Sums of columns: a row moves each by at most one half width, in one cluster."""
 
     question = "totals"
 
@@ -118,7 +118,7 @@ class Totals(Question):
         return Totaling(int(self.columns.size))
 
     def check(self, ground: Ground) -> None:
-        """Columns must be there, and each be summed once: the price is that of so many."""
+        """Columns must be there, and each be summed once: the price is the price of this number of columns."""
         require(type(self.clusters) is Clusters, "totals are those of clusters")
         behind = self.clusters.behind(ground)
         columns = self.columns

@@ -80,7 +80,7 @@ class Release(ClusterRelease):
         if self.trust.is_local:
             return "These sizes may all be noise. Did too few users answer for this epsilon?"
         return (
-            "These sizes may all be noise. Are there too few rows for so many clusters at this epsilon, was a column of words "
+            "These sizes may all be noise. Are there too few rows for this k and epsilon, was a column of words "
             "clustered, or is the table empty?"
         )
 

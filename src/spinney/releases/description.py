@@ -18,7 +18,7 @@ from spinney.spaces.schema import Schema
 
 __all__ = ["NAMED", "DescriptionRelease"]
 
-#: So many columns are named that distinguish a cluster most.
+#: Most columns that are named as distinguishing a cluster.
 NAMED = 3
 #: A column of which a larger part of the rows says nothing is pointed out.
 SILENT = 0.9

@@ -48,7 +48,7 @@ class SiteRelease(ClusterRelease):
     """
 
     faint = (
-        "These sizes may all be noise. Is there too little demand for so many sites at this epsilon, or are the points not named "
+        "These sizes may all be noise. Is there too little demand for this k and epsilon, or are the points not named "
         "as in the public files?"
     )
 

@@ -29,7 +29,7 @@ UNTOLD = "-"
 
 
 def described_columns(release: DescriptionRelease) -> list[int]:
-    """Return the columns that are shown: in the order of the release, or so many as fit, those that distinguish clusters most."""
+    """Return the columns that are shown: in the order of the release, or as many as fit, those that distinguish clusters most."""
     count = len(release.names)
     if count <= SHOWN_COLUMNS:
         return list(range(count))

@@ -55,7 +55,7 @@ def separation_html(separation: Separation) -> str:
     """Return whether k fits, with the notions of stability."""
     cells = tuple((Value(name), Value(f"{value:.4g}")) for name, value in separation.notions.items())
     section = Section("Notions of stability", (Sheet("Notions", ("notion", "value"), cells),))
-    return to_fragment(Document("Do so many clusters fit", separation.hint, (), (section,)))
+    return to_fragment(Document("Does this number of clusters fit", separation.hint, (), (section,)))
 
 
 def plan_html(plan: Plan) -> str:

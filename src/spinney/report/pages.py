@@ -78,7 +78,7 @@ def made_lines(release: Promise) -> list[str]:
 
 
 def shortened(lines: list[str], what: str, whole: bool = False) -> list[str]:
-    """Return a heading and at most so many lines as fit on a page, and how many are left out; if it is to be whole, all."""
+    """Return a heading and at most as many lines as fit on a page, and how many are left out; if it is to be whole, all."""
     left = len(lines) - 1 - SHOWN_LINES
     return lines if left <= 0 or whole else [*lines[: SHOWN_LINES + 1], f"... and {left} more {what}"]
 

@@ -34,7 +34,7 @@ def _is_place(value: Any, n_features: int) -> bool:
 
 
 def _table(name: str, values: Any, least: int, length: int | None = None) -> NDArray[np.float64] | None:
-    """Return a table of numbers with at least so many columns, if there is one; an error does not quote it."""
+    """Return a table of numbers with at least `least` columns, if there is one; an error does not quote it."""
     if values is None:
         return None
     table: NDArray[Any] = np.empty(0)
@@ -96,7 +96,7 @@ def figure_of(
 
 
 def informative_columns(release: Release, count: int = SHOWN_COLUMNS) -> tuple[int, ...]:
-    """Return up to so many columns along which the centers differ most, by their sizes and the width of the domain, in order.
+    """Return up to `count` columns along which the centers differ most, by their sizes and the width of the domain, in order.
 
     Numbers and dates come before indicators, which have but two places.
     """

@@ -34,7 +34,7 @@ __all__ = [
 BLOCK = 256
 #: Numbers left free between the columns of a block: columns a power of two apart would compete for the same lines of the cache.
 GAP = 8
-#: A slab has at most so many points, and so many numbers if that leaves it a block: it fits the second-level cache.
+#: Most points of a slab, and most numbers if that leaves it a block: it fits the second-level cache.
 SLAB_POINTS, SLAB_NUMBERS = 2**13, 2**16
 #: Columns are added up four at a time, and the rest two at a time; blocks are padded with a zero column if need be.
 UNROLL = 2

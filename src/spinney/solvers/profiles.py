@@ -17,7 +17,7 @@ __all__ = ["NORMAL", "Quantiles", "distances", "quantiles"]
 
 #: How many standard deviations hold 95% of a normal law.
 NORMAL = 1.959964
-#: A bin of all clusters together has rows if it holds so many standard deviations of its noise.
+#: A bin of all clusters together has rows if it holds this many standard deviations of its noise.
 POOLED_STDS = 3.0
 #: How far shares of a cluster may be from those of all rows, in parts of these: from hardly to a bin that is the cluster's alone.
 APART = tuple(2.0**power for power in range(-7, 3))

@@ -19,9 +19,9 @@ from spinney.spaces.box import FloatArray
 
 __all__ = ["Separation", "separate"]
 
-#: k fits if its last center lowers the logarithm of the cost so many times as much as one more would ...
+#: k fits if its last center lowers the logarithm of the cost this many times as much as one more would ...
 FITS = 3.0
-#: ... and more may fit if one more lowers it so many times as much as it would in points spread evenly.
+#: ... and more may fit if one more lowers it this many times as much as it would in points spread evenly.
 MORE = 2.0
 #: Centers are moved by this part of the least distance between two of them ...
 MOVED = 0.1

@@ -20,7 +20,7 @@ from spinney.spaces.box import FloatArray
 
 __all__ = ["Clustered", "next_distances", "wasserstein"]
 
-#: Tables of points against centers are cut into blocks of about so many numbers.
+#: Numbers in a block of a table of points against centers, about.
 MOST_NUMBERS = 2**22
 #: Clusterings that are tried for how much they differ.
 TRIED = 16

@@ -39,15 +39,15 @@ PLACES, INNER = np.linspace(0.0, 1.0, 21), slice(4, 17)
 BELL = 0.12
 #: A valley holds at most this share of the rows that the lower of its sides does; of points spread evenly it holds all.
 SHALLOW = 0.75
-#: A cluster stands out if it weighs so many standard deviations for each factor of e in the number of cells, and so many more for
+#: A cluster stands out if it weighs this many standard deviations for each factor of e in the number of cells, and more for
 #: the root of the number of its own.
 ALONE, TOGETHER = 1.0, 2.0
-#: The bend is told from so many next centers, within these bounds, each doubling as much as so many standard deviations.
+#: The bend is found from this many next centers, within these bounds, each doubling as much as this many standard deviations.
 NEXT, BENDS, DOUBLED = 3, (-2.0, 3.0), 1.5
-#: Evidence is enough if it is this share of the most there is, or so many standard deviations; less than LEAST is none.
+#: Evidence is enough if it is this share of the most there is, or this many standard deviations; less than LEAST is none.
 SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
 #: One standard deviation comes by chance in one of twelve fits: a valley is the deepest of its places, and every k is looked at.
-#: So beside a number that stands out far more, evidence has to be this share of its, or so many standard deviations.
+#: So beside a number that stands out far more, evidence has to be this share of its, or this many standard deviations.
 BESIDE, SURE = 1 / 10, 2.5
 
 

@@ -28,7 +28,7 @@ class Column:
     lower, upper : float
         Bounds, of dates in days since the epoch.
     unit : float
-        So much of a number, or so many days, count as one.
+        How much of a number, or how many days, count as one.
     weight : float
         How far true is from false, or a category from another one.
     categories : tuple of str
@@ -74,7 +74,7 @@ class Column:
         return tuple(f"{self.name}={one}" for one in self.categories) if self.kind == "category" else (self.name,)
 
     def day(self, number: float) -> str:
-        """Return so many days since the epoch as a date, or as they are if there is no such date."""
+        """Return a number of days since the epoch as a date, or as it is if there is no such date."""
         try:
             return ((self.epoch or EPOCH) + timedelta(days=round(number))).isoformat()
         except (OverflowError, ValueError):

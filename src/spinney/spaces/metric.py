@@ -41,7 +41,7 @@ Measure = Literal["euclidean", "manhattan"]
 
 #: Diameters are rounded up by this share, far more than the error of a sum.
 MARGIN = 1e-9
-#: A diameter takes searches from so many points: as many as search about SEARCHED_POINTS together, between these limits.
+#: Searches for a diameter start from as many points as search about SEARCHED_POINTS together, between these limits.
 LEAST_SEARCHES, MOST_SEARCHES, SEARCHED_POINTS = 8, 128, 2**20
 
 

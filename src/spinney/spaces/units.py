@@ -18,7 +18,7 @@ from spinney.spaces.schema import Schema
 
 __all__ = ["nameless_schema", "schema_of", "uneven"]
 
-#: Widths that differ more than so many times are rarely meant.
+#: Widths that differ by more than this factor are rarely meant.
 UNEVEN = 20.0
 
 

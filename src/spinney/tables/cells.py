@@ -152,7 +152,7 @@ def _read_masked(array: Any) -> NDArray[Any]:
 
 
 def is_list_of_names(names: Any, length: int) -> bool:
-    """Whether this is a plain sequence with so many entries, whatever the entries are, and not an array of dates."""
+    """Whether this is a plain sequence with `length` entries, whatever the entries are, and not an array of dates."""
     is_plain = hasattr(names, "__len__") and not isinstance(names, str | bytes | dict) and not hasattr(names, "columns")
     return (
         is_plain

@@ -21,7 +21,7 @@ __all__ = ["declared_cell", "name_cell"]
 HOLDS = {"category": "names", "boolean": "truth values", "date": "dates"}
 #: Steps of a day, by the unit of a type of times.
 DAY_STEPS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-#: polars writes days up to so many from the epoch.
+#: polars writes days up to this many from the epoch.
 MOST_DAYS = 90_000_000
 
 

@@ -67,7 +67,7 @@ class NestedCells:
         return cls(labels, seeds[kept])
 
     def cut(self, space: FiniteMetric, n_cells: ArrayLike, rng: np.random.Generator) -> NestedCells:
-        """Cut each cell into about so many; fine cells of one cell follow one another.
+        """Cut each cell into about this many; fine cells of one cell follow one another.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class NestedCells:
         return np.bincount(self.labels[self.labels >= 0], minlength=len(self))
 
     def sample(self, most: int, rng: np.random.Generator) -> IntArray:
-        """Draw up to so many points of each cell, one cell after the other."""
+        """Draw up to this many points of each cell, one cell after the other."""
         order = rng.permutation(np.flatnonzero(self.labels >= 0))
         order = order[np.argsort(self.labels[order], kind="stable")]
         sizes = self.sizes

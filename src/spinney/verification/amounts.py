@@ -26,7 +26,7 @@ RIPPLES = range(3, 17)
 #: What a search in floats may be off by, and the least delta for which decimals of this many digits are tried.
 NEAR, LEAST_DELTA = Decimal(10) ** -9, 1e-30
 PI = Decimal("3.1415926535897932384626433832795028841971693993751058")
-#: A tail beyond so many standard deviations is summed by a fraction, a nearer one by a series.
+#: A tail beyond this many standard deviations is summed by a fraction, a nearer one by a series.
 FAR = 3
 #: Texts of numbers are not longer: exact fractions of floats have some 650 digits at most.
 LONGEST = 2000

@@ -24,7 +24,7 @@ def _levels(facts: dict[str, Any], most: int) -> int | None:
 
 
 def _followed(facts: dict[str, Any], levels: int, columns: int) -> int | None:
-    """Return how many levels rows are followed down, if a tree of so many columns does not end before."""
+    """Return how many levels rows are followed down, unless a tree of this number of columns ends before."""
     return levels if facts["columns"] >= columns else None
 
 

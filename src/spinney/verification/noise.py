@@ -163,7 +163,7 @@ def _persons(asked: _AskedNoise) -> str:
 
 
 def _price(asked: _AskedNoise, moved: int) -> Fraction:
-    """Return the price of one row, after a check that a unit of so many rows pays the charge with it."""
+    """Return the price of one row, after a check that a unit of these rows pays the charge with it."""
     price = asked.number("price")
     _require(price * (moved if asked.is_pure else moved**2) == asked.amount, "the price of its rows is not that of its charge")
     return price

@@ -77,7 +77,7 @@ def test_a_release_records_the_parameters_of_its_algorithm_and_gives_them_back(m
     assert again.fit(ROWS if make is fit else DEMAND).release_.parameters == parameters
 
 
-#: So many digits that no noisy number has them by chance.
+#: More digits than any noisy number has by chance.
 CANARY = 421742174217
 
 

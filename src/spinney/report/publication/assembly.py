@@ -67,9 +67,7 @@ def curve_section(curve: CostCurve, private: bool) -> Section:
     source = "the private summary, free of charge" if private else "the summary"
     told = f"Estimated from {source}. Look for the bend, and read the shape, not the values: they carry the summary's noise."
     if curve.chosen is not None:
-        why = (
-            "rows thin out between so many clusters, and one more would gain little" if curve.chosen > 1 else "no more stand out"
-        )
+        why = "rows thin out between the clusters, and one more would gain little" if curve.chosen > 1 else "no more stand out"
         told += f" {curve.chosen:,} was chosen: {why}."
     return Section("How many clusters", (Paragraph(told), curve_drawing(curve)))
 

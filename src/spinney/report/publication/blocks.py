@@ -128,13 +128,13 @@ class Document:
 
 
 def clean(text: object, letters: int | None = None) -> str:
-    """Return a text of one line without characters that are not seen, shortened to so many letters."""
+    """Return a text of one line without characters that are not seen, shortened to this many letters."""
     line = " ".join(UNSEEN.sub("\ufffd", re.sub(r"[\t\n\r]+", " ", str(text))).split())
     return line if letters is None or len(line) <= letters else line[: letters - 1].rstrip() + "…"
 
 
 def shorts(values: Sequence[float], digits: int = 4) -> list[str]:
-    """Return the numbers of a column with as many decimals each, so many digits for the largest."""
+    """Return the numbers of a column with as many decimals each, and this many digits for the largest."""
     largest = max((abs(float(value)) for value in values), default=0.0)
     if not 1e-3 <= largest < 1e9:
         return [short(value, digits) for value in values]

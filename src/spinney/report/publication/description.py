@@ -55,7 +55,7 @@ def _column(release: DescriptionRelease, place: int) -> Sheet:
     """Return what clusters are like in one column."""
     name = clean(release.names[place], LETTERS) or "(no name)"
     if is_measured(release.facts[place]):
-        shown = [i for i, level in enumerate(release.quantile_levels) if 0.2 < level < 0.8]  # so many fit on paper
+        shown = [i for i, level in enumerate(release.quantile_levels) if 0.2 < level < 0.8]  # these fit on paper
         texts, names = quantile_texts(release, place), level_names(release)
         each = zip(mean_texts(release, place), *(texts[i] for i in shown), strict=True)
         rows = [(Value(str(i)), *map(Value, cells)) for i, cells in enumerate(each)]

@@ -23,7 +23,7 @@ def promises(release: Promise) -> bool:
 
 
 def _rounded(value: float, digits: int, way: str) -> str:
-    """Return a positive number in so many digits, rounded up or down."""
+    """Return a positive number in this many digits, rounded up or down."""
     number = Decimal(value)
     step = Decimal(1).scaleb(number.adjusted() - digits + 1)
     text = f"{number.quantize(min(step, Decimal(1)), rounding=way):,f}"
@@ -48,7 +48,7 @@ def percent_words(guess: float, epsilon: float) -> str:
 
 
 def chance_words(delta: float) -> str:
-    """Return a small chance as one in so many, rounded up."""
+    """Return a small chance as "one in N", rounded up."""
     if delta >= 1:
         return "1 in 1"
     if delta < 1e-15:

@@ -24,7 +24,7 @@ PANEL, MARGINS = (320, 290), (24, 10, 8, 24)
 PAPER = 420
 #: Cells to each side that points of a summary are put together in; bars of a single column.
 CELLS, BARS = 40, 40
-#: The radius of the heaviest point, and of a center's mark; beyond so many marks they have no numbers.
+#: The radius of the heaviest point, and of a center's mark; beyond this many marks they have no numbers.
 HEAVIEST, MARK, NUMBERED = 9.0, 8.0, 40
 #: Columns that are drawn, each against each other one.
 DRAWN = 3

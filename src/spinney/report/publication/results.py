@@ -40,7 +40,7 @@ def column_names(release: Release) -> list[str]:
 
 
 def shown_columns(release: Release, count: int = SHOWN_COLUMNS) -> list[int]:
-    """Return so many columns along which the centers differ most, numbers and dates before shares, in the order of the table."""
+    """Return the columns along which the centers differ most, numbers and dates before shares, in the order of the table."""
     d = release.centers.shape[1]
     if d <= count:
         return list(range(d))
