@@ -105,7 +105,7 @@ class KernelCache:
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function at its first call, and keep the machine code; options are those of numba's ``njit``."""
+    """Compile a function at its first call, and keep the machine code; options as for numba's ``njit``."""
     if function is None:
         return lambda late: compiled(late, **options)
     kernel = njit(nogil=True, **options)(function)

@@ -1,4 +1,4 @@
-"""The default for sites: noisy counts of public cells, told apart from noise, and local search on what is left.
+"""The default for sites: noisy counts of public cells, separated from noise, and local search on the result.
 
 Letters: k sites, n rows, m cells, s the scale of a question's noise.
 
@@ -7,7 +7,7 @@ Letters: k sites, n rows, m cells, s the scale of a question's noise.
 3. Coarse cells that may have rows are cut into fine cells, also with public randomness: m in all, in proportion to sqrt(n / s),
    more of them where there are more rows or more points.
 4. ``fine``      noisy counts of the fine cells, and again of the coarse cells that were not cut.
-5. Free: what both counts and those around them tell about the demand of each point (`spinney.algorithms.fields`), for demand
+5. Free: the posterior demand of each point given both counts and those around them (`spinney.algorithms.fields`), for demand
    seldom ends where a cell does; plain local search finds k sites for it.
 6. ``sizes``     noisy sizes of the chosen sites' cells.
 
@@ -19,7 +19,7 @@ expectation; leaving cells out keeps sites away from noise. Where few cells are 
 so demand all over the map is not lost. In large spaces and with many cells there is no field: a cell weighs its expected count,
 and its points share it alike or by the full cells around them.
 
-If epsilon is infinite, fine cells are single points, and the outcome is that of plain local search on the rows.
+If epsilon is infinite, fine cells are single points, and the outcome equals plain local search on the rows.
 
 Proof: ``proofs/cells.md``.
 """

@@ -45,13 +45,13 @@ __all__ = ["LEVELS", "DescriptionProblem", "DescriptionResult", "Histograms"]
 
 #: Shares of epsilon, in hundredths; the histograms have the rest, and what is not asked goes to them.
 SHARES = {"rows": 10, "persons": 10, "totals": 20}
-#: Quantiles that are told.
+#: Quantiles that are released.
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescriptionProblem(Problem):
-    """The clusters of a release, described by columns of a table; `domain` is that of rows with these columns behind."""
+    """The clusters of a release, described by columns of a table; `domain` is the domain of rows with these columns behind."""
 
     of: str
     centers: FloatArray
@@ -257,7 +257,7 @@ class _Answers:
         return Quantiles(places, lower, upper)
 
     def scores(self) -> FloatArray:
-        """Return how far each column's histogram in a cluster is from that of all rows."""
+        """Return how far each column's histogram in a cluster is from the histogram of all rows."""
         rows = self.private_rows.astype(np.float64)
         scores = np.full((self.problem.k, len(self.problem.columns)), np.nan)
         seen = rows > max(self.rows_noise.quantile(COVER), 0.5)

@@ -159,7 +159,7 @@ class HST(Algorithm):
         return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
     def guarantee(self, problem: PointProblem) -> str:
-        """Return in a line what is proved about the cost; the theorems are those of the paper, as ``proofs/hst.md`` has them."""
+        """Return in a line what is proved about the cost; the theorems are in ``proofs/hst.md``."""
         is_projected = self.dimensions(problem) is not None
         if problem.power == 2 and not self.repairs:
             return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."

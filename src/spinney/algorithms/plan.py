@@ -96,7 +96,7 @@ class Plan:
     def expected_center_error(self, n_guess: int) -> float:
         """Standard deviation of the noise in a coordinate of an average cluster's center, in clipping radii.
 
-        Where no step is taken, that of the largest budget's counts: one cell at such a distance moves the center so far.
+        Where no step is taken, the noise of the counts with the largest budget: one cell at that distance moves the center so.
         """
         step, counts = self._step_noise(n_guess), [c for c in self.charges if c.question == "counts"]
         std = self.noise(max(counts, key=lambda charge: charge.amount)).std if step is None else step.vector_std

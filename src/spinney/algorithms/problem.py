@@ -56,7 +56,7 @@ class Problem(ABC):
     budget: Budget
     unit: Unit
 
-    #: Which algorithms serve: those of the same word.
+    #: Which algorithms serve: those with the same word.
     solves: ClassVar[str]
     #: Rows per center, times epsilon, below which centers are poor.
     few_rows: ClassVar[int]
@@ -112,7 +112,7 @@ class Problem(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class PointProblem(Problem):
-    """Centers anywhere in a public domain, for rows of numbers; `names` are those of its columns, if bounds name them.
+    """Centers anywhere in a public domain, for rows of numbers; `names` are the names of its columns, if bounds name them.
 
     The domain is in scaled numbers if there is a schema, and so are the rows; the release is in the user's own numbers.
     If `is_counted`, as many centers are wanted as there are clusters, and k is the most there may be.
@@ -249,7 +249,7 @@ class Result:
     centers : array of shape (k, d), or of shape (k,)
         Points, or indices of a space's points.
     private_sizes : array of int
-        Noisy numbers of rows that each center serves; those of existing sites come behind.
+        Noisy numbers of rows that each center serves; numbers of existing sites come last.
     size_noise : Noise
     summary_points : array of shape (m, d), or of shape (m,)
         As the centers.
@@ -259,7 +259,7 @@ class Result:
     supported : int, optional
         How many centers rest on a private step.
     margins : array of shape (k, d), optional
-        How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step tells.
+        How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step was taken.
     counted : Count, optional
         How many clusters there are, if that was asked.
     """

@@ -48,7 +48,7 @@ HOMES = {
 
 
 #: What an algorithm of someone else's may lack.
-OPTIONAL = ("backends", "plan", "counts", "forecast", "guarantee", "typical_radius")
+OPTIONAL = ("solves", "backends", "plan", "counts", "forecast", "guarantee", "typical_radius")
 
 
 @dataclass(frozen=True)

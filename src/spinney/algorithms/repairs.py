@@ -3,7 +3,7 @@
 Letters: k clusters, L the present centers, T a tree of H levels, R repairs, a the slack.
 
 Squared distances are not kept by one random tree: a row may lie beside a cut that parts it from its center high up in the tree.
-So the tree is told what is known already.
+So the tree starts from what is known already.
 
 1. ``mean``     L: the noisy mean of all rows.
 2. ``tree i``   a new public tree T. A center of L is badly cut if T cuts very near to it, for the size of the cell that is cut:
@@ -102,7 +102,7 @@ def ask_repaired(
     Parameters
     ----------
     purse, problem
-        As for an algorithm; the problem is that of the purse's columns.
+        As for an algorithm; the problem has the purse's columns.
     repairs, slack
         As for `HST`.
     grow : callable

@@ -5,7 +5,7 @@ distance from center i to the next center.
 
 1. ``columns``  noisy histograms of the rows' columns order the tree's splits.
 2. ``splits``   rows come into T blocks by secret draws, plain clustering finds k centers in each, and PrivTree decides which
-   cells of those k T points need to be smaller. A row replaces the k points of its block, so noise is k times that of rows.
+   cells of those k T points need to be smaller. A row replaces the k points of its block, so noise is k times the noise of rows.
 3. ``leaves``   noisy counts of the points in the leaves: a private summary of the blocks' centers, clustered into k for free.
 4. ``step``     each center goes toward the noisy mean (median) of its rows, offsets clipped to D_i / 3: noise as for any row.
 5. ``sizes``    noisy sizes of the released clusters.

@@ -1,4 +1,4 @@
-"""Learned events: what tells two neighbors' runs apart, learned on a quarter of the runs, chosen on another.
+"""Learned events: what distinguishes two neighbors' runs, learned on a quarter of the runs, chosen on another.
 
 Scores are single columns, a logistic regression, and likelihood ratios of binned columns, added up and weighed; an event is a
 score above, or not above, a threshold. What is learned from some runs is measured on others, so nothing here needs to be sound.

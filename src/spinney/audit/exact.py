@@ -1,4 +1,4 @@
-"""Exact: the law of everything that a fit is told, for all small data sets in a tiny space at once.
+"""Exact: the law of all answers of a fit, for all small data sets in a tiny space at once.
 
 An algorithm runs with made-up draws until it asks for one that has none. The law of that draw is computed for every data set, by
 real curators over it, every outcome is tried, and the algorithm runs again. Additive noise is cut off: what is cut off has an
@@ -282,7 +282,7 @@ class Explorer:
 
 
 def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: int = 0, forgets: Collection[str] = ()) -> Finding:
-    """Enumerate all that a fit over a tiny space is told, for all data sets of few rows; return the worst privacy loss.
+    """Enumerate all answers of a fit over a tiny space, for all data sets of few rows; return the worst privacy loss.
 
     Parameters
     ----------

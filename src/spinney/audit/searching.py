@@ -189,7 +189,7 @@ def _pairs_of(cell: Any, n_features: int | None, unit: Unit, grouped: bool, most
 def neighbors(
     lower: ArrayLike, upper: ArrayLike, unit: Unit | None = None, *, grouped: bool = False, most: int = 30
 ) -> SearchStrategy[Pair]:
-    """Return a strategy of neighboring tables of numbers; parameters are those of `table_pairs`.
+    """Return a strategy of neighboring tables of numbers; parameters as for `table_pairs`.
 
     Cells lie anywhere in the bounds, on them, or are no numbers. Tables of more than a few rows repeat them, and their sizes are
     on a log scale up to `most`.
@@ -204,7 +204,7 @@ def neighbors(
 
 
 def demand_neighbors(n_points: int, unit: Unit | None = None, *, grouped: bool = False, most: int = 30) -> SearchStrategy[Pair]:
-    """Return a strategy of neighboring demand; parameters are those of `demand_pairs`. Some rows name no point."""
+    """Return a strategy of neighboring demand; parameters as for `demand_pairs`. Some rows name no point."""
     _hypothesis()
     from hypothesis import strategies as st
 

@@ -59,7 +59,7 @@ class NoiselessSource:
         return self._winners.pop(0) if self._winners else 0
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Remember, and let every user tell the truth."""
+        """Remember, and let every user answer truthfully."""
         self.draws.append(("responses", 1.0, np.array(values)))
         return np.array(values)
 

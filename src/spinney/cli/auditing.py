@@ -54,7 +54,7 @@ def audit(context: click.Context, /, out: Path | None, into: Path | None, **opti
     If no option names what to audit, other promises are replayed too, so that every question is asked; the page tells which
     were not.
 
-    With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap are those of the release, and a line with the
+    With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap come from the release, and a line with the
     bounds goes into its field audit. Sign it after that, not before.
     """
     with one_line_errors():

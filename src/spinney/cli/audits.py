@@ -167,7 +167,7 @@ def audited(
     is_named: bool = True,
     **promise: Any,
 ) -> Findings:
-    """Return what the chosen methods found; options are those of the command.
+    """Return what the chosen methods found; options as for the command.
 
     If nothing is named, promises that together ask every question are replayed besides.
     """

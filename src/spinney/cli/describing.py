@@ -102,7 +102,7 @@ def _write(
     check_out(out, force)
     opened = None if ledger is None else Ledger(ledger)
     with written_whole(out) as part:
-        table_files(table)  # one that is not there is told first
+        table_files(table)  # a missing one is reported first
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)

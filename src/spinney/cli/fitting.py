@@ -105,7 +105,7 @@ def _all_columns(columns: tuple[str, ...]) -> str:
 
 
 def declared(schema: Schema | None, names: Sequence[str] = ()) -> str:
-    """Return which columns are read as what, by the public schema alone: not all types of a file tell whether they fit."""
+    """Return which columns are read as what, by the public schema alone: not all types of a file show whether they fit."""
     stated = () if schema is None else schema.columns
     kinds = dict.fromkeys(names, "number") | {str(column.name): column.kind for column in stated}
     told = []
@@ -139,7 +139,7 @@ def fit_table(
     facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
     if facts.uneven is not None:
         click.echo(in_options(facts.uneven), err=True)
-    table_files(table)  # one that is not there is told first
+    table_files(table)  # a missing one is reported first
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups, facts.schema, facts.is_local)

@@ -79,7 +79,7 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
     if by_column is not None:
         if "bounds" in given or given.setdefault("n_features", len(by_column)) != len(by_column):
             raise ParameterError(
-                "Bounds are given twice, or for other columns.", "--bounds-file FILE alone: it tells the columns too."
+                "Bounds are given twice, or for other columns.", "--bounds-file FILE alone: it names the columns too."
             )
         given["bounds"] = by_column
     missing = [name for name in ("n_clusters", "epsilon", "bounds", "n_features") if name not in given]

@@ -24,7 +24,7 @@ __all__ = ["asked_curve", "show_clusters", "show_description", "show_sites"]
 #: The last number of clusters of a curve, if nothing is said.
 MOST_SHOWN = 20
 #: What a picture of sites lacks without the public files.
-ALONE = "It has the sites alone, for a release holds no network: --graph with --coordinates, or --points, draws it."
+ALONE = "It has the sites alone, because a release holds no network: --graph with --coordinates, or --points, draws it."
 
 
 def _public_files(public: dict[str, Any]) -> PublicFiles | None:

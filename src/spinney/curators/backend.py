@@ -47,7 +47,7 @@ class Backend(Held, ABC):
         raise ValueError("only rows of numbers can be projected")
 
     def near(self, centers: FloatArray, kept: IntArray) -> Self:
-        """Return a backend over those of the rows whose nearest public center is one of the kept ones."""
+        """Return a backend over the rows whose nearest public center is one of the kept ones."""
         raise ValueError("only rows of numbers have nearest centers")
 
     def at(self, space: FiniteMetric) -> Backend:

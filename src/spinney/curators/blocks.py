@@ -144,7 +144,7 @@ class Gathering:
     tuples : Tuples
     domain : Domain
     together : bool
-        Whether equal rows stay in one block, for they are of one group.
+        Whether equal rows stay in one block, because they are of one group.
     """
 
     tuples: Tuples

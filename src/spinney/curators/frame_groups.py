@@ -25,14 +25,14 @@ __all__ = ["Capper", "Marker", "name_column", "pack_groups"]
 
 #: Spark types of columns that can name groups.
 NAMES = {"string", "char", "varchar", "byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary"}
-#: What makes the order of 64-bit words, read as signed numbers, that of the words themselves.
+#: Makes the order of 64-bit words, read as signed numbers, the order of the words themselves.
 SIGN = np.uint64(2**63)
 #: Columns of marked rows before their numbers.
 HEAD = ("name", "first", "second")
 
 
 def name_column(frame: Any, names: Sequence[str], groups: Any) -> Any:
-    """Return the column that names groups, whose place in the frame is that of its name; types are schema and so public."""
+    """Return the column that names groups, found by its name; types are schema and so public."""
     if not isinstance(groups, str) or list(names).count(groups) != 1:
         raise ParameterError(
             "The 'groups' argument of fit must be the name of one column of the Spark DataFrame.",

@@ -100,7 +100,7 @@ class Packer:
 def ignore_pandas_warning() -> None:
     """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here.
 
-    The filter stays: to put it back would change what other threads are told meanwhile.
+    The filter stays: to remove it would change what other threads see meanwhile.
     """
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
@@ -132,7 +132,7 @@ def _kept(blocks: Any, storage: Any) -> Iterator[Any]:
 
 
 def _computed(plan: Callable[[], Any], message: str) -> Any:
-    """Return an RDD, which computes what comes before a shuffle, or raise an error that tells nothing about rows."""
+    """Return an RDD, which computes what comes before a shuffle, or raise an error that reveals nothing about rows."""
     from spinney.curators.spark import muted_loggers
 
     rows = None

@@ -39,7 +39,7 @@ def _text(name: Any) -> str:
     """Return a name as text: equal names alike, different names differently, whatever their column and the other names are.
 
     Texts, bytes, numbers, UUIDs and tuples of these are names. Anything else counts as missing, and all missing names are alike:
-    to raise would tell about a row.
+    to raise would reveal something about a row.
     """
     try:
         return _canonical(name)

@@ -48,7 +48,7 @@ class LookAhead(NumberBackend):
         self._known: KnownCounts | None = None
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
-        """Return an aggregate. Each row lies in one bin of every column, so the columns tell the number of rows, too."""
+        """Return an aggregate. Each row lies in one bin of every column, so the columns give the number of rows, too."""
         if not isinstance(aggregate, Whole | ColumnBins):
             return super().exact(aggregate, levels_below)
         if self._columns is None:

@@ -104,7 +104,7 @@ class NumberBackend(Backend):
         return self._behind(*projected(self._door, self.ground, directions, domain))
 
     def near(self, centers: FloatArray, kept: IntArray) -> Self:
-        """Return a backend over those of the rows whose nearest public center is one of the kept ones."""
+        """Return a backend over the rows whose nearest public center is one of the kept ones."""
         return self._behind(self.ground, fenced(self._door, self.ground, centers, kept))
 
     def _behind(self, ground: Ground, door: Door) -> Self:
@@ -175,12 +175,12 @@ class NumberBackend(Backend):
         return self._over[1]
 
     def _centers(self, tuples: Tuples) -> FloatArray:
-        """Return the centers of blocks of rows; a backend that cannot tell rows apart by a secret has none."""
+        """Return the centers of blocks of rows; a backend that cannot distinguish rows by a secret has none."""
         raise TypeError("these rows make no blocks")
 
     def _one_each(self) -> Backend:
         """Return a backend over one row of each group, drawn by the secret that draws those that count."""
-        raise TypeError("these rows tell nothing of persons")
+        raise TypeError("these rows have no persons")
 
     @property
     def _one_row(self) -> Unit:
@@ -188,7 +188,7 @@ class NumberBackend(Backend):
         return Unit(Adjacency.REPLACE if self._door.nan_to_center else Adjacency.ADD_REMOVE, 1)
 
     def _drawn_secret(self) -> bytes:
-        """Return the secret that says which row is in which block: that of the groups, or drawn now and kept."""
+        """Return the secret that says which row is in which block: the secret of the groups, or one drawn now and kept."""
         if self._secret is None:
             if self._key is None:
                 raise TypeError("these rows make no blocks")

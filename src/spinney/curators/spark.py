@@ -309,7 +309,7 @@ def _numbered(index: int, cells: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
 
 
 def _collected(plan: Callable[[], Any]) -> list[Any]:
-    """Run the Spark job of an RDD and return its elements, or raise an error that tells nothing about rows."""
+    """Run the Spark job of an RDD and return its elements, or raise an error that reveals nothing about rows."""
     found: list[Any] | None = None
     try:
         with muted_loggers():

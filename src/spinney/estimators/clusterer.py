@@ -147,7 +147,7 @@ class PrivateClusterer(
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         on_disk = issubclass(type(X), Batches)  # asks nothing of X
         if on_disk and groups is not None:
@@ -300,7 +300,7 @@ class PrivateClusterer(
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that `transform` makes; `input_features`, if given, must be those of `fit`."""
+        """Return the names of the columns that `transform` makes; `input_features`, if given, must be the names of `fit`."""
         self._check_fitted()
         inherit()
         with suppress(ValueError):
@@ -317,7 +317,7 @@ class PrivateClusterer(
     ) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         self._refuse_elsewhere(X)  # before anything is spent
         return self.fit(X, groups=groups, ledger=ledger, **unknown).predict(X)
@@ -327,7 +327,7 @@ class PrivateClusterer(
     ) -> NDArray[np.float64]:
         """NOT PRIVATE: fit, and return the distances of the private rows to their holder. Nothing of them is stored.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         self._refuse_elsewhere(X)  # before anything is spent
         return self.fit(X, groups=groups, ledger=ledger, **unknown).transform(X)

@@ -35,7 +35,7 @@ OWNER = "describe"
 
 @dataclass(frozen=True, eq=False)
 class DescriptionModel:
-    """What `describe` runs, before there are rows: for plans and audits. Parameters are those of `describe`."""
+    """What `describe` runs, before there are rows: for plans and audits. Parameters as for `describe`."""
 
     release: Release
     columns: Sequence[str] | None = None
@@ -141,12 +141,12 @@ def describe(
     Parameters
     ----------
     release : Release, str or Path
-        Whose centers decide the cluster of a row, or its file. It must tell the names of its columns.
+        Whose centers decide the cluster of a row, or its file. It must name its columns.
     table : frame, Arrow table, lazy frame, path, table on disk, or Spark DataFrame
         Private: with the columns that were clustered, and those to describe. Rows that the fit would drop are dropped; cells to
         describe that are missing, or no lawful ones, are counted as missing.
     columns : sequence of str, optional
-        What to describe: by default all columns of `bounds` that were not clustered. Facts of a clustered column are those of the
+        What to describe: by default all columns of `bounds` that were not clustered. Facts of a clustered column come from the
         release.
     bounds : mapping, optional
         Public facts of these columns, as `PrivateKMeans` takes them: bounds of numbers, dates, categories, or bool.
@@ -158,7 +158,7 @@ def describe(
     adjacency : {"add-remove", "replace"}, optional
         As the release has it.
     groups, max_rows_per_group
-        As for `PrivateKMeans`; the cap is that of the release, if it has one.
+        As for `PrivateKMeans`; the cap is taken from the release, if it has one.
     noise_seed, ledger
         As for `PrivateKMeans`.
 

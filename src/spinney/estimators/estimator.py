@@ -63,7 +63,7 @@ class PrivateEstimator(Discreet):
         return fit.plan(n_guess)
 
     def _keep(self, release: Any) -> Self:
-        """Store a new release, and warn the caller of `fit` if it looks like that of no rows."""
+        """Store a new release, and warn the caller of `fit` if it looks like a release of no rows."""
         self._store(release)
         if release.looks_empty:
             warnings.warn(release.faint, FewRowsWarning, stacklevel=3)

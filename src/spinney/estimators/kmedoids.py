@@ -172,7 +172,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
     def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         fit = self._fit(groups is not None)  # before anything is asked of the rows
         places = place_column(demand, self._names)
@@ -236,6 +236,6 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
     ) -> NDArray[np.int64]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         return self.fit(demand, groups=groups, ledger=ledger, **unknown).predict(demand)

@@ -26,7 +26,7 @@ _Table: Any = type(OWNER, (PrivateKMeans,), {"__module__": __name__, "__doc__": 
 
 @dataclass(frozen=True, eq=False)
 class BallModel:
-    """What `one_cluster` runs, before there are rows: for audits. Parameters are those of `one_cluster`."""
+    """What `one_cluster` runs, before there are rows: for audits. Parameters as for `one_cluster`."""
 
     t: int
     epsilon: float | None = None

@@ -155,7 +155,7 @@ class SparkPrivateKMeans(_SparkClusterer):
 
     Privacy
     -------
-    Neighbors, statement and proof are those of `PrivateKMeans`: the model may be published. Its predictions of private rows are
+    Neighbors, statement and proof as for `PrivateKMeans`: the model may be published. Its predictions of private rows are
     private data. The driver and the executors are one trusted side; the noise is added on the driver.
 
     Parameters

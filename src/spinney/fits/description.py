@@ -61,7 +61,7 @@ def check_description(typed: Mapping[str, Any], owner: str, has_groups: bool) ->
     cap = typed["max_rows_per_group"] if typed["max_rows_per_group"] is not None or not has_groups else release.max_rows_per_group
     if release.max_rows_per_group is not None and not has_groups:
         hint = "groups='person' names the column of the table, as in the fit."
-        raise ParameterError.wrong("groups", owner, "given, for the release protects groups of rows", None, hint)
+        raise ParameterError.wrong("groups", owner, "given, because the release protects groups of rows", None, hint)
     if has_groups and cap is None:
         raise ParameterError(
             "The release protects single rows, and the rows are given with their groups.",
@@ -92,13 +92,13 @@ def check_description(typed: Mapping[str, Any], owner: str, has_groups: bool) ->
 
 
 def _clustered(release: Any, owner: str) -> tuple[Column, ...]:
-    """Return the columns of the table that decide a cluster, after a check that the release tells them."""
+    """Return the columns of the table that decide a cluster, after a check that the release names them."""
     if type(release) is not Release:
         hint = "model.release_, or read_release(path): clusters around centers are described."
         raise ParameterError.wrong("release", owner, "a Release of centers", release, hint)
     if release.columns is None:
         raise ParameterError(
-            "The release does not tell the names of its columns, so that they cannot be found in the table.",
+            "The release does not name its columns, so they cannot be found in the table.",
             "fit a frame or a file whose columns have names, or give bounds={'age': (0, 110), ...}.",
         )
     if release.facts is not None:
@@ -108,7 +108,7 @@ def _clustered(release: Any, owner: str) -> tuple[Column, ...]:
 
 
 def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: str) -> tuple[Column, ...]:
-    """Return public facts of the columns to describe: those of clustered ones are in the release, others in the bounds."""
+    """Return public facts of the columns to describe: for clustered ones from the release, for others from the bounds."""
     known = {column.name: column for column in clustered}
     if not (bounds is None or isinstance(bounds, Mapping)):
         raise ParameterError.wrong("bounds", owner, "public facts by column, or None", bounds, HINT)
@@ -117,7 +117,7 @@ def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: 
         columns = [name for name in given if not isinstance(name, str) or name not in known]
         if not columns:
             raise ParameterError(
-                "No column is left to describe: the bounds tell of none that was not clustered.",
+                "No column is left to describe: the bounds name none that was not clustered.",
                 f"name clustered columns, such as columns=['region'], which need no bounds; or {COLUMNS}",
             )
     plain = type(columns) in (list, tuple) and all(isinstance(name, str) for name in columns)
@@ -127,6 +127,6 @@ def _described(columns: Any, bounds: Any, clustered: tuple[Column, ...], owner: 
     if missing is not None:
         names = [repr(name) for name in dict.fromkeys((*given, *known)) if isinstance(name, str)]
         more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
-        told = f"columns that bounds, or the release, tell of: {', '.join(names[:MOST_LISTED])}{more}"
+        told = f"columns in the bounds or the release: {', '.join(names[:MOST_LISTED])}{more}"
         raise ParameterError.wrong("columns", owner, told, missing, COLUMNS)
     return tuple(known[name] if name in known else column_of(name, given[name], owner) for name in columns)

@@ -241,7 +241,7 @@ class PointFacts:
         return isinstance(self.typed["n_clusters"], str)
 
     def fit(self, n_features: int) -> Fit:
-        """Return the fit for this number of columns: those of the fit, of which a category has several."""
+        """Return the fit for this number of encoded columns, of which a category has several."""
         schema = self.schema_of(n_features)
         problem = PointProblem(
             k=int(self.typed["max_clusters"] or MOST_FOUND) if self.is_counted else int(self.typed["n_clusters"]),
@@ -295,7 +295,7 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
 
 
 def _space(bounds: Any, scale: Any, owner: str) -> Box | Ball | Schema:
-    """Return where rows lie; a ball has one unit, for it is as wide in every column."""
+    """Return where rows lie; a ball has one unit, because it is as wide in every column."""
     schema = schema_of(bounds, scale, owner)
     space = as_space(bounds, owner) if schema is None else schema
     if isinstance(space, Ball) and scale not in (None, 1):

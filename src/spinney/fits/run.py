@@ -42,7 +42,7 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
 
     Privacy
     -------
-    Neighbors, statement and proof are those of the algorithm that runs.
+    Neighbors, statement and proof depend on the algorithm that runs.
 
     Parameters
     ----------

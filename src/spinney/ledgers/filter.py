@@ -45,7 +45,7 @@ def _amount_and_square(numerator: int, denominator: int) -> tuple[int, int]:
 
 
 def _sum(amounts: Iterable[Amount]) -> Fraction:
-    """Return an exact sum; those of one denominator are added first, which is faster."""
+    """Return an exact sum; numbers of one denominator are added first, which is faster."""
     numerators: dict[int, int] = {}
     for numerator, denominator in (amount.as_integer_ratio() for amount in amounts):
         numerators[denominator] = numerators.get(denominator, 0) + numerator
@@ -211,7 +211,7 @@ class Lock:
 
     @property
     def text(self) -> str:
-        """The lock as an entry tells it."""
+        """The lock as an entry states it."""
         if self.rho is not None:
             return "gaussian"
         return "pure" if self.order is None else repr(float(self.order))

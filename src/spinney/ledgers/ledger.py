@@ -57,9 +57,9 @@ class Ledger:
     path : str or Path
         Several processes may use it at once. The file holds public facts only.
     epsilon : float, optional
-        The ceiling. Needed for a new ledger; that of an existing one cannot be changed.
+        The ceiling. Needed for a new ledger; it cannot be changed later.
     delta : float, optional
-        0, the default of a new ledger, refuses Gaussian noise. Take it some ten times as large as that of its releases.
+        0, the default of a new ledger, refuses Gaussian noise. Take it about ten times as large as the delta of its releases.
     adjacency : {"add-remove", "replace"}, optional
         The first for a new ledger, if it is left out.
     max_rows_per_group : int, optional
@@ -167,7 +167,7 @@ class Ledger:
         charges : iterable of Charge
             All that the release may spend.
         adjacency, max_rows_per_group
-            The unit that the charges are for: that of the ledger, with a cap that is not larger.
+            The unit that the charges are for: the unit of the ledger, with a cap that is not larger.
         promised : Budget, optional
             What the release promises by itself, for the record.
         objective, algorithm, note : str

@@ -1,4 +1,4 @@
-"""Cells of a box, halved where mass is: each in its widest column, so that a string of zeros and ones tells all of them."""
+"""Cells of a box, halved where mass is: each in its widest column, so that a string of zeros and ones describes all of them."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def _region(point: list[int], asked: dict[str, Any]) -> int:
 
 
 def _leaf(point: list[int], asked: dict[str, Any]) -> int:
-    """Return the number of a point's cell. The shape tells level by level which cells are halved, in their widest columns."""
+    """Return the number of a point's cell. The shape says level by level which cells are halved, in their widest columns."""
     shape, low, width, node = asked["shape"], [0] * len(point), list(asked["domain"]["steps"]), 0
     ones = list(accumulate(map("1".__eq__, shape), initial=0))
     for _ in range(depth_of(shape)):  # as many steps for every row: one that is in its cell already stays there

@@ -1,9 +1,9 @@
 """The refined protocol: every user answers one question, with the whole epsilon.
 
-Users are dealt into groups by a public hash. The first ones tell their cells: of a coarse grid, and of grids that are halved
+Users are dealt into groups by a public hash. The first ones report their cells: of a coarse grid, and of grids that are halved
 where the group before found mass. The cells that stand out of the noise are a weighted summary, which plain clustering turns into
-centers. Another group tells where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
-centers and shows how wide clusters are. The last one tells the same within a narrower reach, on which the noise depends, and
+centers. Another group reports where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
+centers and shows how wide clusters are. The last one reports the same within a narrower reach, on which the noise depends, and
 moves the centers once more. Steps are weighed by the noise of what they correct and their own.
 
 Proof: ``proofs/local.md``.
@@ -62,7 +62,7 @@ class Refined(Protocol):
     Parameters
     ----------
     coarse, fine, wide : int
-        How many of a thousand users tell coarse cells, finer cells each time, and wide offsets; the others tell narrow offsets.
+        How many of a thousand users report coarse cells, finer cells each time, and wide offsets; the others narrow offsets.
     rounds : int
         How often finer cells are asked for.
     most_cells : int
@@ -201,7 +201,7 @@ class _Step:
         mass = np.maximum(self.masses / max(tally.total_users, 1), 1e-12)
         self._mass = mass
         denominator = mass
-        if len(tally.users) > self.d:  # a median: weights are told too
+        if len(tally.users) > self.d:  # a median: weights are reported too
             denominator = np.maximum((shares[self.d] * places).sum(axis=1), 0.05 * mass)
         self.offsets = ((columns * places).sum(axis=2) / denominator).T * reaches[:, None]
         noise = std[: self.d].mean() * np.sqrt((places**2).sum())

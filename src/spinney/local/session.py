@@ -146,7 +146,7 @@ class Session:
         return asked[-1][1] if result is None else None
 
     def heard(self, messages: Iterable[Any], roster: Collection[str] | None = None) -> Session:
-        """Return the session after the messages that answer the open question; parameters are those of `aggregate`."""
+        """Return the session after the messages that answer the open question; parameters as for `aggregate`."""
         if self.question is None:
             raise ParameterError("This session has ended: nothing is asked.", "its release has the centers.")
         tally = aggregate(self.question, messages, roster)
@@ -225,8 +225,7 @@ def _tally(record: Any, question: str | None) -> ReportTally:
 
 def policy_of(session: Session) -> dict[str, Any]:
     """Return a policy that allows a session's questions and nothing else: for users, or who speaks for them, to judge."""
-    if not isinstance(session, Session):
-        raise ParameterError.wrong("session", "policy_of", "a Session", session, "policy_of(session).")
+    check("policy_of", {"session": session}, {"session": instance(Session, "policy_of(session).")})
     problem: Any = session.fit.problem
     charges, scope = planned(session.fit.algorithm, problem), session.protocol.scope(problem)
     delta = max(charge.delta for charge in charges)

@@ -57,7 +57,7 @@ class StableLocal(Protocol):
     Parameters
     ----------
     anchored : bool, default True
-        Whether means are told as offsets from their centers; False, as printed: from the middle of the domain, whose radius is
+        Whether means are offsets from their centers; False, as printed: from the middle of the domain, whose radius is
         then the reach.
     """
 
@@ -66,7 +66,7 @@ class StableLocal(Protocol):
     anchored: bool = True
 
     def __post_init__(self) -> None:
-        check("StableLocal", vars(self), {"anchored": boolean("anchored=True tells means from their centers.")})
+        check("StableLocal", vars(self), {"anchored": boolean("anchored=True reports means as offsets from their centers.")})
 
     def shares(self, problem: PointProblem) -> tuple[Charge, ...]:
         """Return the charges of one user, in the order of asking; all of delta is the Gaussian reports'."""
@@ -131,7 +131,7 @@ class StableLocal(Protocol):
     def _descent(
         self, problem: PointProblem, asking: Asking, centers: FloatArray, counts: FloatArray, epsilon: Fraction, delta: Fraction
     ) -> Generator[tuple[str, str], ReportTally, FloatArray]:
-        """Return centers after steps along noisy mean directions, each told by another group; the mean of the later half."""
+        """Return centers after steps along noisy mean directions, each reported by another group; the mean of the later half."""
         ends = [PARTS * step // STEPS for step in range(STEPS + 1)]
         third, everywhere = gaps_of(centers, problem) / 3, np.full(len(centers), np.inf)
         floor, start, passed = np.full(len(centers), asking.grid.step), centers, []

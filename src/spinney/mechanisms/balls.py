@@ -72,7 +72,7 @@ def add_balls(values: IntArray, scale: float, randbits: Callable[[int], int]) ->
 
 
 def _rounded(uniforms: _Uniforms, columns: int, scale: float) -> list[int] | None:
-    """Return a random vector whose density falls as exp(-length / scale), rounded; None if the known bits do not tell.
+    """Return a random vector whose density falls as exp(-length / scale), rounded; None if the known bits do not decide.
 
     It has an even number of columns, of which the last may be left out.
     """
@@ -84,7 +84,7 @@ def _rounded(uniforms: _Uniforms, columns: int, scale: float) -> list[int] | Non
     with localcontext(_context(_digits(bits))):
         reach = int(Decimal(scale) * length * side)
         error = int(UNITS * columns * Decimal(scale) * (1 + length) * 2 ** (3 * bits - bits // 2)) + (2 << 2 * bits)
-    # The squared lengths of pairs of coordinates, over that of the whole, are the gaps between sorted uniform numbers.
+    # The squared lengths of pairs of coordinates, as shares of the whole, are the gaps between sorted uniform numbers.
     cuts = sorted(uniforms[place] for place in range(2 * pairs, 3 * pairs - 1))
     found, half, place = list[int](), 1 << (3 * bits - 1), 3 * pairs - 1
     for low, high in zip([0, *cuts], [*cuts, side], strict=True):

@@ -37,7 +37,7 @@ SLOPE_STEPS, POINT_STEPS = 2**44, 2**20
 ROUNDED = 1 - Fraction(1, 10**9)
 #: Most rounds of descent; a handful is enough.
 ROUNDS = 200
-#: The least pull: it keeps a cell without rows where it is, and the tolerance within what sums in steps can tell.
+#: The least pull: it keeps a cell without rows where it is, and the tolerance within what sums in steps can resolve.
 LEAST_PULL = 1 / 16
 
 
@@ -66,7 +66,7 @@ class Perturbation:
 
     @property
     def tolerance(self) -> float:
-        """The longest gradient at a minimum: the true one is then at most one step away, for the pull bends the sum so much."""
+        """The longest gradient at a minimum: the true one is then at most one step away: the pull bends the sum enough."""
         return self.pull / POINT_STEPS
 
     def losses(self, unit: Unit) -> tuple[float, float, float]:

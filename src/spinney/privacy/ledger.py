@@ -19,7 +19,7 @@ __all__ = ["FitLedger"]
 
 
 class FitLedger(Held):
-    """Accept each planned charge once, alone or put together with others, and nothing else.
+    """Accept each planned charge once, alone or pooled with others, and nothing else.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class FitLedger(Held):
 
     @property
     def planned(self) -> tuple[Charge, ...]:
-        """The plan; copies, for what is handed out may be changed."""
+        """The plan; copies, because what is handed out may be changed."""
         return tuple(map(Charge.copy_of, self._planned))
 
     @property
@@ -66,7 +66,7 @@ class FitLedger(Held):
 
     @property
     def records(self) -> tuple[dict[str, Any], ...]:
-        """What was told of the noise of each charge spent, in order; copies."""
+        """The records of the noise of each charge spent, in order; copies."""
         return tuple(deepcopy(self._records))
 
     @property
@@ -83,11 +83,11 @@ class FitLedger(Held):
         charges = [Charge.copy_of(charge) for charge in charges]
         known = len({charge.name for charge in charges}) == len(charges) and all(self._open.get(c.name) == c for c in charges)
         if not charges or not known:
-            raise BudgetError("Only open charges of the plan can be put together, each once.")
+            raise BudgetError("Only open charges of the plan can be pooled, each once.")
         if len({charge.measure for charge in charges}) > 1 or any(charge.delta for charge in charges):
-            raise BudgetError("Only charges of one measure, without a delta of their own, can be put together.")
+            raise BudgetError("Only charges of one measure, without a delta of their own, can be pooled.")
         if charges[0].measure is Measure.ZCDP and is_gaussian(c.question for c in charges) and not is_gaussian([question]):
-            raise BudgetError("Charges for Gaussian noise can be put together for a question with Gaussian noise alone.")
+            raise BudgetError("Charges for Gaussian noise can be pooled for a question with Gaussian noise alone.")
         amount = sum((charge.amount for charge in charges), start=Fraction(0))
         whole = Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
         taken = {charge.name for charge in (*self._planned, *self._entries)} | self._open.keys()

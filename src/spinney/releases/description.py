@@ -45,20 +45,20 @@ class DescriptionRelease(Promise):
     rows_margin : float
         Each true number lies within this of the noisy one before it was cut off, with probability 0.95; so do margins below.
     persons : array of shape (k,) or None
-        Noisy numbers of persons, of each of whom one secretly drawn row counts; None if rows are not those of persons, or one row
+        Noisy numbers of persons, of each of whom one secretly drawn row counts; None if rows are not rows of persons, or one row
         of each counts anyway.
     persons_margin : float or None
     counts : array of int of shape (k, all bins)
         Noisy histograms, column after column; behind the bins of each stands the number of rows that do not say it.
     counts_margin : float
     means : array of shape (k, m)
-        Means of numbers and dates, in the user's units; NaN of other columns, and where too few rows are seen to tell.
+        Means of numbers and dates, in the user's units; NaN of other columns, and where too few rows are seen.
     mean_margins : array of shape (k, m)
     quantile_levels : tuple of float
     quantiles, quantiles_lower, quantiles_upper : arrays of shape (k, m, levels)
         Of numbers and dates, and where the true ones lie with a probability of about 0.95.
     scores : array of shape (k, m)
-        How far the column's histogram in a cluster is from that of all rows, from 0 to 1: estimated total variation distances.
+        Estimated total variation distance between the column's histogram in a cluster and in all rows, from 0 to 1.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -183,7 +183,7 @@ class DescriptionRelease(Promise):
         expected = [len(bin_names(fact)) for fact in self.facts if not is_measured(fact)]
         given = [size for size, fact in zip(self.bins, self.facts, strict=True) if not is_measured(fact)]
         if not k or not all(type(size) is int and size >= 1 for size in self.bins) or expected != given:
-            raise ValueError("the bins are not those of the columns")
+            raise ValueError("the bins do not match the columns")
         by_level = (self.quantiles, self.quantiles_lower, self.quantiles_upper)
         shapes = [(self.rows, (k,)), (self.counts, (k, sum(self.bins) + m)), (self.persons, (k,))]
         shapes += [(array, (k, m)) for array in (self.means, self.mean_margins, self.scores)]
@@ -196,4 +196,4 @@ class DescriptionRelease(Promise):
         if infinite or not all(np.isfinite(values).all() for values in numbers):
             raise ValueError("a number is not finite")
         if (self.persons is None) != (self.persons_margin is None) or not isinstance(self.of, str):
-            raise ValueError("persons or the described release are not told")
+            raise ValueError("persons or the described release are not stated")

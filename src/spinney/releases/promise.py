@@ -55,7 +55,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
         json.dumps(record, ensure_ascii=False).encode("utf-8")  # half a character, by its code, cannot be printed
     except (ValueError, RecursionError):  # no UTF-8, no JSON, a number too long, or too deep
         content = b""
-    if not content:  # raised here, for those errors hold the file's content, which may be a table
+    if not content:  # raised here, because those errors hold the file's content, which may be a table
         raise ReleaseError(f"{path} is not JSON.", "name a file that a fit wrote.")
     return record if isinstance(record, dict) else {}
 
@@ -83,7 +83,7 @@ class Promise(Presented):
     preprocessing : str
         What was done to the rows before the questions.
     parameters : dict
-        Those of the algorithm, by their names.
+        The parameters of the algorithm, by their names.
     random_state : int, str or None
         The seed of public randomness if it was a number, else what it was.
     noise_seed : int or None

@@ -56,7 +56,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
 
     Privacy
     -------
-    Post-processing of a release: free. The costs are those of the summary, so they carry its noise, and leave out how rows
+    Post-processing of a release: free. The costs are computed on the summary, so they carry its noise, and leave out how rows
     spread within its cells: read the shape of the curve, not its values.
 
     Parameters
@@ -74,7 +74,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     }
     check("cost_curve", {"release": release, "max_clusters": max_clusters, "random_state": random_state}, lawful)
     check_summary(release)
-    release = release.in_scale  # costs are those of distances
+    release = release.in_scale  # costs are costs of distances
     rng = np.random.default_rng(random_state)
     domain = domain_from_dict(release.domain)
     power = POWERS.get(release.objective, 1)

@@ -1,4 +1,4 @@
-"""What is told of the description of clusters, in texts: its numbers with their margins, cluster by cluster."""
+"""The description of clusters in texts: its numbers with their margins, cluster by cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["described_columns", "description_page", "level_names", "mean_texts",
 
 #: Categories that are shown of a column, those with the most rows first.
 SHOWN_CATEGORIES = 8
-#: What stands where too few rows are seen to tell.
+#: What stands where too few rows are seen.
 UNTOLD = "-"
 
 
@@ -154,7 +154,7 @@ def description_page(release: DescriptionRelease) -> str:
         *promise_lines(release),
         "",
         *_numbers(release),
-        "The number behind a column tells how far its histogram in the cluster is from that of all rows: 0 is alike, 1 apart.",
+        "The number behind a column says how far its histogram in the cluster is from the one of all rows: 0 same, 1 apart.",
         *([release.faint] if release.looks_empty else []),
         *release.silent,
         *(line for place in shown for line in _column(release, place)),

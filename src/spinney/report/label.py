@@ -124,8 +124,8 @@ def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
     yield "trust", "audit", release.audit, "A report with a measured bound, if there is one."
     yield "data", "released", _product(release)[0], _product(release)[1]
     yield "data", "domain", _domain(release), "Public; declared by the caller."
-    yield "data", "preprocessing", release.preprocessing or "not told", "What was done to rows before the questions."
-    yield "data", "missing values", release.missing_values or "not told", "The rule for rows that say nothing."
+    yield "data", "preprocessing", release.preprocessing or "not stated", "What was done to rows before the questions."
+    yield "data", "missing values", release.missing_values or "not stated", "The rule for rows that say nothing."
     yield (
         "means",
         "mechanisms",
@@ -138,13 +138,13 @@ def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
         "means",
         "software",
         f"spinney {release.version}",
-        ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not told.",
+        ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not stated.",
     )
     charged = f"entry {made['entry']} of {made.get('ledger')}" if made.get("entry") else "no ledger"
     yield (
         "about",
         "made",
-        made.get("date") or "not told",
+        made.get("date") or "not stated",
         f"Charged to {charged}; epsilons of several releases about the same rows add up.",
     )
     yield "about", "responsible", OPEN, "Who published it."
@@ -217,7 +217,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
                 "composition": "pure charges add; zCDP charges add and are converted once, at delta",
             },
             "implementation": {
-                "pre_processing_eda_hyperparameter_tuning": f"{release.preprocessing}; k: {release.k_source or 'not told'}",
+                "pre_processing_eda_hyperparameter_tuning": f"{release.preprocessing}; k: {release.k_source or 'not stated'}",
                 "mechanisms": _mechanisms(release),
                 "software": {"spinney": release.version} | release.versions,
                 "audit": release.audit,

@@ -67,7 +67,7 @@ def before_lines(release: Promise) -> list[str]:
 
 
 def made_lines(release: Promise) -> list[str]:
-    """Return when a release was made and what repeats it; files of earlier versions tell less, or nothing."""
+    """Return when a release was made and what repeats it; files of earlier versions say less, or nothing."""
     made, lines = release.made, []
     if made.get("date"):
         charged = f", charged to {made['ledger']} as entry {made['entry']}" if made.get("ledger") else ""
@@ -125,7 +125,7 @@ def _margin_lines(release: Release) -> list[str]:
     margins = release.center_margins
     if margins is None or release.noise.is_exact:
         return []
-    some = " A center without margins rests on no step, or on too few rows to tell." if np.isnan(margins).any() else ""
+    some = " A center without margins rests on no step, or on too few rows." if np.isnan(margins).any() else ""
     return [f"Behind +-: how far the noise of the last private step moved a coordinate, at most, with probability 0.95.{some}"]
 
 

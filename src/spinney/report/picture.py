@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.constraints import check, instance
 from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import title_of
@@ -77,8 +78,7 @@ def figure_of(
     release: Release, public_points: Any = None, colors: Any = None, columns: Any = None, new: NewFigure = new_figure
 ) -> Any:
     """Return the figure that `draw` writes, made by `new`; other parameters as there."""
-    if not isinstance(release, Release):
-        raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
+    check("draw", {"release": release}, {"release": instance(Release, "model.release_.")})
     d = release.centers.shape[1]
     lawful = columns is None or (
         isinstance(columns, tuple | list) and len(columns) >= 2 and all(_is_place(i, d) for i in columns)

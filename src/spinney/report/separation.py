@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.constraints import check, integer, one_of
+from spinney.constraints import check, instance, integer, one_of
 from spinney.exceptions import DataError, ParameterError, ReleaseError
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
@@ -23,7 +23,7 @@ _STATE = integer(0, "random_state=0 repeats the restarts.")
 
 
 def _points(value: Any, name: str, owner: str) -> FloatArray:
-    """Return finite points, one a row; of anything else nothing is told."""
+    """Return finite points, one a row; an error says nothing of anything else."""
     try:
         points = np.ascontiguousarray(value, dtype=np.float64)
     except Exception:  # whatever a table raises; a message may quote its cells
@@ -48,7 +48,7 @@ def separation(release: Release, n_clusters: int | None = None, random_state: in
 
     Privacy
     -------
-    Post-processing of a release: free. The numbers are those of the summary: they carry its noise, and leave out how rows spread
+    Post-processing of a release: free. The numbers describe the summary: they carry its noise, and leave out how rows spread
     within its cells, so clusters look a little tighter than they are. Take them as a hint.
 
     Parameters
@@ -60,8 +60,7 @@ def separation(release: Release, n_clusters: int | None = None, random_state: in
     random_state : int
         Seeds the restarts.
     """
-    if not isinstance(release, Release):
-        raise ParameterError.wrong("release", "separation", "a Release", release, "model.release_.")
+    check("separation", {"release": release}, {"release": instance(Release, "model.release_.")})
     k = len(release.centers) if n_clusters is None else n_clusters
     check("separation", {"n_clusters": k, "random_state": random_state}, {"n_clusters": _CLUSTERS, "random_state": _STATE})
     check_summary(release)

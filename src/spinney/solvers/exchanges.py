@@ -1,4 +1,4 @@
-"""Exchanges of centers of weighted points: one goes, another comes, and a few steps tell whether that was good.
+"""Exchanges of centers of weighted points: one goes, another comes, and a few steps show whether that was good.
 
 Restarts find the right number of centers in each part of the plane only by luck, the less likely the more centers there are. An
 exchange takes the center that is missed least and puts it where points are far from all centers. Of a few such places the best

@@ -1,4 +1,4 @@
-"""What noisy histograms of a column tell about clusters: quantiles, and how far a cluster is from all rows.
+"""What noisy histograms of a column say about clusters: quantiles, and how far a cluster is from all rows.
 
 All of it is work on released counts and public scales of noise. A histogram has a row for each cluster, equal bins of the column,
 and one bin more, the last, for rows that do not say it.
@@ -126,7 +126,7 @@ def quantiles(counts: FloatArray, present: FloatArray, levels: tuple[float, ...]
     counts : array of shape (k, bins)
         Noisy, without the bin of rows that do not say the column.
     present : array of shape (k,)
-        Noisy numbers of rows that say it; of no quantile is told where it is within twice its noise.
+        Noisy numbers of rows that say it; quantiles within twice their noise are left out.
     levels : tuple of float
         Between 0 and 1.
     std, present_std : float

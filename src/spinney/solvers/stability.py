@@ -184,7 +184,7 @@ class Clustered:
         return _ratio(self.cost + float(moved @ losses[order]), self.cost)
 
     def misassigned_share(self, alpha: float) -> float:
-        """Return a lower bound on beta of the same property as it is told in words, and as Balcan, Blum and Gupta have it.
+        """Return a lower bound on beta of the same property as stated in words, and as Balcan, Blum and Gupta have it.
 
         A clustering of a cost of at most alpha OPT_k that differs from this one by such a share: the points that lose least go
         to their second centers.

@@ -1,12 +1,12 @@
 """How many clusters? As many as there are with valleys between them, up to the bend of their cost.
 
-Letters: k clusters, m cells. More centers than may be chosen are put together one by one, always the two whose loss costs least,
+Letters: k clusters, m cells. More centers than may be chosen are merged one by one, always the two whose loss costs least,
 down to one. Two things are looked at on the way, for each k:
 
-- *Valleys.* Two clusters are told apart if rows thin out between their centers by more than the noise of the cells explains. The
-  evidence for k is that of the least valley between neighbors. Rows are taken to lie evenly in their cells, for a cluster that a
-  cell's wall cuts has no valley there; and cells that were taken as empty count with their noisy numbers, negative ones too, for
-  to leave them out would dig valleys.
+- *Valleys.* Two clusters are separate if rows thin out between their centers by more than the noise of the cells explains. The
+  evidence for k is its least valley between neighbors. Rows are spread evenly over their cells, because a cluster that a
+  cell's wall cuts has no valley there. Cells that were taken as empty count with their noisy numbers, negative ones too:
+  leaving them out would dig valleys.
 - *The bend.* How many times as much the last center lowers the logarithm of the cost as the next ones would: what `Separation`
   asks of one k.
 
@@ -27,7 +27,7 @@ from spinney.spaces.box import FloatArray
 
 __all__ = ["Count", "NoisyCells", "count_clusters"]
 
-#: Centers to begin with, for each that may be chosen; restarts for them, and steps after two are put together.
+#: Centers to begin with, for each that may be chosen; restarts for them, and steps after two are merged.
 OVER, RESTARTS, STEPS = 1.5, 4, 20
 #: Distances below this share of the widest are none.
 FLOOR = 1e-9
@@ -115,7 +115,7 @@ def count_clusters(cells: NoisyCells, most: int, power: int, rng: np.random.Gene
 def bends(costs: FloatArray) -> FloatArray:
     """Return how many times, in doublings, each center lowers the logarithm of the cost as much as the next ones; 0 at the ends.
 
-    Costs are those of 1, 2, ... clusters over that of one.
+    Costs of 1, 2, ... clusters, over the cost of one.
     """
     logs = np.log(np.maximum(costs, 1e-12))
     gains = np.maximum(logs[:-1] - logs[1:], 1e-9)
@@ -133,7 +133,7 @@ def _scaled(cells: NoisyCells) -> NoisyCells:
 
 
 class _Merging:
-    """Centers that are put together one by one."""
+    """Centers that are merged one by one."""
 
     def __init__(self, cells: NoisyCells, k: int, power: int, rng: np.random.Generator) -> None:
         self.cells, self.power = _scaled(cells), power
@@ -195,7 +195,7 @@ class _Merging:
         bells = np.exp(-0.5 * ((places[:, :, None] - PLACES) / BELL) ** 2).mean(axis=1)
         weights = self.cells.weights[members]
         heights = weights @ bells
-        # The noise of the cells, and that of rows as a sample.
+        # The noise of the cells, and the noise of rows as a sample.
         variances = (self.cells.std**2 + np.maximum(weights, 0.0)) @ bells**2
         left = [int(np.argmax(heights[: i + 1])) for i in range(PLACES.size)]
         right = [i + int(np.argmax(heights[i:])) for i in range(PLACES.size)]

@@ -43,7 +43,7 @@ KINDS = {"bounds": "number", "dates": "date", "categories": "category", "boolean
 
 
 def _wrong(owner: str, name: Any, expected: str, told: str) -> ParameterError:
-    """Return the error about one column of a schema, and what it is told instead: `named`, or words without a value."""
+    """Return the error about one column of a schema, and what was given instead: `named`, or words without a value."""
     return ParameterError.unlike("bounds", owner, f"{expected} for column {named(name)}. Got {told} instead.", HINT)
 
 

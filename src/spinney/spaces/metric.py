@@ -143,7 +143,7 @@ class FiniteMetric:
 
         starts, ends, lengths, own = read_edges(graph)
         if own is not None and names is not None:
-            raise wrong("names", "None, for the edges name their points", type(names).__name__, "leave names out.")
+            raise wrong("names", "None, because the edges name their points", type(names).__name__, "leave names out.")
         return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates, names if own is None else own)
 
     @classmethod

@@ -46,7 +46,7 @@ __all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
 
 #: Where a container says how much memory it may use.
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-#: What a system that does not tell is taken to have.
+#: What a system that does not say is taken to have.
 USUAL_MEMORY = 2**33
 
 

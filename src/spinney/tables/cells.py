@@ -95,7 +95,7 @@ def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: s
 def _refuse_type(dtype: np.dtype[Any]) -> None:
     """Raise if an array's type holds no numbers. Objects are read by cell.
 
-    The type is declared and tells nothing about rows, but for the name of a type of texts, which has the length of the longest.
+    The type is declared and reveals nothing about rows, except the name of a type of texts, which has the length of the longest.
     """
     if dtype.kind in "Mm":
         raise ParameterError(
@@ -130,7 +130,7 @@ def _polars_column(column: Any) -> NDArray[Any]:
 def _read_frame(frame: Any) -> NDArray[Any]:
     """Read a pandas or polars frame column by column: a cell's neighbors must not decide how it is read.
 
-    No type is refused: frames take theirs from their cells, so a refusal would tell of a row. Dates and texts are missing.
+    No type is refused: frames take theirs from their cells, so a refusal would reveal a row. Dates and texts are missing.
     """
     dtypes = list(frame.dtypes)
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes) and dtypes:
@@ -211,7 +211,7 @@ def numeric_array(X: Any, width: int | None = None) -> Any:
     ----------
     X : array-like or frame
     width : int, optional
-        The number of columns, if public facts say it; only lists need to be told.
+        The number of columns, if public facts say it; only lists need it.
     """
     with sealed():
         if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind == "O":  # what a list of unequal rows becomes

@@ -97,7 +97,7 @@ def is_path(X: Any) -> bool:
 
 
 def _existing(X: Any) -> Path:
-    """Return the path of a file or folder; what is none is not repeated, for it may be the content of one."""
+    """Return the path of a file or folder; what is none is not repeated, because it may be the content of one."""
     try:
         path = Path(X)
         is_there = path.exists()

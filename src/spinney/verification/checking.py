@@ -100,7 +100,7 @@ def _noise(record: dict[str, Any]) -> list[Check]:
         words = "users' reports were added up, and nothing else, if and only if the model is local"
         return [Check("model", False, f"it is not the one of its charges: {words}")]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
-        return [Check("mechanisms", False, "they are not those of the charges")]
+        return [Check("mechanisms", False, "they do not match the charges")]
     is_description = kind_of(record) == "description"
     columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
     measured = sum(one["kind"] in ("number", "date") for one in described) if is_description else 0
@@ -119,11 +119,11 @@ def _noise(record: dict[str, Any]) -> list[Check]:
     if wrong is not None:
         return [*found, Check("questions", False, wrong)]
     told = margins_are_told(record, kind)
-    return found if told else [*found, Check("margins", False, "they are not those of the noise")]
+    return found if told else [*found, Check("margins", False, "they do not match the noise")]
 
 
 def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:
-    """Whether each charge is one of those paid, perhaps for another question, or several put together under their joined names.
+    """Whether each charge is one of those paid, perhaps for another question, or several pooled under their joined names.
 
     Each pays once. What a question needs is looked at elsewhere: here amounts count.
     """
@@ -196,7 +196,7 @@ def verify(
     Parameters
     ----------
     path : str or Path
-        What ``release.to_json(path)`` wrote, with this version or an earlier one; format 1 tells nothing of noise.
+        What ``release.to_json(path)`` wrote, with this version or an earlier one; format 1 says nothing of noise.
     ledger : str or Path, optional
         The ledger that was charged.
     key : str or Path, optional

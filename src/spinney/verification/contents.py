@@ -96,7 +96,7 @@ def _outside(record: dict[str, Any]) -> tuple[str, str | None]:
         return words, "a lower bound is not below its upper bound"
     facts = [tuple(ends) for column in record.get("schema") or [] for ends in _ends_of(column)]
     if facts and facts != box:
-        return words, "the bounds are not those of the schema"
+        return words, "the bounds do not match the schema"
     if tightened is not None and not (
         all(low <= high for low, high in zip(tightened["lower"], tightened["upper"], strict=True))
         and _are_in([tightened["lower"], tightened["upper"]], box)

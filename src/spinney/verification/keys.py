@@ -47,7 +47,7 @@ def is_signed_with(record: dict[str, Any], key: bytes) -> bool:
 
 
 def read_key(path: str | Path) -> bytes:
-    """Return the secret bytes in a file; what they are is never told."""
+    """Return the secret bytes in a file; they appear in no message."""
     check_path(path, "verify", "key")
     content = Path(path).read_bytes()
     if _is_of_a_pair(content):
@@ -105,7 +105,7 @@ def make_keys(private: str | Path, public: str | Path) -> None:
 
 
 def _loaded(path: str | Path, kind: str) -> Any:
-    """Return the Ed25519 key in a file; nothing of the file is told."""
+    """Return the Ed25519 key in a file; an error reveals nothing of the file."""
     check_path(path, "verify" if kind == "public" else "sign", f"{kind}_key")
     ed25519, form = _guest()
     content, key = Path(path).read_bytes(), None

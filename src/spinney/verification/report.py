@@ -8,8 +8,8 @@ from spinney._lazy import above
 
 __all__ = ["MARKS", "Check", "Verification"]
 
-#: How a finding is told.
-MARKS = {True: "holds", False: "REFUSED", None: "not told"}
+#: How a finding is shown.
+MARKS = {True: "holds", False: "REFUSED", None: "not stated"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Check:
     subject : str
         What it is about.
     holds : bool or None
-        None: the release does not tell enough to check it.
+        None: the release does not say enough to check it.
     words : str
         What was found.
     """

@@ -305,7 +305,7 @@ def test_what_is_wrong_is_told_in_one_line_before_anything_is_charged(tmp_path):
     refused("names no file", table="nowhere.csv")
     assert ledger.entries == ()
     nameless = PrivateKMeans(2, epsilon=9.0, bounds=(0, 1)).fit(np.zeros((5, 2))).release_
-    refused("does not tell the names", release=nameless)
+    refused("does not name its columns", release=nameless)
     space = FiniteMetric.from_points([[0.0], [1.0], [2.0]])
     refused("a Release of centers", release=PrivateKMedoids(1, epsilon=9.0, space=space).fit([0, 1]).release_)
     capped = PrivateKMeans(2, epsilon=9.0, bounds={"age": (0, 110)}, max_rows_per_group=2).fit(table_of(50), groups="person")

@@ -121,7 +121,7 @@ def test_charges_that_are_put_together_pay_for_one_question_of_their_whole_amoun
 )
 def test_what_cannot_be_put_together_is_refused_and_stays_open(charges):
     ledger = FitLedger(Budget.of(3.0, 1e-6), (HALF, REST, RHO))
-    with pytest.raises(BudgetError, match="put together"):
+    with pytest.raises(BudgetError, match="be pooled"):
         ledger.pool(charges, "sums")
     for charge in (HALF, REST, RHO):
         ledger.spend(charge, charge.question)
@@ -129,7 +129,7 @@ def test_what_cannot_be_put_together_is_refused_and_stays_open(charges):
 
 def test_a_spent_charge_or_one_with_a_delta_of_its_own_cannot_be_put_together(ledger):
     ledger.spend(HALF, "counts")
-    with pytest.raises(BudgetError, match="put together"):
+    with pytest.raises(BudgetError, match="be pooled"):
         ledger.pool([HALF, REST], "sums")
     own = Charge("own", "cover", Measure.PURE, Fraction(1, 4), Fraction(1, 10**7))
     other = FitLedger(Budget.of(1.0, 1e-6), (own, HALF))

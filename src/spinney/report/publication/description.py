@@ -19,9 +19,9 @@ __all__ = ["described_section", "description_sections"]
 
 #: How numbers are read.
 READING = "Behind each number, or in brackets: how far noise moved it at most, with probability 0.95."
-UNSEEN = " A dash: too few rows are seen to tell."
+UNSEEN = " A dash: too few rows are seen."
 SCORES = (
-    "The number behind a column tells how far its histogram in the cluster is from that of all rows: from 0, alike, to 1, apart. "
+    "The number behind a column says how far its histogram in the cluster is from the one of all rows: 0 same, 1 apart.  "
     "It follows from the noisy histograms in the release file."
 )
 

@@ -1,4 +1,4 @@
-"""A report as Markdown; pictures are told in words, or by their tables."""
+"""A report as Markdown; pictures are replaced by words, or by their tables."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ __all__ = ["chance_words", "factor_words", "percent_words", "promise_section", "
 
 #: Guesses before the release is read, and what they are called.
 GUESSES = ((0.01, "1 in 100 (1%)"), (0.1, "1 in 10 (10%)"), (0.5, "50:50 (50%)"), (0.9, "9 in 10 (90%)"))
-#: Beyond this epsilon odds are told by a power of ten.
+#: Beyond this epsilon odds are shown as a power of ten.
 LARGEST = 20.0
 
 
@@ -107,7 +107,7 @@ def _table(release: Promise) -> Sheet:
 def promise_section(release: Promise) -> Section:
     """Return the promise in plain words."""
     if not promises(release):
-        return Section("What is promised", (Paragraph("Nothing. This release may tell who is in the table and what they say."),))
+        return Section("What is promised", (Paragraph("Nothing. This release may reveal who is in the table, and their rows."),))
     who, unit = _unit(release)
     facts = [
         ("Who is protected", who),
@@ -120,7 +120,7 @@ def promise_section(release: Promise) -> Section:
         Facts(tuple(facts)),
         _table(release),
         Paragraph(
-            "What is true of many people stays visible, and may be told about someone who was never in the table: that is what "
+            "What is true of many people stays visible, and may be said about someone who was never in the table: that is what "
             f"the release is for. Not protected, as it is public or seen otherwise: {UNPROTECTED}"
             f"{'' if release.adjacency == 'add-remove' else '; the number of rows or groups'}. "
             "Several releases about the same people add up: their epsilons must be added."

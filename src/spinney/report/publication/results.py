@@ -30,7 +30,7 @@ __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 HEADS = 24
 #: How pictures are read.
 NUMBERS = "Numbered from 0, in the order of the release file, as labels are."
-AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are those of the table."
+AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are in the table."
 
 
 def column_names(release: Release) -> list[str]:
@@ -169,7 +169,7 @@ def _center_sections(release: Release) -> list[Section]:
     title = "One column" if len(release.centers[0]) == 1 else "Pairs of columns"
     summary = f"{AREAS}" if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
     if len(release.summary_points) and len(release.centers[0]) == 1:
-        summary = "Bars stand for rows of the summary; numbers are those of the table."
+        summary = "Bars stand for rows of the summary; numbers are in the table."
     if len(release.centers[0]) > DRAWN:
         summary += _chosen_words(release, DRAWN)
     return [Section("What was found", tuple(blocks)), Section(title, (Paragraph(summary), *pictures))]
@@ -197,13 +197,13 @@ def _site_sections(release: SiteRelease) -> list[Section]:
 def _cover_sections(release: CoverRelease) -> list[Section]:
     chosen = release.chosen.tolist()
     rows = tuple((Value(str(i + 1)), Value(f"set {index:,}")) for i, index in enumerate(chosen[:SHOWN_LINES]))
-    note = "Sets are told by their places in the public list, from 0 on. One that comes again adds nothing. "
+    note = "Sets are named by their places in the public list, from 0 on. One that comes again adds nothing. "
     note += "How many rows they cover was not asked, and is not released." + _left_out(len(chosen), len(rows), "choices")
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
 def _described_centers(described: Release) -> Section:
-    """Return the centers whose clusters a description tells of, in its order."""
+    """Return the centers whose clusters are described, in the order of the description."""
     order = np.arange(min(len(described.centers), SHOWN_LINES))
     return Section("The clusters that are described", (_center_grid(described, order, "Centers of the described release"),))
 

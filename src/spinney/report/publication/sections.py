@@ -57,12 +57,12 @@ def model_section(release: Promise) -> Section:
     trust = Trust.of(clean(release.model))
     rules = "; ".join(clean(rule) for rule in release.preprocessing.split("; ") if rule)
     facts = [
-        ("Who held the rows", f"{_sentence(trust.words or trust.kind or 'not told')} Model: {trust.kind or 'not told'}."),
+        ("Who held the rows", f"{_sentence(trust.words or trust.kind or 'not stated')} Model: {trust.kind or 'not stated'}."),
         ("Randomness", _randomness(release)),
-        ("Before the questions", _sentence(rules or "not told")),
+        ("Before the questions", _sentence(rules or "not stated")),
         (
             "Number asked for" if getattr(release, "k_costs", None) is None else "Number found",
-            f"{release.k if release.k is not None else 'not told'}, {clean(release.k_source) or 'source not told'}.",
+            f"{release.k if release.k is not None else 'not stated'}, {clean(release.k_source) or 'source not stated'}.",
         ),
     ]
     return Section("Who was trusted, and what was done", (Facts(tuple(facts)),))
@@ -171,7 +171,7 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     charged = (
         f", charged to {clean(made['ledger'], LETTERS)} as entry {clean(made['entry'], LETTERS)}" if made.get("entry") else ""
     )
-    facts.append(("Made", f"{clean(made.get('date') or 'on a day that is not told', LETTERS)}{charged}"))
+    facts.append(("Made", f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}"))
     facts.append(
         (
             "Software",
