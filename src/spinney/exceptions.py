@@ -110,7 +110,7 @@ class FewRowsWarning(UserWarning):
 
 
 class LoosePromiseWarning(UserWarning):
-    """Epsilon or delta is so large that it is hardly a promise. It follows from what was typed."""
+    """Epsilon or delta is so large that the promise is very weak. It follows from what was typed."""
 
 
 class SeededNoiseWarning(UserWarning):

@@ -62,7 +62,7 @@ class Problem(ABC):
     few_rows: ClassVar[int]
     #: What is released, in a word.
     what: ClassVar[str]
-    #: Columns of numbers; 0 if rows are none.
+    #: Columns of numbers; 0 if rows are not numbers.
     n_features: int = 0
 
     @property

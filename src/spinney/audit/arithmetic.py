@@ -43,7 +43,7 @@ class Protected:
 
 @lru_cache(maxsize=4096)
 def rho_as_epsilon(rho: Fraction, delta: Fraction, gaussian: bool) -> Amount:
-    """Return an epsilon that so much rho is worth at delta; less, if all of it is Gaussian noise."""
+    """Return an epsilon that `rho` is worth at delta; less, if all of it is Gaussian noise."""
     epsilon = converted(rho, delta)
     if epsilon is None:
         return math.inf

@@ -40,7 +40,7 @@ class OpenLedger:
         self.planned = tuple(planned)
 
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
-        """Return one charge in the place of several."""
+        """Return one charge that replaces several."""
         amount = sum((charge.amount for charge in charges), start=Fraction(0))
         return Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
 

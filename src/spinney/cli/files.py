@@ -18,7 +18,7 @@ __all__ = ["STANDARD_OUTPUT", "check_out", "held", "is_standard_output", "made_o
 #: What is typed for standard output in place of a file.
 STANDARD_OUTPUT = "-"
 
-#: How files end that are none of JSON.
+#: Suffixes of files that are not JSON.
 OTHERS = (".csv", ".html", ".md", ".npy", ".parquet", ".pdf", ".png", ".toml", ".txt", ".xlsx")
 #: Of systems that have them: a name that is a link is refused, and no child process gets the file.
 _GUARDED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -112,7 +112,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 def made_once(path: Path, text: str, mode: int = 0o666) -> bool:
-    """Make a file that is not there yet, whole and safe on disk; return whether it was made: whoever is first makes it."""
+    """Make a file that does not exist yet, whole and safe on disk; return whether this call made it."""
     path = path.resolve()
     with _beside(path, mode) as part:
         part.write_text(text, encoding="utf-8")

@@ -100,13 +100,13 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
 @click.option("--out", type=OUT, required=True, help="Where to write the question, for devices.")
 @click.option("--policy", type=FILE, default=None, help="Also write the narrowest policy that allows this session's questions.")
 @click.option("--k", "n_clusters", type=int, default=None, help="Number of clusters, of a new session.")
-@click.option("--epsilon", type=float, default=None, help="What each user may lose in all.")
-@click.option("--delta", type=float, default=None, help="Needed by the stable protocol, which has Gaussian reports.")
+@click.option("--epsilon", type=float, default=None, help="Privacy budget of each user.")
+@click.option("--delta", type=float, default=None, help="Needed by the stable protocol: its reports are Gaussian.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
 @click.option("--bounds-file", type=FILE, default=None, help='Or public bounds by column, JSON: {"age": [0, 110]}.')
 @click.option("--n-features", type=int, default=None, help="Number of columns; not needed with --bounds-file.")
 @click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default=None, help="kmeans by default.")
-@click.option("--algorithm", default=None, help="refined, the default, or stable.")
+@click.option("--algorithm", default=None, help="refined (default) or stable.")
 @click.option("--random-state", type=int, default=None, help="Seeds public randomness.")
 def question(session: Path, out: Path, policy: Path | None, **options: Any) -> None:
     """Write the open question of SESSION; options start a new one."""
@@ -143,12 +143,12 @@ def _state(line: str, path: Path) -> dict[str, Any]:
 @local.command()
 @click.argument("question", type=FILE)
 @click.argument("rows", type=FILE)
-@click.option("--policy", type=FILE, required=True, help="What the devices allow, JSON.")
+@click.option("--policy", type=FILE, required=True, help="JSON file of what the devices allow.")
 @click.option(
     "--states",
     type=FILE,
     required=True,
-    help="What the devices keep, a line each; locked, and written before the messages.",
+    help="States of the devices, one line each; locked, and written before the messages.",
 )
 @click.option("--out", type=OUT, required=True, help="Where to write the messages, one line a device.")
 def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:
@@ -172,7 +172,7 @@ def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -
 @local.command()
 @click.argument("session", type=FILE)
 @click.argument("reports", type=FILE, nargs=-1, required=True)
-@click.option("--roster", type=FILE, default=None, help="Tokens that may answer, a line each.")
+@click.option("--roster", type=FILE, default=None, help="File of tokens that may answer, one line each.")
 @click.option("--out", type=OUT, default=None, help="Where to write the release, after the last question.")
 def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out: Path | None) -> None:
     """Add up REPORTS to the open question of SESSION, and write the release when it was the last.

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _NamedFile(click.Path):
-    """A path; ``-`` is none, for whoever types it means no file of that name."""
+    """A path; ``-`` is refused, because it never means a file of that name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == STANDARD_OUTPUT:

@@ -18,9 +18,9 @@ __all__ = ["keys", "label", "sign", "verify"]
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--ledger", type=FILE, default=None, help="Also require that it stands, unchanged, in this ledger.")
+@click.option("--ledger", type=FILE, default=None, help="Also require that this ledger holds it, unchanged.")
 @click.option("--key", type=FILE, default=None, help="Also require that it was signed with the secret bytes in this file.")
-@click.option("--public-key", type=FILE, default=None, help="Or by the private key of this public one: anyone may check that.")
+@click.option("--public-key", type=FILE, default=None, help="Also require a signature that this public key verifies.")
 def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Path | None) -> None:
     """Add up a release's charges and check its noise, with code apart from the one that made it.
 
@@ -37,7 +37,7 @@ def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Pat
 
 @click.command()
 @click.argument("private", type=FILE)
-@click.option("--public", type=FILE, default=None, help="Where to write the public key; PRIVATE with .pub at its end by default.")
+@click.option("--public", type=FILE, default=None, help="Where to write the public key; by default PRIVATE with .pub appended.")
 def keys(private: Path, public: Path | None) -> None:
     """Make a PRIVATE key to sign releases with, which only you may read, and the public key that lets anyone check them."""
     with one_line_errors():
@@ -50,8 +50,8 @@ def keys(private: Path, public: Path | None) -> None:
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--key", type=FILE, default=None, help="A file of at least 16 secret bytes, shared with whoever checks.")
-@click.option("--private-key", type=FILE, default=None, help="Or a private key of 'spinney keys': its public key checks.")
+@click.option("--key", type=FILE, default=None, help="A file of at least 16 secret bytes, shared with those who verify.")
+@click.option("--private-key", type=FILE, default=None, help="Or a private key of 'spinney keys'; its public key verifies.")
 def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
     """Write a signature into a release file, so that any later change is noticed."""
     with one_line_errors():
@@ -70,7 +70,7 @@ def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--registry", is_flag=True, help="The fields of a deployment registry instead of the label, as JSON.")
+@click.option("--registry", is_flag=True, help="Write the fields of a deployment registry as JSON, instead of the label.")
 @click.option("--out", type=OUT, default=None, help="Where to write it: .md or .json; else as Markdown here.")
 def label(release: Path, registry: bool, out: Path | None) -> None:
     """Print a privacy label: what was promised, to whom, by which means, in a page that needs no mathematics."""

@@ -1,4 +1,4 @@
-"""A bar for whoever waits for a fit in a notebook. The room `report` draws it; elsewhere there is none."""
+"""A progress bar for a fit in a notebook. The room `report` draws it; elsewhere there is none."""
 
 from __future__ import annotations
 

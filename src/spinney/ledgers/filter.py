@@ -127,7 +127,7 @@ class Tally:
         return Fraction(_least(epsilon))
 
     def epsilon(self, delta: Fraction) -> Amount:
-        """Return the least epsilon proved for these very charges at `delta`; infinite if none is."""
+        """Return the least epsilon proved for these charges at `delta`; infinite if there is none."""
         left = delta - self.delta
         if left < 0:
             return math.inf

@@ -39,7 +39,7 @@ def _is_number(value: Any) -> bool:
 
 
 def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any) -> dict[str, Any]:
-    """Check what a ledger is opened with and return its first line, but for the ways."""
+    """Check what a ledger is opened with and return its first line, without the ways."""
     delta = 0.0 if delta is None else delta
     adjacency = Adjacency.ADD_REMOVE.value if adjacency is None else adjacency
     if not (_is_number(epsilon) and 0 < epsilon < math.inf):

@@ -220,7 +220,7 @@ class OpenJournal:
             raise journal._unusable(error, "written") from error
 
     def sync(self) -> None:
-        """Return when all lines are safe on disk, whoever wrote them."""
+        """Return when all lines are safe on disk, of other processes too."""
         try:
             self._sync()
         except OSError as error:

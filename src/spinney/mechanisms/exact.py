@@ -25,7 +25,7 @@ __all__ = ["add_exact"]
 BITS = 62
 #: Between these scales no whole number of a draw is beyond 64 bits, with fewer turns than `TURNS`.
 LEAST, MOST, TURNS = 2.0**-10, 2.0**50, 1024
-#: The exponent of a Gaussian proposal is off by at most so much, times one more than itself, up to `FAR`.
+#: Error of the exponent of a Gaussian proposal, at most, as a multiple of one more than itself, up to `FAR`.
 ERROR, FAR = 2.0**-48, 2.0**40
 #: Values that words are drawn for at a time; most values take fewer than these.
 _AT_ONCE, _PER_VALUE = 4096, 32
@@ -160,7 +160,7 @@ def _taken(word: Callable[[], int], size: int, sigma: float, width: int) -> bool
     rest = (exponent - turns) / 2
 
     def coin() -> bool:
-        """Show heads with probability `rest`: a word decides, but for the one that it falls into; there its share does."""
+        """Show heads with probability `rest`: a word decides, unless the boundary lies within its step."""
         share = rest * 2**BITS - word()
         return bool(share >= 1) or (share > 0 and _number(word, share.denominator) < share.numerator)
 

@@ -123,7 +123,7 @@ class Budget:
 
     @property
     def loose(self) -> str | None:
-        """What to say if this is hardly a promise; None if it is one, or if noise is switched off, which says so itself."""
+        """What to say if the promise is very weak; None otherwise, and if noise is switched off, which says so itself."""
         told = []
         if self.epsilon > MOST_EPSILON and not self.is_infinite:
             told.append(

@@ -29,7 +29,7 @@ UNDERFLOW, LEAST_DELTA = 1e-280, 1e-30
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
-    """Return a delta such that discrete Gaussian noise of so much rho, in any number of answers, is (epsilon, delta)-private."""
+    """Return a delta such that discrete Gaussian noise of `rho`, in any number of answers, is (epsilon, delta)-private."""
     return min(_delta(2 * rho, epsilon, ripple) for ripple in RIPPLES)
 
 
@@ -52,7 +52,7 @@ def _delta(m: float, epsilon: float, ripple: int) -> float:
 
 @remembered(256)
 def gaussian_epsilon(rho: float, delta: float, largest: float) -> float:
-    """Return an epsilon such that Gaussian noise of so much rho is (epsilon, delta)-private, or `largest` if that is less.
+    """Return an epsilon such that Gaussian noise of `rho` is (epsilon, delta)-private, or `largest` if that is less.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class FitLedger(Held):
         return total_epsilon(self._entries, self._budget.delta)
 
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
-        """Put planned charges that are still open together: one question of their whole amount in the place of several.
+        """Pool planned charges that are still open: one question gets their whole amount.
 
         They must be counted in one measure, and have no delta of their own: only then do their amounts add up as before. What
         was planned as the price of Gaussian noise buys nothing else.

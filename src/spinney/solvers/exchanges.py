@@ -80,7 +80,7 @@ class Exchanges:
         self._shares = np.cumsum(self.weights * self._first)
 
     def exchanged(self, uniforms: FloatArray) -> FloatArray:
-        """Return the centers with a point far from them in the place of the one that is missed least.
+        """Return the centers with the one that is missed least replaced by a point far from them.
 
         A point is drawn by its cost for each of the uniforms, and the one is taken that leaves the least cost.
         """

@@ -29,7 +29,7 @@ __all__ = ["Count", "NoisyCells", "count_clusters"]
 
 #: Centers to begin with, for each that may be chosen; restarts for them, and steps after two are merged.
 OVER, RESTARTS, STEPS = 1.5, 4, 20
-#: Distances below this share of the widest are none.
+#: Distances below this share of the widest count as zero.
 FLOOR = 1e-9
 #: Points that stand for the rows of a cell.
 SPREAD = 8
@@ -44,7 +44,7 @@ SHALLOW = 0.75
 ALONE, TOGETHER = 1.0, 2.0
 #: The bend is found from this many next centers, within these bounds, each doubling as much as this many standard deviations.
 NEXT, BENDS, DOUBLED = 3, (-2.0, 3.0), 1.5
-#: Evidence is enough if it is this share of the most there is, or this many standard deviations; less than LEAST is none.
+#: Evidence is enough if it is this share of the most there is, or this many standard deviations; below LEAST there is none.
 SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
 #: One standard deviation comes by chance in one of twelve fits: a valley is the deepest of its places, and every k is looked at.
 #: So beside a number that stands out far more, evidence has to be this share of its, or this many standard deviations.

@@ -1,4 +1,4 @@
-"""Plain values as people write them: names, numbers, days; what is none of them is None."""
+"""Plain values as people write them: names, numbers, days; None for anything else."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Schema:
 
     @property
     def is_plain(self) -> bool:
-        """Whether cells are their own numbers: none is a category, a date or a truth value, and none is filled in."""
+        """Whether all columns are plain numbers: no category, date or truth value, and nothing is filled in."""
         return all(column.kind == "number" and column.fill is None for column in self.columns)
 
     @cached_property

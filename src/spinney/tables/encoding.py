@@ -1,4 +1,4 @@
-"""Cells of categories, truth values and dates as numbers, each cell alone; what is none of the public ones is missing, silently.
+"""Cells of categories, truth values and dates as numbers, each cell alone; values outside the public lists are missing, silently.
 
 - A category is a name: a text without blanks around it, or a whole number by its digits. Its number is its place in the list.
 - True and false are truth values, the numbers 1 and 0, or the texts true, false, yes, no, 1 and 0, in letters of any size.

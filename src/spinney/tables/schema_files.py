@@ -33,7 +33,7 @@ _TOML_HEAD = """\
 # Public facts about columns, from public knowledge alone: never from the rows. Delete the columns that are not to be used.
 # bounds = [0, 110]            lower and upper; or, in its place,
 # dates = [2020-01-01, 2025-12-31], categories = ["north", "south"] or boolean = true
-# unit = 10                    so much counts as one; weight = 1 for categories and truth values: how far two of them are apart
+# unit = 10                    this much counts as one; weight = 1 for categories and truth values: how far two of them are apart
 # fill = 40                    what a missing cell is read as; without it the row is left out
 # source = "life tables"       where the facts come from
 """

@@ -116,7 +116,7 @@ def normal_share(place: Decimal) -> Decimal:
 
 
 def of_gaussian_noise(rho: Fraction, delta: Fraction, known: Fraction) -> Fraction:
-    """Return an epsilon such that Gaussian noise on whole numbers, of so much rho in all, is (epsilon, delta)-private.
+    """Return an epsilon such that Gaussian noise on whole numbers, of `rho` in all, is (epsilon, delta)-private.
 
     Noise that moves by m = 2 rho squared standard deviations in all has at most exp(2.1 exp(-q)) times the delta of a continuous
     loss of mean -m/2 and variance m / (1 - q m / (2 pi^2)), for every q of at least 3. The search is in floats, and what it

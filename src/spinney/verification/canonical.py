@@ -53,7 +53,7 @@ def _whole(text: str) -> int:
     return number
 
 
-#: How numbers are read: what overflows a float is none.
+#: How numbers are read: a number that overflows a float is refused.
 _NUMBERS: dict[str, Any] = {"parse_float": _finite, "parse_int": _whole}
 
 

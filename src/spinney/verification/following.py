@@ -29,7 +29,7 @@ def _followed(facts: dict[str, Any], levels: int, columns: int) -> int | None:
 
 
 def _balls(facts: dict[str, Any], apart: int | None, most: int) -> int | None:
-    """Return how many balls cover, at radii that grow; None if k was found on the way, 0 if the growth is none."""
+    """Return how many balls cover, at growing radii; None if k was found on the way, 0 if the growth is invalid."""
     growth = facts["growth"]
     if facts["is_found"] or not (isinstance(growth, float) and 0 < growth < 1):
         return None if facts["is_found"] else 0

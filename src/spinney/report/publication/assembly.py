@@ -99,7 +99,7 @@ def assembled(
 
 
 def summarized(release: AnyRelease) -> Document:
-    """Return the sections of a report that whoever made the release looks at first: what was found, promised and spent."""
+    """Return the sections of a report to look at first: what was found, promised and spent."""
     curve = found_curve(release) if isinstance(release, Release) else None
     sections = (
         *result_sections(release),
