@@ -1,7 +1,7 @@
 """Private sets of candidate centers: cells that hold rows.
 
 `ask_candidates`: cells of a randomly shifted grid in a public subspace are halved along one direction a level, level by level,
-where their noisy counts stand out. `ask_leaves`: those of a private tree of all columns. Everything but the answers is public or
+where their noisy counts stand out. `ask_leaves`: leaves of a private tree of all columns. Everything but the answers is public or
 post-processing.
 
 Proof: ``proofs/balcan.md`` and ``proofs/point_coverage.md``.

@@ -139,7 +139,7 @@ def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Occupancy
 def spread(
     problem: SiteProblem, cells: NestedCells, weights: FloatArray, shares: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return weights of all points: those of the cells, or the same for all cells if none has any, spread over their points."""
+    """Return weights of all points: the weights of the cells, or equal ones if no cell has any, spread over their points."""
     space, full = problem.space, weights if weights.any() else np.ones(len(cells))
     quota = max(1, SEARCH_ENTRIES // (len(space.candidates) * int(np.count_nonzero(full))))
     is_large = bool((cells.sizes[full > 0] > quota).any())

@@ -10,7 +10,7 @@ Letters: k clusters, d columns, H levels.
 6. ``sizes``    noisy sizes of the released clusters.
 
 As published, planes pass through the origin and rows are clipped to a ball around it; users are to move their rows there, choose
-the radius, and set thresholds. Here the middle is private, the ball that of the public domain, and thresholds follow from the
+the radius, and set thresholds. Here the middle is private, the ball covers the public domain, and thresholds follow from the
 noise. It is here for comparison: the default is better.
 
 Proof: ``proofs/lsh.md``.

@@ -1,7 +1,7 @@
 """How losses add up, and what processes lose at most: arithmetic of the auditor's own.
 
 Nothing is imported from the code that plans, prices, charges or calibrates noise: an auditor that shared it would share its
-faults. Conversions and the loss of split decisions are those of `spinney.verification`, which is written apart from it too.
+faults. Conversions and the loss of split decisions come from `spinney.verification`, which is written apart from it too.
 """
 
 from __future__ import annotations

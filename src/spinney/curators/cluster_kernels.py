@@ -63,7 +63,7 @@ def _add_bins(slab, alive, labels, bins, counts):  # type: ignore[no-untyped-def
 
 
 def count_cluster_bins(rows: Rows, mask: Mask, door: Door, cells: ClusterBins) -> IntArray:
-    """Count rows by cluster and by bin of each column behind: the bins of a column, that of no answer last, then the next's."""
+    """Count rows by cluster and by bin of each column behind: the bins of a column, "no answer" last, then the next column's."""
     labels, behind = _labels(rows, mask, door, cells.clusters), slice(cells.clusters.n_features, None)
     counts = np.zeros((len(cells.clusters), cells.width), dtype=np.int64)
     for entered in enter(rows[:, behind], mask, _part(door, behind), STEPS):

@@ -90,7 +90,7 @@ def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, is_know
 
     ``rows`` are copied to the slab first; if there are none, it has been filled. If it is known that all values are finite,
     ``alive`` says which rows count but for the mask.
-    ``fences`` is that of `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
+    ``fences`` comes from `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
     its place on the grid. Conditions are written so that the compiler makes one instruction of each.
     """
     d = slab.shape[1]

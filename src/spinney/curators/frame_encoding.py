@@ -60,7 +60,7 @@ def encoded_frame(frame: Any, owner: Any, columns: Sequence[Any], described: Des
     owner : Column or None
         Of the names of groups.
     columns : sequence of Column
-        Those of the table, in the order of the schemas.
+        Columns of the table, in the order of the schemas.
     described : DescribedSchema
     cells : Schema
         How cells are read.

@@ -88,7 +88,7 @@ class Task:
     arguments: tuple[Any, ...]
 
     def total(self, blocks: Iterable[NDArray[Any]]) -> IntArray:
-        """Return the exact sums over blocks of rows, those of kernels that return their sums as two words each."""
+        """Return the exact sums over blocks of rows, for kernels that return their sums as two words each."""
         if self.size:
             totals, kernel = np.zeros(self.size, dtype=np.int64), self.find_kernel()
             for rows in blocks:

@@ -75,7 +75,7 @@ class LateBases(object if not TYPE_CHECKING else Any):  # type: ignore[misc]
     @property
     def _repr_html_(self) -> Any:
         inherit()
-        return self._repr_html_  # that of scikit-learn: this class is no base any more
+        return self._repr_html_  # scikit-learn's: this class is no base any more
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         inherit()

@@ -1,4 +1,4 @@
-"""The words of scikit-learn for tables that are not plain, or not those of the fit."""
+"""scikit-learn's messages for tables that are not plain, or that differ from the table of the fit."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ WORDS, FINE, PLACES = 2**32, 2**20, 128
 _ONE_AT_A_TIME = threading.Lock()
 #: Columns, steps of a column, radii and other numbers are not more, so that every language computes with them exactly.
 MOST_COLUMNS, MOST_STEPS, WIDEST, LARGEST = 1024, 2**20, 2**25, 2**53 - 1
-#: Characters of a question; the fields of every question, and those of each kind.
+#: Most characters of a question; the fields of every question, and the further fields of each kind.
 LONGEST, HEAD = 4_000_000, {"format", "id", "kind", "epsilon", "delta", "domain", "group", "noise"}
 KINDS = {
     "cells": {"shape"}, "regions": {"centers", "radii"}, "offsets": {"centers", "radii", "reaches", "kernel", "bins"},

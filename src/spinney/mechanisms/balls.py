@@ -1,7 +1,7 @@
 """Noise shaped like a ball, exact on integers: continuous noise of density exp(-length / scale), rounded.
 
 Where one row moves a sum by a vector of limited length, this is pure noise in that length: a coordinate's variance is about half
-of that of discrete Laplace noise for the same promise. Continuous numbers are known to as many bits as it takes to round them;
+of the one of discrete Laplace noise for the same promise. Continuous numbers are known to as many bits as it takes to round them;
 more bits are drawn until they do, so that no rounding error is left.
 
 Proof: ``proofs/balls.md``.
@@ -128,7 +128,7 @@ def _context(digits: int) -> Context:
 def _logarithm(number: Decimal) -> Decimal:
     """Return the logarithm of a positive number, in the digits of the context; ten times faster than ``number.ln()``.
 
-    That of a whole number of sixteenths near its leading digits, and a short series for what is left.
+    The logarithm of a whole number of sixteenths near its leading digits, plus a short series for the rest.
     """
     digits, exponent = getcontext().prec, number.adjusted()
     sixteenths = number.scaleb(-exponent) * 16

@@ -1,7 +1,7 @@
 """Noise shaped like a cube, exact on integers: P(z) in proportion to exp(-max |z_j| / scale).
 
 Where any one row may move every column of a sum by as much, this is the least pure noise of its kind: a coordinate's variance is
-about a sixth of that of discrete Laplace noise for the same promise. With one column it is discrete Laplace noise.
+about a sixth of discrete Laplace noise's for the same promise. With one column it is discrete Laplace noise.
 
 Proof: ``proofs/cubes.md``.
 """

@@ -1,6 +1,6 @@
 """Discrete Laplace and Gaussian noise in whole numbers, exactly: the samplers of Canonne, Kamath and Steinke (2020), compiled.
 
-Coins are thrown with whole numbers, so that probabilities are those of the scale as it stands, a rational. The one number that
+Coins are thrown with whole numbers, so that probabilities are exact for the scale, a rational. The one number that
 is not whole, the exponent with which a Gaussian proposal is taken, is known to within a proven error; a draw with a coin that
 falls within it, about one in 10**14, is made again in fractions, from the same bits. So is whatever 64 bits do not hold.
 

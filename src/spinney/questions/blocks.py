@@ -91,7 +91,7 @@ class Blocking(Kind):
         return math.sqrt(2) * self.k * self.about.l2 if self.sampling == "disjoint" else 0.0
 
     def unit(self, unit: Unit) -> Unit:
-        """Return who is protected among the centers: those of one block, replaced, or of two if a row may change its block."""
+        """Return who is protected among centers: one block's centers, replaced; two blocks' if a row may change its block."""
         check_sampling(self.sampling, unit, "Blocks")
         blocks = 2 if unit.replaces and self.sampling == "disjoint" else 1
         return Unit(Adjacency.REPLACE, blocks * self.k)

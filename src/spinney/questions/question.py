@@ -72,7 +72,7 @@ class Question(ABC):
 
     @property
     def family(self) -> str:
-        """What releases call the cells that it is about: those of `spinney.questions.partitions`, CENTERS, or none."""
+        """What releases call its cells: names of `spinney.questions.partitions`, CENTERS, or none."""
         return "none"
 
     @abstractmethod

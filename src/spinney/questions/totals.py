@@ -50,7 +50,7 @@ class Totaling(Kind):
 
     @property
     def l1(self) -> float:
-        """A cube's noise has a sixth of the variance of that of an L1 ball."""
+        """A cube's noise has a sixth of the variance of an L1 ball's."""
         return self.columns / math.sqrt(6)
 
     @property
@@ -119,7 +119,7 @@ class Totals(Question):
 
     def check(self, ground: Ground) -> None:
         """Columns must be there, and each be summed once: the price is the price of this number of columns."""
-        require(type(self.clusters) is Clusters, "totals are those of clusters")
+        require(type(self.clusters) is Clusters, "totals must be of clusters")
         behind = self.clusters.behind(ground)
         columns = self.columns
         lawful = columns.ndim == 1 and columns.size >= 1 and (columns >= 0).all() and (columns < behind).all()

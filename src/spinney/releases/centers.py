@@ -50,7 +50,7 @@ class Release(ClusterRelease):
         How many centers rest on a private step, the budget not being enough for more; the others come from the summary. None
         where the algorithm takes no such step.
     k_costs : tuple of float or None
-        The estimated costs of 1, 2, ... clusters, over that of one, that k was found from; None where it was given.
+        The estimated costs of 1, 2, ... clusters, over the cost of one, from which k was found; None where it was given.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.

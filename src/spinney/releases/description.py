@@ -39,7 +39,7 @@ class DescriptionRelease(Promise):
     columns : list of dict
         Public facts of the described columns, as a schema states them.
     bins : tuple of int
-        How many equal bins the histogram of each column has; those of a category are its values, of a truth value false and true.
+        How many equal bins the histogram of each column has; for a category its values, for a truth value false and true.
     rows : array of shape (k,)
         Noisy numbers of rows, cut off at zero.
     rows_margin : float
@@ -140,13 +140,13 @@ class DescriptionRelease(Promise):
         return self.names.index(column)
 
     def histogram(self, column: str) -> NDArray[np.int64]:
-        """Return the noisy counts of one column, clusters by bins; the last bin is that of rows that do not say it."""
+        """Return the noisy counts of one column, clusters by bins; the last bin counts rows without a value."""
         place = self._place(column, "histogram")
         start = sum(self.bins[:place]) + place
         return self.counts[:, start : start + self.bins[place] + 1]
 
     def shares(self, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the shares of a column's bins among the rows of each cluster, the last that of no answer, and their margins.
+        """Return the shares of a column's bins among the rows of each cluster, "no answer" last, and their margins.
 
         A margin is how far noise may have moved the share, with a probability of 0.95; both are NaN where too few rows are seen.
         """
@@ -158,7 +158,7 @@ class DescriptionRelease(Promise):
             return shares, np.hypot(self.counts_margin, shares * self.rows_margin) / np.where(seen, rows, np.nan)
 
     def bin_names(self, column: str) -> tuple[str, ...]:
-        """Return what the bins of a column are called, but that of no answer: values of a category, or ends of an interval."""
+        """Return the names of the bins of a column, without "no answer": values of a category, or ends of an interval."""
         place = self._place(column, "bin_names")
         fact = self.facts[place]
         if not is_measured(fact):

@@ -63,7 +63,7 @@ def _described(release: DescriptionRelease) -> dict[str, Any]:
             columns[_new(f"{name} margin", columns)] = release.mean_margins[:, place].copy()
             columns[_new(f"{name} median", columns)] = release.quantiles[:, place, middle].copy()
             continue
-        for title, share in zip(release.bin_names(name), release.shares(name)[0].T, strict=False):  # without that of no answer
+        for title, share in zip(release.bin_names(name), release.shares(name)[0].T, strict=False):  # without "no answer"
             columns[_new(f"{name}={title}", columns)] = share.copy()
     return columns | {_new("named", columns): [", ".join(named) for named in release.named]}
 

@@ -30,7 +30,7 @@ __all__ = [
 
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
-#: Lines shown of a table, and charges beyond which those of one kind share a line.
+#: Lines shown of a table, and charges beyond which one kind shares a line.
 SHOWN_LINES, SHOWN_CHARGES = 40, 20
 
 

@@ -32,7 +32,7 @@ def _draw(shares, n, drawn):  # type: ignore[no-untyped-def]
 
 @compiled
 def _seed(points, weights, first, n, power, uniforms, fillers, scratch, centers):  # type: ignore[no-untyped-def]
-    """Write seeded centers. Rows of ``scratch`` are shares, distances so far, those of an attempt, and of the best one.
+    """Write seeded centers. Rows of ``scratch`` are shares, distances so far, distances of an attempt, and of the best one.
 
     Where no point is left apart from the centers, those that are there are used again; fillers are for no points at all.
     """

@@ -19,7 +19,7 @@ __all__ = ["NORMAL", "Quantiles", "distances", "quantiles"]
 NORMAL = 1.959964
 #: A bin of all clusters together has rows if it holds this many standard deviations of its noise.
 POOLED_STDS = 3.0
-#: How far shares of a cluster may be from those of all rows, in parts of these: from hardly to a bin that is the cluster's alone.
+#: Distances of a cluster's shares from the shares of all rows, as parts of these: from near 0 to a bin of the cluster alone.
 APART = tuple(2.0**power for power in range(-7, 3))
 
 
@@ -37,7 +37,7 @@ def distances(counts: FloatArray, rows: FloatArray, std: float, rows_std: float)
 
     This total variation distance is what DPClustX calls the interestingness of a column for a cluster (Gilad et al. 2025, after
     its low-sensitivity form), here expected from noisy counts. Noise alone would add to every difference, most of all in bins
-    that hardly a row is in: so the shares ``p`` of a cluster are taken to differ from those of all rows ``q`` by ``t q`` at
+    that hardly a row is in: so the shares ``p`` of a cluster are taken to differ from the shares of all rows ``q`` by ``t q`` at
     random, and to add up to one; how far, `t`, is one of `APART`, each weighing as likely as it makes the counts.
 
     Parameters

@@ -78,7 +78,7 @@ class NoisyCells:
 
 @dataclass(frozen=True)
 class Count:
-    """How many clusters there are, and the estimated cost, over that of one, and the evidence for 1, 2, ... of them."""
+    """How many clusters there are, and the estimated cost, over the cost of one, and the evidence for 1, 2, ... of them."""
 
     k: int
     costs: tuple[float, ...]

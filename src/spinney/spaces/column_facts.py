@@ -176,7 +176,7 @@ def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
     word = next((word for word in WORDS if word in facts), None)
     if word is None:
         words = "one of 'bounds', 'dates', 'categories' and 'boolean', with 'unit' (or 'weight'), 'fill' and 'source' beside it,"
-        raise _wrong(owner, name, f"a dict of {words}", "none of the four")  # not its words: they may be those of a table
+        raise _wrong(owner, name, f"a dict of {words}", "none of the four")  # without its words: they may come from a table
     unknown = next((other for other in facts if other != word and other not in WORDS[word]), None)
     if unknown is not None:
         beside = ", ".join(map(repr, sorted(WORDS[word])))

@@ -92,7 +92,7 @@ class DescribedSchema:
         return found
 
     def domain(self, clustered: Domain) -> Domain:
-        """Return the box of encoded rows around that of the columns that decide a cluster."""
+        """Return the box of encoded rows around the box of the columns that decide a cluster."""
         more = len(self.described)
         return Domain(
             np.concatenate([clustered.lower, np.zeros(more)]), np.concatenate([clustered.upper, np.full(more, ABSENT)]), np.inf

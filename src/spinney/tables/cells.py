@@ -77,9 +77,9 @@ def no_numbers(column: str, kind: str) -> ParameterError:
 
 
 def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: str | None = None) -> list[int]:
-    """Return where the columns to use stand among those of a table: those that are named, or all but the groups.
+    """Return the places in a table of the columns to use: the named ones, or all but the groups.
 
-    Names are public. Those of the table are not repeated: a file without a header makes names of a row.
+    Names are public. Names of the table are not repeated: a file without a header makes names of a row.
     """
     known = list(known)
     hint = "spell names as list(X.columns) does, each once."
@@ -187,7 +187,7 @@ def _cells_of(row: Any) -> Sequence[Any] | None:
 def _read_rows(rows: Sequence[Any], width: int | None) -> NDArray[np.float64] | None:
     """Read a list row by row; one that does not have the table's number of columns is missing. None if no row has any.
 
-    Where bounds do not say that number, it is that of most rows, the first of equals, and as public as that of an array.
+    Where bounds do not say that number, it is the number of most rows, the first of equals, and as public as an array's.
     """
     found = [_cells_of(row) for row in rows]
     if width is None:

@@ -3,7 +3,7 @@
 - A category is a name: a text without blanks around it, or a whole number by its digits. Its number is its place in the list.
 - True and false are truth values, the numbers 1 and 0, or the texts true, false, yes, no, 1 and 0, in letters of any size.
 - A date is a date, a point in time (its hours are left out), or a text that begins as ``2025-12-31`` does and ends there or goes
-  on with a blank or a T. Its number is that of whole days since the epoch.
+  on with a blank or a T. Its number counts whole days since the epoch.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:
 
 
 def _polars_texts(column: pl.Series) -> pl.Series:
-    """Return what the cells of a polars column say; its days and times are written as those of files are."""
+    """Return what the cells of a polars column say; its days and times are written as in files."""
     import polars as pl
 
     if column.dtype not in (pl.Date, pl.Datetime):

@@ -127,7 +127,7 @@ def _nearest(space: FiniteMetric, inside: IntArray, seeds: IntArray) -> IntArray
 
 
 def _move(space: FiniteMetric, inside: IntArray, own: IntArray, seeds: IntArray, rng: np.random.Generator) -> IntArray:
-    """Move each seed to that of a few points of its cell from which the cell is nearest in sum."""
+    """Move each seed to the one of a few points of its cell with the least sum of distances to the cell."""
     order = np.argsort(own, kind="stable")
     bounds = np.searchsorted(own[order], np.arange(len(seeds) + 1))
     moved = seeds.copy()

@@ -11,7 +11,7 @@ nothing is known: its records are taken at their word. ``#`` stands for any numb
 - ``together``: names that may be pooled. Then the last decides what they pay for, of those of the highest ``rank`` (0 if
   not given), or the first of them if it says ``first``.
 - ``needs``: names that must be there, alone or pooled with others; one in brackets under conditions. Others may be missing.
-- ``like``: other schedules that hold as well. ``base``: and that of the algorithm which the parameter ``base`` names.
+- ``like``: other schedules that hold as well. ``base``: and the one of the algorithm which the parameter ``base`` names.
 - ``given``: parameters where a release states none. ``margins``: which margins are of the noise of which names.
 
 A condition is a fact and its value, or that it is ``not`` this, ``below`` or ``from`` it. Facts: parameters, those of `misasked`,
@@ -89,7 +89,7 @@ def misasked(record: dict[str, Any], kind: str, columns: int) -> str | None:
 
 
 def margins_are_told(record: dict[str, Any], kind: str) -> bool:
-    """Whether the margins of counts are those of their noise, to a row; of algorithms of others nothing is known."""
+    """Whether the margins of counts match their noise, to a row; of algorithms of others nothing is known."""
     found = schedules()[record["format"][-1]]["schedules"].get(f"{kind} {record.get('algorithm', '')}".strip(), {})
     for field, names in found.get("margins", {}).items():
         told = record.get(field)

@@ -93,7 +93,7 @@ def _charges(record: dict[str, Any]) -> Check:
 
 
 def _noise(record: dict[str, Any]) -> list[Check]:
-    """Check the noise of every question, that they are those of the algorithm, and that margins are those of the noise."""
+    """Check the noise of every question, that the questions match the algorithm, and the margins the noise."""
     charges, records = record["charges"], record["mechanisms"]
     asked, is_local = {one["question"] for one in charges}, record["model"].partition(":")[0].partition(",")[0] == "local"
     if (asked == {"reports"}) is not is_local or ("reports" in asked) is not is_local:

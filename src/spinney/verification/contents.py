@@ -23,7 +23,7 @@ def kind_of(record: dict[str, Any]) -> str:
 
 
 def check_contents(record: dict[str, Any]) -> list[Check]:
-    """Return the checks of a release's contents; its shape is that of the schema."""
+    """Return the checks of a release's contents; its shape was checked by the schema."""
     name, k = kind_of(record), record["k"]
     steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
     same = len(record[KINDS[name]]) == k and all(count == k for count in steps)

@@ -23,7 +23,7 @@ SHORTEST_KEY = 16
 SHARED, PUBLIC = "hmac-sha256:", "ed25519:"
 #: What is signed begins so, and nothing else that a key may sign does.
 PREFIX = b"spinney release, ed25519\n"
-#: Keys in PEM hold the first text; those of OpenSSH begin with a name; those in DER with a sequence that names Ed25519 early on.
+#: Keys in PEM hold the first text; in OpenSSH's they begin with a name; in DER with a sequence that names Ed25519 early on.
 _PEM, _OPENSSH, _DER, _ED25519 = b"-----BEGIN", (b"ssh-", b"ecdsa-", b"sk-"), b"\x30", b"\x06\x03\x2b\x65\x70"
 
 

@@ -81,7 +81,7 @@ def assembled(
     verification: Any,
     described: Any = None,
 ) -> Document:
-    """Return a report's sections after a check of the parameters; those of `html_page`, and who asks."""
+    """Return a report's sections after a check of the parameters, which are as for `html_page`, and of who asks."""
     _checked(owner, release, title, ledger, curve, verification, described)
     curve = found_curve(release) if curve is None and isinstance(release, Release) else curve
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
