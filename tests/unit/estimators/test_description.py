@@ -288,7 +288,7 @@ def refused(match, release=None, table=None, **changes):
 def test_what_is_wrong_is_told_in_one_line_before_anything_is_charged(tmp_path):
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=9.0)
     refused("no column 'wealth'", bounds={"wealth": (0, 1)}, ledger=ledger)
-    refused("tell of: .*'age'. Got 'wealth'", columns=["wealth"])
+    refused("the release: .*'age'. Got 'wealth'", columns=["wealth"])
     refused("different names", columns=["income", "income"])
     refused("different names", columns=[])
     refused("different names", columns="income")
