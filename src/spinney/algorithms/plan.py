@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._lazy import above
+from spinney._shown import Showable
 from spinney.algorithms.forecast import Forecast
 from spinney.algorithms.margins import COVER
 from spinney.algorithms.problem import PointProblem, Problem, planned
@@ -28,7 +28,7 @@ SHOWN_COLUMNS = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Showable):
     """What a fit will ask and spend. Made from public facts alone; printing it shows a table to sign.
 
     Parameters
@@ -213,7 +213,3 @@ class Plan:
         return "\n".join([self.title, self.promise, "", *self._table(), "", *self.notes])
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:plan_html")(self)
-        return text

@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.curators.backend import Backend
 from spinney.curators.blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.entrance import FINITE, Near
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kept import KeptBatches, most_bytes
 from spinney.curators.lookahead import LookAhead
+from spinney.curators.memory import over_centers
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
@@ -182,7 +184,7 @@ class FileBackend(LookAhead):
             return self
         return FileBackend(self._batches, self.ground, self._one_row, self._drawn_secret)
 
-    def _centers(self, tuples: Tuples) -> FloatArray:
+    def _blocks_over(self, tuples: Tuples) -> Backend:
         only_disjoint(tuples)
         secret, grouped, start = self._drawn_secret(), self._batches.has_groups, 0
         gathering = Gathering(tuples, self.domain, grouped)
@@ -192,7 +194,7 @@ class FileBackend(LookAhead):
             own = None if seeds is None else seeds[start : start + len(batch)]
             gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
             start += len(batch)
-        return gathering.centers()
+        return over_centers(gathering.centers(), self.ground)
 
 
 class KnownLabels:

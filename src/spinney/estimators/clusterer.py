@@ -161,7 +161,7 @@ class PrivateClusterer(
         if schema is not None:
             rows = rows.encoded(schema)
         if facts.is_local:
-            from spinney.local.users import users_of
+            from spinney.local.desk import users_of
 
             rows = users_of(rows)
         if facts.uneven is not None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.sites import SiteRelease
-from spinney.report.curve import CostCurve
 from spinney.report.map import look_like_degrees
 from spinney.report.publication.blocks import Drawing, Sheet, Value, short
 from spinney.report.publication.svg import PALETTE, axes, fraction, label, lattice, place
