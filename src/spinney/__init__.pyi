@@ -1,7 +1,7 @@
 from spinney._version import __version__ as __version__
 from spinney.estimators.coverage import max_coverage as max_coverage
-from spinney.estimators.description import describe as describe
-from spinney.estimators.description import plan_description as plan_description
+from spinney.estimators.description_model import describe as describe
+from spinney.estimators.description_model import plan_description as plan_description
 from spinney.estimators.kmeans import PrivateKMeans as PrivateKMeans
 from spinney.estimators.kmedian import PrivateKMedian as PrivateKMedian
 from spinney.estimators.kmedoids import PrivateKMedoids as PrivateKMedoids

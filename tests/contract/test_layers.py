@@ -114,7 +114,7 @@ def calls(tree):
         ("from spinney import algorithms", ["algorithms"]),
         ("from ..algorithms import plan", ["algorithms"]),
         ("def f():\n    from spinney.fits import x", ["fits"]),
-        ("from spinney.solvers.nearest import nearest\nfrom spinney._version import __version__\nfrom . import kernels", []),
+        ("from spinney.spaces.nearest import nearest\nfrom spinney._version import __version__\nfrom . import kernels", []),
     ],
 )
 def test_the_walk_sees_trespasses_from_the_curators(source, found):

@@ -15,8 +15,8 @@ from spinney import Ball, Box, ParameterError, PrivateKMeans, SeededNoiseWarning
 from spinney.algorithms import SampleAggregate
 from spinney.audit.sources import NoiselessSource
 from spinney.curators import blocks as gathered
-from spinney.curators.blocks import Entries, Gathering, entries_of
 from spinney.curators.memory import MemoryBackend
+from spinney.curators.row_blocks import Entries, Gathering, entries_of
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit

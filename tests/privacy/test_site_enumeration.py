@@ -21,7 +21,7 @@ from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.metric import FiniteMetric

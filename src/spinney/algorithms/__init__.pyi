@@ -1,3 +1,4 @@
+from spinney.algorithms.algorithm import Algorithm as Algorithm
 from spinney.algorithms.balcan import Balcan as Balcan
 from spinney.algorithms.coverage import Coverage as Coverage
 from spinney.algorithms.default import Tree as Tree
@@ -7,10 +8,9 @@ from spinney.algorithms.local_search import LocalSearch as LocalSearch
 from spinney.algorithms.lsh import LSH as LSH
 from spinney.algorithms.plan import Plan as Plan
 from spinney.algorithms.point_coverage import PointCoverage as PointCoverage
-from spinney.algorithms.problem import Algorithm as Algorithm
 from spinney.algorithms.problem import PointProblem as PointProblem
-from spinney.algorithms.problem import Result as Result
 from spinney.algorithms.problem import SiteProblem as SiteProblem
+from spinney.algorithms.result import Result as Result
 from spinney.algorithms.sample_aggregate import SampleAggregate as SampleAggregate
 from spinney.algorithms.site_hst import SiteHST as SiteHST
 from spinney.algorithms.stable import Stable as Stable

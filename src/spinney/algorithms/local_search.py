@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options
 from spinney.curators.purse import Purse

@@ -17,7 +17,7 @@ from spinney.privacy.composition import Part, total_epsilon
 from spinney.questions.question import Kind
 from spinney.questions.sums import RADIUS_STEPS, Summing
 from spinney.spaces.box import FloatArray
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 
 __all__ = ["Plan"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from spinney.algorithms.problem import Algorithm
+from spinney.algorithms.algorithm import Algorithm
 
 __all__ = ["GROUP", "HOMES", "choose", "find", "names", "solves_of"]
 
@@ -36,7 +36,7 @@ HOMES = {
         "local-search": "spinney.algorithms.local_search:LocalSearch",
     },
     "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
-    "description": {"histograms": "spinney.algorithms.description:Histograms"},
+    "description": {"histograms": "spinney.algorithms.histograms:Histograms"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
 

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
 from spinney.constraints import check, one_of
 from spinney.curators.purse import Purse

@@ -20,22 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
-from spinney.curators.blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.entrance import FINITE, Near
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kept import KeptBatches, most_bytes
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.memory import over_centers
+from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
 from spinney.spaces.grid import as_floats
+from spinney.spaces.nearest import scale_centers
 from spinney.tables.streams import Batches, EncodedBatches
 
 __all__ = ["FileBackend", "FileRows"]

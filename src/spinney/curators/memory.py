@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.entrance import Near
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import count_between, path_codes
 from spinney.curators.numbers import NumberBackend
+from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
 from spinney.mechanisms.source import IntArray
@@ -30,9 +30,9 @@ from spinney.privacy.seal import sealed
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
+from spinney.spaces.nearest import scale_centers
 from spinney.tables.files import Table
 from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 

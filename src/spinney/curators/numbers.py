@@ -38,10 +38,10 @@ from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Plan
 from spinney.questions.persons import OneEach
 from spinney.questions.sums import Offsets
 from spinney.questions.totals import ColumnTotals
-from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, door
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.nearest import scale_centers
 from spinney.trees.quadtree import WORD
 
 __all__ = ["NumberBackend"]

@@ -24,20 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
-from spinney.curators.blocks import only_disjoint
 from spinney.curators.frame_blocks import FAN_IN as JOINED
 from spinney.curators.frame_blocks import BlockTask, Joiner, read_centers
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.memory import over_centers
+from spinney.curators.row_blocks import only_disjoint
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door, as_floats
+from spinney.spaces.nearest import ScaledCenters, scale_centers
 
 __all__ = ["SparkBackend", "muted_loggers"]
 

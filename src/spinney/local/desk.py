@@ -32,7 +32,7 @@ from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.ground import Ground

@@ -12,8 +12,8 @@ from spinney.releases.curve import CostCurve
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.report.curve import found_curve
-from spinney.report.publication.blocks import Document, Paragraph, Section
 from spinney.report.publication.declared import bounds_section, has_sources
+from spinney.report.publication.document import Document, Paragraph, Section
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from spinney.report.publication.blocks import (
+from spinney.report.publication.document import (
     Bar,
     Block,
     Command,

@@ -12,7 +12,7 @@ from spinney.releases.ball import OneCluster
 from spinney.releases.curve import CostCurve
 from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.assembly import curve_section, summarized
-from spinney.report.publication.blocks import LETTERS, Block, Document, Facts, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.document import LETTERS, Block, Document, Facts, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.html import to_fragment
 from spinney.report.publication.odds import promise_section
 from spinney.report.publication.results import column_names

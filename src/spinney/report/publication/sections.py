@@ -7,7 +7,7 @@ import shlex
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.promise import Promise
 from spinney.report.pages import charge_rows
-from spinney.report.publication.blocks import (
+from spinney.report.publication.document import (
     LETTERS,
     Block,
     Command,
