@@ -19,7 +19,7 @@ import numpy as np
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.problem import SiteProblem, planned
 from spinney.algorithms.site_hst import ask_tree
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -122,6 +122,6 @@ def run(
     public, noise = np.random.SeedSequence(seed).generate_state(2).tolist()
     source = SeededSource(noise)
     backend = DemandBackend(rows, problem.ground, problem.unit, source.key)
-    gate = curator(backend, problem.unit, FitLedger(problem.budget, algorithm.plan(problem)), source)
+    gate = curator(backend, problem.unit, FitLedger(problem.budget, planned(algorithm, problem)), source)
     result = algorithm.run(Purse(gate), problem, np.random.default_rng(public))
     return gate.path or Path((result.centers,), 0)
