@@ -29,7 +29,7 @@ from spinney.algorithms.registry import HOMES
 from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.audit import record
 from spinney.estimators.coverage import CoverModel
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
 from spinney.fits.run import run
 from spinney.local import device

@@ -33,8 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.fields import expected_demand
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.reading import Occupancy
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part

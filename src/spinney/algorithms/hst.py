@@ -26,9 +26,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
+from spinney.algorithms.result import Result
 from spinney.algorithms.step import ask_distances, move
 from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, mean_parts
 from spinney.algorithms.tree_program import Placed, ask_tree

@@ -21,15 +21,17 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.candidates import ask_leaves
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Splitting
 from spinney.questions.partitions import Rings
-from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import nearest
 from spinney.trees.quadtree import TreeCells
 
 __all__ = ["KVariates"]

@@ -22,7 +22,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options
 from spinney.constraints import boolean, check, integer, one_of

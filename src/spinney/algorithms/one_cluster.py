@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.default import Tree
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.step import take_step
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise

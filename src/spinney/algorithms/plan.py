@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from spinney._lazy import above
+from spinney._shown import Showable
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.forecast import Forecast
 from spinney.algorithms.margins import COVER
-from spinney.algorithms.problem import Algorithm, PointProblem, Problem, planned
+from spinney.algorithms.problem import PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, total_epsilon
 from spinney.privacy.trust import Randomness
 from spinney.questions.question import Kind
 from spinney.questions.sums import RADIUS_STEPS, Summing
 from spinney.spaces.box import FloatArray
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 
 __all__ = ["Plan"]
 
@@ -29,7 +30,7 @@ SHOWN_COLUMNS = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Showable):
     """What a fit will ask and spend. Made from public facts alone; printing it shows a table to sign.
 
     Parameters
@@ -212,7 +213,3 @@ class Plan:
         return "\n".join([self.title, self.promise, "", *self._table(), "", *self.notes])
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:plan_html")(self)
-        return text

@@ -1,4 +1,4 @@
-"""What is wanted, what an algorithm is, and what it returns: for points and for sites alike."""
+"""What is wanted, from public facts: centers of points, or sites of a space; and how an algorithm is asked for it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spinney.algorithms.forecast import Forecast, Preview
-from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.result import Result
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -25,21 +24,11 @@ from spinney.releases.centers import Release
 from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
-from spinney.solvers.valleys import Count
-from spinney.spaces.box import Domain, FloatArray, domain_to_dict
+from spinney.spaces.box import Domain, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
 
-__all__ = [
-    "Algorithm",
-    "Charges",
-    "PointProblem",
-    "Problem",
-    "Result",
-    "SiteProblem",
-    "charges_of",
-    "planned",
-]
+__all__ = ["Charges", "PointProblem", "Problem", "SiteProblem", "charges_of", "planned"]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
@@ -240,83 +229,11 @@ class SiteProblem(Problem):
         )
 
 
-@dataclass(frozen=True)
-class Result:
-    """Released values.
-
-    Parameters
-    ----------
-    centers : array of shape (k, d), or of shape (k,)
-        Points, or indices of a space's points.
-    private_sizes : array of int
-        Noisy numbers of rows that each center serves; numbers of existing sites come last.
-    size_noise : Noise
-    summary_points : array of shape (m, d), or of shape (m,)
-        As the centers.
-    summary_weights : array of shape (m,)
-    box : Domain, optional
-        The private box, if there is one.
-    supported : int, optional
-        How many centers rest on a private step.
-    margins : array of shape (k, d), optional
-        How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step was taken.
-    counted : Count, optional
-        How many clusters there are, if that was asked.
-    """
-
-    centers: Any
-    private_sizes: IntArray
-    size_noise: Noise
-    summary_points: Any
-    summary_weights: FloatArray
-    box: Domain | None = None
-    supported: int | None = None
-    margins: FloatArray | None = None
-    counted: Count | None = None
-
-
-class Algorithm(ABC):
-    """A published algorithm: named parts of a budget, from public facts, and a run over a curator's answers."""
-
-    #: What users type.
-    name: str
-    #: The kind of problem it solves: "points" or "sites".
-    solves: ClassVar[str] = "points"
-    #: Where rows may be.
-    backends: ClassVar[tuple[str, ...]] = ("memory", "parquet", "spark")
-
-    @abstractmethod
-    def parts(self, problem: Any) -> tuple[Part, ...]:
-        """Return the share and the kind of every question, in the order of asking, from public facts alone."""
-
-    def plan(self, problem: Any) -> tuple[Charge, ...]:
-        """Return every charge, in the order of asking, from public facts alone."""
-        return charges_of(problem.budget, self.parts(problem))
-
-    def counts(self, problem: Any) -> bool:
-        """Whether it can find out how many clusters there are: nothing it asks before reads k, but as the most there may be."""
-        return False
-
-    def forecast(self, problem: Any, preview: Preview, n_guess: int) -> Forecast | None:
-        """Return what is known of the last step with `n_guess` rows; None if nothing is known but the plan."""
-        return None
-
-    def guarantee(self, problem: Any) -> str | None:
-        """Return in a line what is proved about the cost of its centers, or that nothing is; None leaves it unsaid."""
-        return None
-
-    def typical_radius(self, problem: Any) -> float:
-        """Return what a clipping radius would be about, if rows were spread evenly over the domain: half a cluster's diagonal."""
-        return float(problem.domain.half_diagonal * problem.k ** (-1 / problem.n_features))
-
-    @abstractmethod
-    def run(self, purse: Purse, problem: Any, rng: np.random.Generator) -> Result:
-        """Ask through the purse, by the names of the parts, and return what may be released."""
-
-
 def planned(algorithm: Algorithm, problem: Problem) -> tuple[Charge, ...]:
     """Return the charges of an algorithm in the order of asking."""
-    return tuple(algorithm.plan(problem.shown))
+    shown = problem.shown
+    own = algorithm.plan(shown)
+    return charges_of(problem.budget, algorithm.parts(shown)) if own is None else tuple(own)
 
 
 def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm
+from spinney.algorithms.algorithm import Algorithm
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 
@@ -42,7 +42,7 @@ HOMES = {
         "local-search": "spinney.algorithms.local_search:LocalSearch",
     },
     "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
-    "description": {"histograms": "spinney.algorithms.description:Histograms"},
+    "description": {"histograms": "spinney.algorithms.histograms:Histograms"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
 

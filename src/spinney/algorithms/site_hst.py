@@ -21,7 +21,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
 from spinney.constraints import check, integer, one_of
 from spinney.curators.purse import Purse

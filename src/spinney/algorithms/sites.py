@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, SiteProblem
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.problem import SiteProblem
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.questions.counts import CountAnswer, Counts

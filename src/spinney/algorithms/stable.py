@@ -23,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.margins import least_weight, step_margins
 from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.registry import adapted, choose, find, names, solves_of
+from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part

@@ -17,9 +17,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.forecast import Forecast, Preview
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part

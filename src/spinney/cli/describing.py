@@ -39,7 +39,7 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
     """
     with one_line_errors():
         from spinney.cli.fitting import OWNER
-        from spinney.fits.description import check_description
+        from spinney.fits.description_facts import check_description
         from spinney.releases.centers import Release
         from spinney.releases.reading import read_release
         from spinney.tables.schema_files import read_schema

@@ -152,7 +152,7 @@ def fit_table(
     schema = facts.schema_of(rows.n_features)
     rows = rows if schema is None else rows.encoded(schema)
     if facts.is_local:
-        from spinney.local.users import users_of
+        from spinney.local.desk import users_of
 
         rows = users_of(rows)
     fit = facts.fit(rows.n_features)

@@ -14,9 +14,9 @@ from spinney.exceptions import DataError, ParameterError, ReleaseError
 if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
     from spinney.releases.centers import Release
+    from spinney.releases.curve import CostCurve
     from spinney.releases.description import DescriptionRelease
     from spinney.releases.sites import SiteRelease
-    from spinney.report.curve import CostCurve
     from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["asked_curve", "show_clusters", "show_description", "show_sites"]

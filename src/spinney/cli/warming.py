@@ -25,7 +25,7 @@ def _tables() -> None:
 
     from spinney.algorithms.hst import HST
     from spinney.algorithms.stable import Stable
-    from spinney.estimators.description import describe
+    from spinney.estimators.description_model import describe
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
 

@@ -14,8 +14,8 @@ from spinney.mechanisms.source import IntArray
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.questions.totals import ColumnTotals
-from spinney.solvers.nearest import BLOCK, scale_centers
 from spinney.spaces.grid import GRID_BITS, Door
+from spinney.spaces.nearest import BLOCK, scale_centers
 
 __all__ = ["count_cluster_bins", "count_cluster_rows", "sum_columns"]
 

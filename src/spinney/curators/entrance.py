@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.curators.views import Fence, Projection
-from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door, as_floats
+from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
 
 __all__ = ["CLIPPED", "FINITE", "PLACES", "RAW", "STEPS", "Entered", "Near", "enter", "enter_near", "find_near"]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney.curators.blocks import Entries, Gathering, entries_of
 from spinney.curators.frame_groups import HEAD, Capper
 from spinney.curators.frames import read_columns
 from spinney.curators.groups import hash_names
+from spinney.curators.row_blocks import Entries, Gathering, entries_of
 from spinney.questions.blocks import Tuples
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats

@@ -20,8 +20,8 @@ from spinney.exceptions import DataError
 from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.held import Held
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.arrays import require

@@ -18,9 +18,9 @@ from spinney.curators.paths import code_bounds, encode, find_cells, masks, offse
 from spinney.mechanisms.source import IntArray
 from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS
-from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door
+from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
 
 __all__ = [

@@ -9,9 +9,9 @@ from spinney.curators.entrance import enter_near
 from spinney.curators.kernels import Labeled, Mask, Rows
 from spinney.mechanisms.perturbation import SLOPE_STEPS
 from spinney.mechanisms.source import IntArray
-from spinney.solvers.nearest import BLOCK
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door
+from spinney.spaces.nearest import BLOCK
 
 __all__ = ["sum_slopes"]
 

@@ -23,19 +23,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.blocks import only_disjoint
+from spinney.curators.backend import Backend
 from spinney.curators.frame_blocks import FAN_IN as JOINED
 from spinney.curators.frame_blocks import BlockTask, Joiner, read_centers
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
+from spinney.curators.memory import over_centers
+from spinney.curators.row_blocks import only_disjoint
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door, as_floats
+from spinney.spaces.nearest import ScaledCenters, scale_centers
 
 __all__ = ["SparkBackend", "muted_loggers"]
 
@@ -282,7 +284,7 @@ class SparkBackend(LookAhead):
     def _one_each(self) -> SparkBackend:
         return self if self._drawn is None else SparkBackend(self._drawn(), self._dtype, self.ground, self._one_row)
 
-    def _centers(self, tuples: Tuples) -> FloatArray:
+    def _blocks_over(self, tuples: Tuples) -> Backend:
         only_disjoint(tuples)
         task = BlockTask(tuples, self.domain, self._door, self._dtype, self._drawn_secret())
 
@@ -300,7 +302,7 @@ class SparkBackend(LookAhead):
                     return messages
 
         ((_, message),) = _collected(plan)
-        return read_centers(message, tuples)
+        return over_centers(read_centers(message, tuples), self.ground)
 
 
 def _numbered(index: int, cells: Iterator[Any]) -> Iterator[tuple[int, bytes]]:

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Algorithm
 from spinney.constraints import check, one_of, optional
 from spinney.curators.files import FileRows
 from spinney.curators.frames import spark_rows
@@ -33,9 +33,9 @@ from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
+from spinney.spaces.nearest import nearest
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -162,7 +162,7 @@ class PrivateClusterer(
         if schema is not None:
             rows = rows.encoded(schema)
         if facts.is_local:
-            from spinney.local.users import users_of
+            from spinney.local.desk import users_of
 
             rows = users_of(rows)
         if facts.uneven is not None:

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Algorithm
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
 from spinney.estimators.absent import check_keywords

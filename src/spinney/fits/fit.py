@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Algorithm, Problem
+from spinney.algorithms.problem import Problem
 
 __all__ = ["Fit"]
 

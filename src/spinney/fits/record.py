@@ -17,7 +17,7 @@ from spinney.exceptions import BudgetError, ParameterError
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.trust import Randomness
 
 __all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"]

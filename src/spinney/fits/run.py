@@ -19,7 +19,7 @@ from spinney.fits.record import promise_fields, repeat_fields
 from spinney.fits.watching import watched
 from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 
 __all__ = ["generator", "run", "run_with"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from spinney._lazy import above
+from spinney._shown import offered
 
 __all__ = ["watched"]
 
@@ -23,5 +23,5 @@ def watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if getattr(shell, "kernel", None) is None:  # a kernel draws for a notebook; a terminal has none
         return nullcontext()
-    bar: AbstractContextManager[Any] = above("spinney.report.progress:notebook_bar")(count())
+    bar: AbstractContextManager[Any] = offered("bar")(count())
     return bar

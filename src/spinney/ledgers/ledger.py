@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spinney._lazy import above
+from spinney._shown import Showable
 from spinney.exceptions import DataError, ParameterError
 from spinney.ledgers.entries import (
     Entry,
@@ -42,7 +42,7 @@ __all__ = ["Ledger"]
 SHOWN = 20
 
 
-class Ledger:
+class Ledger(Showable):
     """A file that adds up releases and refuses the one that would exceed its ceiling.
 
     Privacy
@@ -327,9 +327,6 @@ class Ledger:
 
     def __str__(self) -> str:
         return self.table(SHOWN)
-
-    def _repr_html_(self) -> str:
-        return str(above("spinney.report.notebook:ledger_html")(self))
 
     def table(self, last: int) -> str:
         """Return the last entries as a table with the running total, and what is left."""

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import Charges, PointProblem, Result
+from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer, real
 from spinney.local.asking import PARTS, Asking
 from spinney.local.cells import CellTree
@@ -32,9 +33,9 @@ from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge, Measure
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import nearest
 
 __all__ = ["Refined"]
 

@@ -11,7 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, planned
+from spinney.algorithms.problem import planned
+from spinney.algorithms.result import Result
 from spinney.constraints import check, instance, one_of
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.charging import today
@@ -25,7 +26,7 @@ from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.source import SecureSource
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball

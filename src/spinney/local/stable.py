@@ -20,7 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Charges, PointProblem, Result
+from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.result import Result
 from spinney.constraints import boolean, check
 from spinney.exceptions import ParameterError
 from spinney.local.asking import PARTS, Asking

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import ParameterError
 from spinney.releases.clusters import frozen_array, look_empty
 from spinney.releases.promise import Promise
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.described import bin_names, is_measured
 from spinney.spaces.schema import Schema
 

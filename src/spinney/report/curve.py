@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,44 +10,17 @@ import numpy as np
 from spinney.constraints import check, instance, integer
 from spinney.exceptions import check_path
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.objectives import POWERS, title_of
 from spinney.report.canvas import NewFigure, new_figure, save, title_text
-from spinney.report.plots import axes_of, shown_figure
 from spinney.report.separation import check_summary
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 
-__all__ = ["CostCurve", "cost_curve", "draw_curve", "found_curve"]
+__all__ = ["cost_curve", "curve_figure", "draw_curve", "found_curve"]
 
 #: Numbers of clusters that are written below a curve.
 MOST_TICKS = 12
-
-
-@dataclass(frozen=True)
-class CostCurve:
-    """Estimated costs of the best found centers for each number of clusters, and the number that was chosen, if one was."""
-
-    objective: str
-    clusters: tuple[int, ...]
-    costs: tuple[float, ...]
-    statement: str = ""
-    chosen: int | None = None
-
-    def __str__(self) -> str:
-        first = max(self.costs[0], 1e-300)
-        lines = ["  k   cost / cost of one cluster"]
-        for k, cost in zip(self.clusters, self.costs, strict=True):
-            lines.append(f"{k:3d}   {cost / first:6.4f} {'#' * round(50 * cost / first)}{' <- chosen' * (k == self.chosen)}")
-        return "\n".join(lines)
-
-    def plot(self) -> Any:
-        """Draw the curve with matplotlib and return the axes; notebooks show them."""
-        return axes_of(_figure(self, shown_figure))
-
-    def _repr_html_(self) -> str:
-        from spinney.report.notebook import curve_html  # which shows curves, too
-
-        return curve_html(self)
 
 
 def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) -> CostCurve:
@@ -103,10 +75,10 @@ def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
     check_path(path, "draw_curve")
     check("draw_curve", {"curve": curve}, {"curve": instance(CostCurve, "cost_curve(release).")})
-    save(_figure(curve, new_figure), path)
+    save(curve_figure(curve, new_figure), path)
 
 
-def _figure(curve: CostCurve, new: NewFigure) -> Any:
+def curve_figure(curve: CostCurve, new: NewFigure) -> Any:
     """Return a figure of the curve."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 

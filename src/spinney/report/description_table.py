@@ -16,7 +16,7 @@ from spinney.report.pages import (
     shortened,
     spent_lines,
 )
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.plain_values import within
 

@@ -12,7 +12,7 @@ from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.curve import found_curve
 from spinney.report.site_table import site_names
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import short, within
 
 __all__ = [

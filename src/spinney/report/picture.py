@@ -15,8 +15,8 @@ from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import title_of
 from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
-from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict
+from spinney.spaces.nearest import nearest
 
 __all__ = ["counts_line", "draw", "figure_of"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._lazy import above
+from spinney._shown import Showable
 from spinney.solvers.stability import Clustered, next_distances
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
@@ -30,7 +30,7 @@ DIFFERENT = 0.05
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Showable):
     """How separated points are for k clusters. Numbers alone: no point is kept.
 
     Parameters
@@ -129,10 +129,6 @@ class Separation:
             "alpha, center proximity": self.proximity,
             "share with the proximity condition": self.proximity_share,
         }
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:separation_html")(self)
-        return text
 
     def __str__(self) -> str:
         told = self.notions

@@ -14,8 +14,8 @@ import numpy as np
 
 from spinney.compilation import compiled
 from spinney.solvers.exchanges import Exchanges
-from spinney.solvers.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 
 __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError
 from spinney.naming import named
 from spinney.spaces.box import NARROWEST, WIDEST
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, canonical_name, day_of, days_since, is_digits, is_positive, number_of
 
 __all__ = ["HINT", "as_typed", "column_of", "record_of", "with_unit"]

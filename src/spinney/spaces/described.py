@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 
 __all__ = ["ABSENT", "DescribedSchema", "Encoding", "bin_names", "is_measured"]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import Box, Domain, FloatArray
+from spinney.spaces.column import Column
 from spinney.spaces.column_facts import as_typed, column_of, record_of
-from spinney.spaces.columns import Column
 
 __all__ = ["Schema"]
 

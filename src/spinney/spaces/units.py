@@ -11,8 +11,8 @@ import numpy as np
 from spinney.exceptions import ParameterError, UnitsWarning
 from spinney.naming import named
 from spinney.spaces.box import Box, Domain
+from spinney.spaces.column import Column
 from spinney.spaces.column_facts import HINT, SCALE_HINT, column_of, with_unit
-from spinney.spaces.columns import Column
 from spinney.spaces.plain_values import is_positive
 from spinney.spaces.schema import Schema
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import has_quotes, stream_records

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import LARGEST_WHOLE, WHOLE
 from spinney.tables.encoding import code_cell
 from spinney.tables.records import as_names

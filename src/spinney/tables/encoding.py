@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.exceptions import ParameterError
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, LARGEST_WHOLE, WHOLE, canonical_name
 from spinney.spaces.schema import Schema
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError, check_path
 from spinney.naming import named
 from spinney.privacy.seal import sealed
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.batches import Scan, memory_bytes, open_npy, opened, scan
 from spinney.tables.encoding import check_schema, coded_columns, with_codes

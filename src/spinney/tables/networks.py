@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
-from spinney.tables.columns import Columns, read_columns
+from spinney.tables.table_columns import Columns, read_columns
 
 if TYPE_CHECKING:
     import polars as pl

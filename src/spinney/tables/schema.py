@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError
 from spinney.naming import is_path, named
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
 from spinney.tables.declared import declared_cell
 from spinney.tables.records import Header, read_header

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.seal import sealed
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, listed, no_numbers, numeric_array
 from spinney.tables.declared import declared_cell, name_cell

@@ -35,7 +35,7 @@ __all__ = ["margins_are_told", "misasked", "schedules"]
 @lru_cache
 def schedules() -> dict[str, Any]:
     """Return all schedules, by version of the format."""
-    found: dict[str, Any] = json.loads(files("spinney.verification").joinpath("schedules.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("schedules.json").read_text(encoding="utf-8"))
     return found
 
 

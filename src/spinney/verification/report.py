@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spinney._lazy import above
+from spinney._shown import Showable
 
 __all__ = ["MARKS", "Check", "Verification"]
 
@@ -32,7 +32,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Showable):
     """All findings about one release. Printing it shows them, with the verdict at the end.
 
     Parameters
@@ -65,10 +65,6 @@ class Verification:
         told = "" if all(finding.holds for finding in self.findings) else ", as far as the release tells"
         by = "authenticated" if self.authenticated else "not authenticated: anyone could have written this file"
         return f"The arithmetic holds{told}; {by}."
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:verification_html")(self)
-        return text
 
     def __str__(self) -> str:
         width = max(len(finding.subject) for finding in self.findings)

@@ -12,7 +12,7 @@ from spinney.algorithms.sample_aggregate import LEAST_BLOCKS, MOST_DEFAULT
 from spinney.algorithms.stable import NEAR, radii
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
-from spinney.solvers.blocks import ATTEMPTS, RESTARTS, cluster_blocks
+from spinney.solvers.small_sets import ATTEMPTS, RESTARTS, cluster_blocks
 from spinney.solvers.weighted import total_cost
 
 PLACES = np.array([[-0.6, -0.6], [0.6, -0.6], [0.0, 0.6], [0.7, 0.7]])

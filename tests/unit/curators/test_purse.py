@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import Box, BudgetError, FiniteMetric, PrivateKMeans
-from spinney.algorithms.problem import Algorithm, Result
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.registry import Adapted
+from spinney.algorithms.result import Result
 from spinney.algorithms.stable import Stable
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
@@ -22,7 +23,7 @@ from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import compose, is_gaussian, total_epsilon
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting

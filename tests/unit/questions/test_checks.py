@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
 from spinney import Box, CuratorError, FiniteMetric, PrivateKMeans
-from spinney.algorithms.problem import Algorithm
+from spinney.algorithms.algorithm import Algorithm
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.curators.numbers import NumberBackend
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
 from spinney.questions.catalog import CATALOG

@@ -18,7 +18,7 @@ from benchmarks.page import HOSTILE, largest
 from spinney import DataError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids, read_release, verify
 from spinney.cli.main import main
 from spinney.report import cost_curve, html_page, markdown_page, write_report
-from spinney.report.publication.blocks import LETTERS, clean, short, shorts
+from spinney.report.publication.document import LETTERS, clean, short, shorts
 from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
 from spinney.report.publication.printing import print_pdf
 from spinney.report.publication.svg import PALETTE

@@ -9,8 +9,8 @@ from typing import TypedDict, Unpack
 from spinney.exceptions import ParameterError, check_path
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.reading import AnyRelease
-from spinney.report.curve import CostCurve
 from spinney.report.publication.assembly import assembled
 from spinney.report.publication.html import to_html
 from spinney.report.publication.markdown import to_markdown

@@ -8,11 +8,12 @@ from spinney.exceptions import ParameterError
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import is_path
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
-from spinney.report.curve import CostCurve, found_curve
-from spinney.report.publication.blocks import Document, Paragraph, Section
+from spinney.report.curve import found_curve
 from spinney.report.publication.declared import bounds_section, has_sources
+from spinney.report.publication.document import Document, Paragraph, Section
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from spinney.report.publication.blocks import (
+from spinney.report.publication.document import (
     Bar,
     Block,
     Command,
@@ -44,7 +44,7 @@ SHADES = 7
 
 @cache
 def _style() -> str:
-    return (files("spinney.report.publication") / "style.css").read_text(encoding="utf-8")
+    return (files(__package__) / "style.css").read_text(encoding="utf-8")
 
 
 def _bar(bar: Bar) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spinney.report.publication.blocks import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet, Value
+from spinney.report.publication.document import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet, Value
 
 __all__ = ["to_markdown"]
 

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from spinney.releases.promise import Promise
 from spinney.report.label import UNPROTECTED
-from spinney.report.publication.blocks import Block, Facts, Paragraph, Section, Sheet, Value
+from spinney.report.publication.document import Block, Facts, Paragraph, Section, Sheet, Value
 
 __all__ = ["chance_words", "factor_words", "percent_words", "promise_section", "promises"]
 

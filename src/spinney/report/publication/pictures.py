@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.sites import SiteRelease
-from spinney.report.curve import CostCurve
 from spinney.report.map import look_like_degrees
-from spinney.report.publication.blocks import Drawing, Sheet, Value, short
+from spinney.report.publication.document import Drawing, Sheet, Value, short
 from spinney.report.publication.svg import PALETTE, axes, fraction, label, lattice, place
-from spinney.solvers.nearest import nearest
+from spinney.spaces.nearest import nearest
 
 __all__ = ["curve_drawing", "map_drawing", "pair_drawings"]
 

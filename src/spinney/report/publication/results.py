@@ -15,13 +15,25 @@ from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import indicators, informative_columns
-from spinney.report.publication.blocks import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short, shorts
-from spinney.report.publication.description import description_sections
+from spinney.report.publication.described import description_sections
+from spinney.report.publication.document import (
+    LETTERS,
+    Bar,
+    Block,
+    Notice,
+    Paragraph,
+    Section,
+    Sheet,
+    Value,
+    clean,
+    short,
+    shorts,
+)
 from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
 from spinney.report.site_table import site_names
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import within
 
 __all__ = ["column_names", "headline", "result_sections", "shown_columns"]

@@ -8,7 +8,7 @@ from spinney.ledgers.ledger import Ledger
 from spinney.privacy.trust import Trust
 from spinney.releases.promise import Promise
 from spinney.report.pages import charge_rows
-from spinney.report.publication.blocks import (
+from spinney.report.publication.document import (
     LETTERS,
     Block,
     Command,

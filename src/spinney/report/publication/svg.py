@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.report.publication.blocks import clean
+from spinney.report.publication.document import clean
 
 __all__ = ["PALETTE", "axes", "fraction", "label", "lattice", "place"]
 

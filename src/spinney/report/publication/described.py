@@ -12,7 +12,7 @@ from spinney.report.description_table import (
     share_texts,
 )
 from spinney.report.pages import SHOWN_LINES
-from spinney.report.publication.blocks import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.document import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short
 from spinney.spaces.described import is_measured
 
 __all__ = ["described_section", "description_sections"]

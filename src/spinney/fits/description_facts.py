@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.algorithms.description import DescriptionProblem
+from spinney.algorithms.histograms import DescriptionProblem
 from spinney.algorithms.registry import choose
 from spinney.constraints import check, integer
 from spinney.exceptions import ParameterError
@@ -14,8 +14,8 @@ from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_promise
 from spinney.releases.centers import Release
 from spinney.spaces.box import domain_from_dict
+from spinney.spaces.column import Column
 from spinney.spaces.column_facts import HINT, column_of
-from spinney.spaces.columns import Column
 from spinney.spaces.described import DescribedSchema, bin_names, is_measured
 from spinney.spaces.schema import Schema
 

@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.margins import COVER, SLACK
-from spinney.algorithms.problem import Algorithm, Problem
+from spinney.algorithms.problem import Problem
+from spinney.algorithms.profiles import Quantiles, distances, quantiles
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
@@ -35,9 +37,8 @@ from spinney.questions.sums import RADIUS_STEPS
 from spinney.questions.totals import TotalAnswer, Totaling, Totals
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.preparation import missing_rows, prepared_description
-from spinney.solvers.profiles import Quantiles, distances, quantiles
 from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.schema import Schema
 

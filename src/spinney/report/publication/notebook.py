@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from pathlib import Path
+from typing import Any
 
 from spinney.algorithms.plan import Plan
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.ball import OneCluster
-from spinney.releases.reading import AnyRelease
-from spinney.report.curve import CostCurve
+from spinney.releases.curve import CostCurve
 from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.assembly import curve_section, summarized
-from spinney.report.publication.blocks import LETTERS, Block, Document, Facts, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.document import LETTERS, Block, Document, Facts, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.html import to_fragment
 from spinney.report.publication.odds import promise_section
 from spinney.report.publication.results import column_names
@@ -19,15 +20,17 @@ from spinney.report.publication.sections import ledger_blocks, notices, spent_se
 from spinney.solvers.separation import Separation
 from spinney.verification.report import MARKS, Verification
 
-__all__ = ["ball_html", "curve_html", "ledger_html", "plan_html", "release_html", "separation_html", "verification_html"]
+__all__ = ["to_html"]
 
 
-def release_html(release: AnyRelease) -> str:
-    """Return what was found, promised and spent."""
-    return to_fragment(summarized(release))
+@singledispatch
+def to_html(value: Any) -> str:
+    """Return what a notebook shows of a value; of a release what was found, promised and spent."""
+    return to_fragment(summarized(value))
 
 
-def ball_html(ball: OneCluster) -> str:
+@to_html.register
+def _ball(ball: OneCluster) -> str:
     """Return a ball, what it holds, and what was promised and spent."""
     names = column_names(ball.release)
     exact = ball.release.noise.is_exact
@@ -44,21 +47,24 @@ def ball_html(ball: OneCluster) -> str:
     return to_fragment(Document("A ball that holds many rows", ball.statement, notices(ball.release, None), (section, *rest)))
 
 
-def verification_html(verification: Verification) -> str:
+@to_html.register
+def _verification(verification: Verification) -> str:
     """Return what was checked about a release, line by line."""
     cells = tuple((Value(clean(one.subject)), Value(MARKS[one.holds]), Value(clean(one.words))) for one in verification.findings)
     section = Section("What was checked", (Sheet("Findings", ("about", "result", "words"), cells, 3),))
     return to_fragment(Document(clean(verification.title), clean(verification.verdict), (), (section,)))
 
 
-def separation_html(separation: Separation) -> str:
+@to_html.register
+def _separation(separation: Separation) -> str:
     """Return whether k fits, with the notions of stability."""
     cells = tuple((Value(name), Value(f"{value:.4g}")) for name, value in separation.notions.items())
     section = Section("Notions of stability", (Sheet("Notions", ("notion", "value"), cells),))
     return to_fragment(Document("Does this number of clusters fit", separation.hint, (), (section,)))
 
 
-def plan_html(plan: Plan) -> str:
+@to_html.register
+def _plan(plan: Plan) -> str:
     """Return every question with its charge and noise."""
     heads, *rows = plan.rows
     cells = tuple(tuple(Value(clean(cell)) for cell in row) for row in rows)
@@ -67,14 +73,16 @@ def plan_html(plan: Plan) -> str:
     return to_fragment(Document(clean(plan.title), clean(plan.promise), (), (Section("What will be asked and spent", blocks),)))
 
 
-def ledger_html(ledger: Ledger) -> str:
+@to_html.register
+def _ledger(ledger: Ledger) -> str:
     """Return what is left in a ledger, and its last releases."""
     lead = "What all releases about the same rows may spend together, and what is left of it."
     section = Section("What was spent and what is left", tuple(ledger_blocks(ledger)))
     return to_fragment(Document(f"Ledger {clean(Path(ledger.path).name, LETTERS)}", lead, (), (section,)))
 
 
-def curve_html(curve: CostCurve) -> str:
+@to_html.register
+def _curve(curve: CostCurve) -> str:
     """Return a cost curve, with how to read it."""
     private = curve.statement.startswith("(")
     return to_fragment(Document("Cost curve", clean(curve.statement), (), (curve_section(curve, private),)))

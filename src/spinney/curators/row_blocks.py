@@ -23,10 +23,10 @@ from spinney.curators.draws import Marks, mark_rows, run_places
 from spinney.curators.entrance import CLIPPED, enter
 from spinney.exceptions import ParameterError
 from spinney.questions.blocks import Tuples
-from spinney.solvers.blocks import ATTEMPTS, RESTARTS, cluster_blocks
-from spinney.solvers.nearest import BLOCK
+from spinney.solvers.small_sets import ATTEMPTS, RESTARTS, cluster_blocks
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats
+from spinney.spaces.nearest import BLOCK
 
 __all__ = ["Entries", "Gathering", "entries_of", "only_disjoint", "sample_centers"]
 

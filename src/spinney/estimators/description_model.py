@@ -16,7 +16,7 @@ from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
 from spinney.fits.cautions import warn_if_loose
-from spinney.fits.description import BINS, DescriptionFacts, check_description
+from spinney.fits.description_facts import BINS, DescriptionFacts, check_description
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_number
 from spinney.fits.run import run

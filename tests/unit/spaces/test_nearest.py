@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spinney.solvers.nearest import BLOCK, nearest
+from spinney.spaces.nearest import BLOCK, nearest
 
 
 def slow_nearest(points, centers):

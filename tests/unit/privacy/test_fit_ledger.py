@@ -8,7 +8,7 @@ from spinney.exceptions import BudgetError, ParameterError
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 
 HALF = Charge("first", "counts", Measure.PURE, Fraction(1, 2))
 REST = Charge("second", "sums", Measure.PURE, Fraction(1, 2))

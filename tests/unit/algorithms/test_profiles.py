@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.solvers.profiles import _differences, _lengths, distances
+from spinney.algorithms.profiles import _differences, _lengths, distances
 
 
 def plain(counts, rows):
