@@ -28,7 +28,7 @@ HOUSE = (
     ("verification",),
     ("constraints",),
     ("exceptions", "compilation", "datasets"),
-    ("naming",),
+    ("naming", "kernel_cache"),
 )
 #: The registries: their texts name modules, which are imported when they are asked for. No other text does.
 REGISTRIES = {"_shown.py", "algorithms/registry.py"}
