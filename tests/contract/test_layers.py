@@ -16,7 +16,7 @@ STUBS = sorted(SRC.rglob("*.pyi"))
 HOUSE = (
     ("cli",),
     ("estimators", "report", "audit"),
-    ("local",),
+    ("local", "baselines"),
     ("fits",),
     ("algorithms",),
     ("curators",),
