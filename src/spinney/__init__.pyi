@@ -6,6 +6,7 @@ from spinney.estimators.kmeans import PrivateKMeans as PrivateKMeans
 from spinney.estimators.kmedian import PrivateKMedian as PrivateKMedian
 from spinney.estimators.kmedoids import PrivateKMedoids as PrivateKMedoids
 from spinney.estimators.one_cluster import one_cluster as one_cluster
+from spinney.estimators.plain_fit import fit as fit
 from spinney.estimators.preprocessing import PublicEncoder as PublicEncoder
 from spinney.estimators.preprocessing import PublicScaler as PublicScaler
 from spinney.exceptions import BudgetError as BudgetError

@@ -16,7 +16,7 @@ STUBS = sorted(SRC.rglob("*.pyi"))
 HOUSE = (
     ("cli",),
     ("estimators", "report", "audit"),
-    ("local",),
+    ("local", "baselines"),
     ("fits",),
     ("algorithms",),
     ("curators",),
@@ -28,7 +28,7 @@ HOUSE = (
     ("verification",),
     ("constraints",),
     ("exceptions", "compilation", "datasets"),
-    ("naming",),
+    ("naming", "kernel_cache"),
 )
 #: The registries: their texts name modules, which are imported when they are asked for. No other text does.
 REGISTRIES = {"_shown.py", "algorithms/registry.py"}

@@ -26,8 +26,8 @@ from reports import DEVICE, policy_for, question_of, stream_of
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms import Stable
 from spinney.algorithms.registry import HOMES
-from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.audit import record
+from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.estimators.coverage import CoverModel
 from spinney.estimators.description_model import DescriptionModel
 from spinney.estimators.one_cluster import BallModel

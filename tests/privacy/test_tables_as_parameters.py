@@ -36,10 +36,10 @@ from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, Private
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.hst import HST
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.algorithms.site_hst import SiteHST
 from spinney.algorithms.stable import Stable
 from spinney.audit import Finding, Findings
+from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.cli.main import main
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -132,7 +132,7 @@ MODULES = {
     "spinney.algorithms.hst": True,
     "spinney.algorithms.coverage": True,
     "spinney.algorithms.local_search": True,
-    "spinney.algorithms.sample_aggregate": True,
+    "spinney.baselines.sample_aggregate": True,
     "spinney.local": False,
     "spinney.releases.ball": True,
     "spinney.algorithms.site_hst": True,

@@ -24,14 +24,14 @@ GROUP = "spinney.algorithms"
 #: Where the algorithms live, by what they solve and by name; each is imported when it is asked for.
 HOMES = {
     "points": {
-        "balcan": "spinney.algorithms.balcan:Balcan",
-        "coverage": "spinney.algorithms.point_coverage:PointCoverage",
+        "balcan": "spinney.baselines.balcan:Balcan",
+        "coverage": "spinney.baselines.point_coverage:PointCoverage",
         "hst": "spinney.algorithms.hst:HST",
-        "k-variates": "spinney.algorithms.k_variates:KVariates",
-        "lloyd": "spinney.algorithms.lloyd:Lloyd",
-        "lsh": "spinney.algorithms.lsh:LSH",
+        "k-variates": "spinney.baselines.k_variates:KVariates",
+        "lloyd": "spinney.baselines.lloyd:Lloyd",
+        "lsh": "spinney.baselines.lsh:LSH",
         "moments": "spinney.algorithms.default:Tree",
-        "sample-aggregate": "spinney.algorithms.sample_aggregate:SampleAggregate",
+        "sample-aggregate": "spinney.baselines.sample_aggregate:SampleAggregate",
         "stable": "spinney.algorithms.stable:Stable",
         "tree": "spinney.algorithms.default:Tree",
     },

@@ -19,7 +19,7 @@ from spinney.cli.options import CURVE, FILE, FORCE, MAP_OPTIONS, MAX_K, OUT, Cou
 from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
-from spinney.cli.startup import without_collection, without_scipy
+from spinney.cli.startup import without_collection
 from spinney.cli.verifying import keys, label, sign, verify
 from spinney.exceptions import ParameterError, ReleaseError
 
@@ -96,8 +96,7 @@ _clustering = add_options(
 @click.option("--ledger", type=FILE, default=None, help="Also say what would be left in this ledger.")
 def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None:
     """Show every question and its charge, for signing. Needs no data; bounds do not change it, but categories are columns."""
-    with without_scipy():
-        from spinney.cli.fitting import plan_text
+    from spinney.cli.fitting import plan_text
 
     with one_line_errors():
         click.echo(plan_text(n_features=n_features, n_guess=n_guess, **parameters))
@@ -129,10 +128,9 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 
     Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
     """
-    with without_scipy():
-        from spinney.cli.fitting import fit_table
-        from spinney.fits.charging import charge_stays
-        from spinney.ledgers.ledger import Ledger
+    from spinney.cli.fitting import fit_table
+    from spinney.fits.charging import charge_stays
+    from spinney.ledgers.ledger import Ledger
 
     with one_line_errors():
         check_out(out, force)
@@ -154,9 +152,8 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
 def predict(release: Path, table: Path, out: Path | None) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
-    with without_scipy():
-        from spinney.cli.fitting import label_table
-        from spinney.cli.labels import check_kind, write_labels
+    from spinney.cli.fitting import label_table
+    from spinney.cli.labels import check_kind, write_labels
 
     with one_line_errors():
         if out is None or is_standard_output(out):

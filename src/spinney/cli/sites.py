@@ -12,7 +12,6 @@ import click
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import check_out, tell_written, written_whole
 from spinney.cli.options import FILE, FORCE, OUT, add_options, promise_options
-from spinney.cli.startup import without_scipy
 from spinney.exceptions import ParameterError
 
 __all__ = ["sites"]
@@ -61,11 +60,10 @@ def sites(
     **options: Any,
 ) -> None:
     """Choose sites for private demand at the points of a public network (p-median)."""
-    with without_scipy():
-        from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
-        from spinney.fits.charging import charge_stays
-        from spinney.ledgers.ledger import Ledger
-        from spinney.report.site_table import site_rows
+    from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
+    from spinney.fits.charging import charge_stays
+    from spinney.ledgers.ledger import Ledger
+    from spinney.report.site_table import site_rows
 
     with one_line_errors(), ExitStack() as stack:
         files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})

@@ -38,7 +38,7 @@ class PrivateKMeans(PrivateClusterer):
         ``moments`` is another name of it. ``stable`` adds a step for separated clusters to any of them
         (`spinney.algorithms.stable.Stable`). For comparison: ``hst``, a random tree with a dynamic program, whose
         parameters `spinney.algorithms.hst.HST` takes, ``lloyd``, private Lloyd from random centers, and ``sample-aggregate``, a
-        private tree over the centers of random blocks, with the parameters of `spinney.algorithms.SampleAggregate`.
+        private tree over the centers of random blocks, with the parameters of `spinney.baselines.SampleAggregate`.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
     tighten : bool, default False

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
@@ -14,10 +15,9 @@ from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
 from spinney.estimators.absent import check_keywords
 from spinney.estimators.estimator import PrivateEstimator
-from spinney.estimators.late_bases import LateBases
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_sites, parameters_of
+from spinney.fits.parameters import check_sites
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
@@ -30,7 +30,7 @@ from spinney.tables.places import place_column
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseEstimator")):
+class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
@@ -118,11 +118,11 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
+        tags.input_tags.allow_nan, tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, True, False
         return tags
 
     def _fit(self, has_groups: bool) -> Fit:
-        return check_sites(parameters_of(self), type(self).__name__, has_groups)
+        return check_sites(self.get_params(deep=False), type(self).__name__, has_groups)
 
     @property
     def _names(self) -> tuple[str, ...] | None:

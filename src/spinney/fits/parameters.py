@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +35,6 @@ __all__ = [
     "check_points",
     "check_promise",
     "check_sites",
-    "parameters_of",
 ]
 
 #: Below this, noise would drown any table there is.
@@ -98,11 +96,6 @@ SITES = {
         "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
     ),
 }  # fmt: skip
-
-
-def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator as its ``get_params(deep=False)`` does, which needs scikit-learn."""
-    return {name: getattr(estimator, name) for name in sorted(inspect.signature(type(estimator)).parameters)}
 
 
 def check_number(name: str, owner: str, value: Any) -> None:

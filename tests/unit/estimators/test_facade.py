@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
-from spinney.algorithms.lloyd import Lloyd
+from spinney.baselines.lloyd import Lloyd
 from spinney.fits import run as fitting
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])

@@ -9,8 +9,8 @@ import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import Tree
-from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.tighten import Tightened
+from spinney.baselines.lloyd import Lloyd
 from spinney.curators import memory
 from spinney.fits.parameters import check_number, check_points
 from spinney.fits.run import generator as public_generator

@@ -9,9 +9,9 @@ import pytest
 from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.hst import HST
-from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.site_hst import SiteHST
+from spinney.baselines.lloyd import Lloyd
 from spinney.estimators.coverage import max_coverage
 from spinney.fits import charging
 from spinney.releases.cover import CoverRelease

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from spinney import Box, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms import SampleAggregate
 from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.sample_aggregate import LEAST_BLOCKS, MOST_DEFAULT
 from spinney.algorithms.stable import NEAR, radii
+from spinney.baselines import SampleAggregate
+from spinney.baselines.sample_aggregate import LEAST_BLOCKS, MOST_DEFAULT
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.solvers.small_sets import ATTEMPTS, RESTARTS, cluster_blocks

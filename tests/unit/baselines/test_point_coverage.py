@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spinney import ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms import PointCoverage
+from spinney.baselines import PointCoverage
 
 PLACES = np.array([[-0.6, -0.6], [0.6, -0.6], [0.0, 0.6]])
 

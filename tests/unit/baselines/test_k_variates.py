@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.k_variates import MOST_DRAWS
+from spinney.baselines.k_variates import MOST_DRAWS
 
 PLACES = np.array([[-0.6, -0.6], [0.6, -0.6], [0.0, 0.6]])
 

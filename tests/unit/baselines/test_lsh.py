@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms import LSH
+from spinney.baselines import LSH
 from spinney.curators.memory import MemoryBackend
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
@@ -83,7 +83,7 @@ def test_wrong_parameters_are_refused_with_a_hint(wrong):
 
 
 def test_no_more_cells_are_cut_than_there_may_be(monkeypatch):
-    monkeypatch.setattr("spinney.algorithms.lsh.MOST_CELLS", 16)
+    monkeypatch.setattr("spinney.baselines.lsh.MOST_CELLS", 16)
     rows = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
     model = PrivateKMeans(3, epsilon=1e6, bounds=(-1, 1), algorithm=LSH(levels=20), random_state=0, noise_seed=0).fit(rows)
     assert 8 <= len(model.release_.summary_points) <= 16

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.lloyd import MEDIAN_RADIUS, ROUNDS
+from spinney.baselines.lloyd import MEDIAN_RADIUS, ROUNDS
 
 
 def rows_of(d, seed):

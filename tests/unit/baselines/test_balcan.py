@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms import Balcan
 from spinney.algorithms.candidates import MOST_CELLS, SPLIT_ROWS, Candidates, ask_candidates, grid_parts, subspace_of
 from spinney.algorithms.problem import PointProblem
+from spinney.baselines import Balcan
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
