@@ -32,7 +32,7 @@ from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms.registry import HOMES
 from spinney.audit import Finding, Pair, demand_pairs, replay_pairs, table_pairs
 from spinney.estimators.coverage import CoverModel
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit

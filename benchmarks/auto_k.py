@@ -1,7 +1,7 @@
 """How many clusters ``n_clusters="auto"`` finds: ``python -m benchmarks.auto_k``; writes tables into docs/how-many.md.
 
 Named sets are read from the folder in SPINNEY_DATA. Made-up families are drawn by a seed: k from 1 to 40, 1 to 16 columns, 5,000
-to 50,000 rows, centers at least so many standard deviations apart. The rule of `spinney.solvers.valleys` was made while looking
+to 50,000 rows, centers at least so many standard deviations apart. The rule of `algorithms.valleys` was made while looking
 at 60 other draws of such families and at a few runs of the named sets; the tables are of fresh noise and of fresh families.
 """
 

@@ -156,7 +156,7 @@ def baselines(table: Table, best: np.ndarray, power: int) -> dict[str, Any]:
     """Return the algorithms to compare with, by name."""
     from spinney.algorithms import Algorithm, Result
     from spinney.questions import Summing, Sums
-    from spinney.solvers.nearest import nearest
+    from spinney.spaces.nearest import nearest
 
     squares, labels = nearest(table.rows, best)
     widths = np.sqrt(np.bincount(labels, squares, len(best)) / np.maximum(np.bincount(labels, minlength=len(best)), 1))

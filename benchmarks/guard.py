@@ -1,7 +1,8 @@
 """The guard: digests of seeded releases, to see that a change of the code changes no release.
 
 ``python -m benchmarks.guard`` prints a digest of every release of the matrix: estimator x algorithm x backend x adjacency x delta
-x groups x tighten, all with `random_state` and `noise_seed`. ``--before COMMIT`` runs the same matrix on another commit, on
+x groups x tighten, all with `random_state` and `noise_seed`; and of every other algorithm, of the local model, of descriptions
+and of single balls some. ``--before COMMIT`` runs the same matrix on another commit, on
 this machine, and lists what differs. ``--spark`` adds the Spark backend, and ``--sample N`` takes every Nth release.
 
 A digest leaves out what may differ between two runs: date, ledger, entry, versions, and fields that only one of the commits has.
@@ -28,6 +29,7 @@ import numpy as np
 #: What a digest leaves out.
 LEFT_OUT = {"version", "versions", "made", "statement", "format"}
 POINT_ALGORITHMS = ("tree", "moments", "hst", "lloyd")
+OTHER_ALGORITHMS = ("balcan", "coverage", "k-variates", "lsh", "sample-aggregate", "stable")
 SITE_ALGORITHMS = ("cells", "hst", "local-search", "coverage")
 BACKENDS = ("memory", "float32", "parquet", "csv", "npy")
 SEEDS = {"random_state": 3, "noise_seed": 5}
@@ -159,9 +161,70 @@ def cover_cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"max_coverage {adjacency} {delta} groups={grouped}", fit
 
 
+def other_cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield fits of what the other matrices leave out: every other algorithm, the local model, descriptions and single balls."""
+    from spinney import PrivateKMeans, PrivateKMedian, describe, one_cluster
+    from spinney.algorithms.hst import HST
+    from spinney.algorithms.stable import Stable
+
+    asked = {"epsilon": 2.0, "bounds": (-4, 4), "delta": 1e-6, "adjacency": "replace", **SEEDS}
+    choices = {name: name for name in OTHER_ALGORITHMS} | {
+        "stable lloyd": Stable("lloyd", steps=1),
+        "stable gradient": Stable(median_step="gradient"),
+        "stable localized": Stable(median_step="localized"),
+        "stable objective": Stable(median_step="objective"),
+        "hst objective": HST(median_step="objective"),
+    }
+    for (label, algorithm), kind, backend, delta, tighten in product(
+        choices.items(), (PrivateKMeans, PrivateKMedian), ("memory", "parquet"), (0.0, 1e-6), (False, True)
+    ):
+
+        def fit(algorithm=algorithm, kind=kind, backend=backend, delta=delta, tighten=tighten) -> Any:
+            rows, _ = points(3)
+            table = rows if backend == "memory" else stored(folder, backend, rows, None)
+            return release_of(kind(5, **asked | {"algorithm": algorithm, "delta": delta, "tighten": tighten}), table)
+
+        yield f"{kind.__name__} {label} {backend} {delta} tighten={tighten}", fit
+    for algorithm, kind, d in product(("refined", "stable"), (PrivateKMeans, PrivateKMedian), (2, 6)):
+
+        def simulated(algorithm=algorithm, kind=kind, d=d) -> Any:
+            delta = 1e-6 if algorithm == "stable" else 0.0
+            model = kind(4, **asked | {"model": "local", "algorithm": algorithm, "epsilon": 4.0, "delta": delta})
+            return release_of(model, np.tile(points(d)[0], (20, 1)))
+
+        yield f"{kind.__name__} local {algorithm} d={d}", simulated
+    for kind, d, epsilon in product((PrivateKMeans, PrivateKMedian), (1, 2, 5, 13), (1.0, 20.0)):
+
+        def counted(kind=kind, d=d, epsilon=epsilon) -> Any:
+            rows = np.tile(points(d)[0], (4, 1))
+            return release_of(kind("auto", max_clusters=9, **asked | {"epsilon": epsilon}), rows)
+
+        yield f"{kind.__name__} auto d={d} epsilon={epsilon}", counted
+    for delta in (0.0, 1e-6):
+        yield f"one_cluster {delta}", lambda delta=delta: one_cluster(points(2)[0], 200, **asked | {"delta": delta})
+
+    def described(adjacency: str, cap: int | None) -> Any:
+        import polars as pl
+
+        rows, names = points(4)
+        frame = pl.DataFrame({f"x{i}": rows[:, i] for i in range(4)})
+        frame = frame.with_columns((pl.col("x3") > 0).alias("is_large"), pl.Series("kind", ["a", "b", None] * 300))
+        groups = {} if cap is None else {"groups": names, "max_rows_per_group": cap}
+        clustered = PrivateKMeans(
+            3, epsilon=2.0, bounds={"x0": (-4, 4), "kind": ["a", "b"]}, scale=1.0, adjacency=adjacency, **SEEDS
+        )
+        rest = {"x1": (-4, 4), "x2": (-4, 4), "is_large": bool}
+        return describe(clustered.fit(frame).release_, frame, bounds=rest, epsilon=1.0, noise_seed=5, **groups)
+
+    for adjacency, cap in product(("add-remove", "replace"), (None, 2)):
+        yield f"describe {adjacency} cap={cap}", lambda adjacency=adjacency, cap=cap: described(adjacency, cap)
+
+
 def parts_of(release: Any) -> dict[str, str]:
     """Return a digest of each field of a release."""
-    record = {name: value for name, value in release.to_dict().items() if name not in LEFT_OUT}
+    whole = release.to_dict()
+    whole |= whole.pop("release", {})  # a ball has its promise in a release
+    record = {name: value for name, value in whole.items() if name not in LEFT_OUT}
     record |= {f"parameters.{name}": value for name, value in record.pop("parameters", {}).items()}  # a new one is a new field
     families = [{name: value for name, value in one.items() if name == "family"} for one in record["mechanisms"]]
     plain = [{name: value for name, value in one.items() if name != "family"} for one in record["mechanisms"]]
@@ -171,12 +234,17 @@ def parts_of(release: Any) -> dict[str, str]:
 
 def matrix(spark: Any = None, sample: int = 1) -> dict[str, dict[str, str]]:
     """Return the digests of all releases of the matrix, or of every so manyth."""
+    from spinney import ParameterError
+
     found = {}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cases = [*point_cases(Path(folder), spark), *site_cases(), *cover_cases()]
+        cases = [*point_cases(Path(folder), spark), *site_cases(), *cover_cases(), *other_cases(Path(folder))]
         for name, fit in cases[::sample]:
-            found[name] = parts_of(fit())
+            try:
+                found[name] = parts_of(fit())
+            except ParameterError:  # no algorithm serves everything
+                found[name] = {"refused": "yes"}
     return found
 
 

@@ -32,8 +32,9 @@ from spinney import (
     one_cluster,
     verify,
 )
-from spinney.algorithms import HST, LSH, Balcan, LocalSearch, PointCoverage, SampleAggregate, SiteHST, Stable
+from spinney.algorithms import HST, LocalSearch, SiteHST, Stable
 from spinney.algorithms.registry import HOMES
+from spinney.baselines import LSH, Balcan, PointCoverage, SampleAggregate
 from spinney.exceptions import ParameterError, ReleaseError
 from spinney.verification.families import FAMILIES
 

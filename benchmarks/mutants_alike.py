@@ -114,8 +114,8 @@ ALIKE: list[tuple[str, str, str, str]] = [
         "after a step that shortens no gradient comes a Weiszfeld step: the answer is within the tolerance all the same",
     ),
     ("questions/totals.py", "return self.columns / math.sqrt(6)", "", "ranks lawful plans by a noise that is off by a factor"),
-    ("privacy/ledger.py", 'raise BudgetError("The plan spends', "", "the sum of the plan refuses it with the same words"),
-    ("privacy/ledger.py", "charge.amount == math.inf for charge", "", "the sum of the plan refuses it with the same words"),
+    ("privacy/fit_ledger.py", 'raise BudgetError("The plan spends', "", "the sum of the plan refuses it with the same words"),
+    ("privacy/fit_ledger.py", "charge.amount == math.inf for charge", "", "the sum of the plan refuses it with the same words"),
 ]
 
 

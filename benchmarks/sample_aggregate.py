@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.tables import into_page, markdown, save
 from spinney import PrivateKMeans
-from spinney.algorithms import SampleAggregate
+from spinney.baselines import SampleAggregate
 from spinney.solvers.weighted import total_cost
 
 APART, STD, CLUSTERS = {2: 0.3, 4: 0.5}, 0.03, 10

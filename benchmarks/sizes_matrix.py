@@ -36,10 +36,10 @@ from benchmarks.audit_matrix import SETS, SPACE, commit, named_release
 from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids, scan
 from spinney.algorithms import Stable
 from spinney.algorithms.registry import HOMES
-from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.audit.recording import Transcript, record
+from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.estimators.coverage import CoverModel
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
 
 RESULTS = Path(__file__).parent / "results" / "sizes_matrix.json"

@@ -12,7 +12,7 @@ from benchmarks.grid import DEFAULT, DELTA, METHODS, PAPER_PLAIN, Cell, Runs
 from benchmarks.tables import markdown
 from experiments.figures import save_sheet, sheet
 from spinney import PrivateKMedian
-from spinney.solvers.nearest import nearest
+from spinney.spaces.nearest import nearest
 
 __all__ = ["draw_costs", "draw_leaves", "leaf_distances"]
 

@@ -40,7 +40,7 @@ KINDS = ("balanced", "imbalanced")
 
 
 def printed_curator(steps: int) -> type[PrintedCurator]:
-    """Return a curator whose swaps have the printed weights for so many steps."""
+    """Return a curator whose swaps have the printed weights for a number of steps."""
     return type("PrintedFor", (PrintedCurator,), {"steps": steps})
 
 

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.problem import Algorithm, SiteProblem
+from spinney.algorithms.problem import SiteProblem, planned
 from spinney.algorithms.site_hst import ask_tree
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -26,7 +27,7 @@ from spinney.curators.purse import Purse
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Choose, Sets
 from spinney.questions.counts import Counts
@@ -121,6 +122,6 @@ def run(
     public, noise = np.random.SeedSequence(seed).generate_state(2).tolist()
     source = SeededSource(noise)
     backend = DemandBackend(rows, problem.ground, problem.unit, source.key)
-    gate = curator(backend, problem.unit, FitLedger(problem.budget, algorithm.plan(problem)), source)
+    gate = curator(backend, problem.unit, FitLedger(problem.budget, planned(algorithm, problem)), source)
     result = algorithm.run(Purse(gate), problem, np.random.default_rng(public))
     return gate.path or Path((result.centers,), 0)

@@ -29,7 +29,7 @@ def pytest_configure(config):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--share", type=int, default=1, help="Run one in so many forms of each test that is marked as a matrix.")
+    parser.addoption("--share", type=int, default=1, help="Run one of this many forms of each test that is marked as a matrix.")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -115,7 +115,7 @@ def uncounted():
 
 @pytest.fixture
 def alarm_of():
-    """Return a function: the chance of a false alarm that one of so many forms of a test has."""
+    """Return a function: the chance of a false alarm that each of this many forms of a test has."""
     return lambda name, forms: SHARES[name] / forms
 
 

@@ -1,38 +1,37 @@
-"""Names of a package that are imported on first use, so that importing the package stays fast."""
+"""Names of a package that are imported on first use, so that importing the package stays fast.
+
+They are written once, in the stub ``__init__.pyi`` beside the package: a line ``from module import name as name`` for each, which
+type checkers and editors read as well (SPEC 1 of Scientific Python).
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-__all__ = ["above", "lazily"]
+__all__ = ["lazily"]
+
+_LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
-def lazily(package: str, homes: dict[str, str], *others: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package.
+def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
     Parameters
     ----------
-    package : str
-    homes : dict
-        The module that each public name lives in.
-    others : str
-        Public names that are there already.
+    package, file : str
+        Its ``__name__`` and ``__file__``.
     """
+    stub = sys.modules[package].__spec__.loader.get_data(f"{file}i")  # type: ignore[union-attr]
+    homes = {name: module for module, name in _LINE.findall(stub.decode())}
 
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes[name]), name)
 
-    return find, lambda: sorted((*homes, *others))
-
-
-def above(home: str) -> Any:
-    """Return what stands at ``module:name`` in a room above, imported only now.
-
-    So a value can offer what such a room makes of it, as registries name algorithms, and nothing below depends on it.
-    """
-    module, name = home.split(":")
-    return getattr(import_module(module), name)
+    names = sorted(homes)
+    return find, lambda: names, names

@@ -1,22 +1,14 @@
-"""Loops compiled by numba, and where their machine code is kept.
+"""Loops compiled by numba, which is imported when the first of them is called.
 
 Kernels take 64-bit columns, public arrays and scratch that the caller allocates: one kind of array each, so each is compiled
 once, whatever the type and layout of the rows. Those that allocate, slice or raise would take several times as long to compile.
-Machine code is cached by numba: beside the package or, where that may not be written to, in the user's own cache folder. Code
-beside the package is read even there: an image whose maker ran ``spinney warm`` is quick for every user. Where nothing may be
-written, each process compiles once. No folder that others may write to is ever used: cache files are code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, update_wrapper
 from typing import Any
-
-from numba import njit
-from numba.core import caching
-from numba.core.runtime.nrt import rtsys
 
 __all__ = ["KERNELS", "cache_folders", "compiled"]
 
@@ -24,92 +16,35 @@ __all__ = ["KERNELS", "cache_folders", "compiled"]
 KERNELS: dict[str, Any] = {}
 
 
-def _reading_cache(locator: str) -> Any:
-    """Return a kind of numba's cache that reads from one of numba's places and needs no leave to write to it."""
-    place: Any = getattr(caching, locator, None) or getattr(caching, f"_{locator}")  # the names once began with an underscore
-    reading = type(locator, (place,), {"ensure_cache_path": lambda self: None})
-    files = type("Files", (caching.CompileResultCacheImpl,), {"_locator_classes": [reading]})
-    return type("ReadingCache", (caching.FunctionCache,), {"_impl_class": files})
+class Kernel:
+    """A function that numba compiles at its first call, on its own or from another kernel."""
 
-
-_READING = [_reading_cache(locator) for locator in ("UserProvidedCacheLocator", "InTreeCacheLocator")]
-
-
-class KernelCache:
-    """What numba's dispatcher asks for machine code: several caches to read from, of which the first may be written to.
-
-    A cache that cannot be read or written, now or any more, is as good as none: a full disk does not end a fit.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._function, self._options = function, options
+        update_wrapper(self, function)
 
     @cached_property
-    def _writes(self) -> list[Any]:
-        with suppress(RuntimeError):  # numba knows no place
-            return [caching.FunctionCache(self._function)]
-        return []
+    def _dispatcher(self) -> Any:
+        from numba import njit
 
-    @cached_property
-    def _reads(self) -> list[Any]:
-        caches = [*self._writes]
-        for kind in _READING:
-            with suppress(RuntimeError, OSError):  # there is no such place
-                cache = kind(self._function)
-                if cache.cache_path not in [other.cache_path for other in caches]:
-                    caches.append(cache)
-        return caches
+        from spinney.kernel_cache import KernelCache
 
-    @property
-    def cache_path(self) -> str | None:
-        """The folder that is written to, if there is one."""
-        return self._writes[0].cache_path if self._writes else None
+        dispatcher = njit(nogil=True, **self._options)(self._function)
+        dispatcher._cache = KernelCache(self._function)
+        return dispatcher
 
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return what was compiled for a signature on this kind of machine, or None.
+    def __call__(self, *arguments: Any) -> Any:
+        return self._dispatcher(*arguments)
 
-        numba's own function first loads all that a compilation might need, which takes longer than all kernels together;
-        machine code needs no more than numba's runtime.
-        """
-        for cache in self._reads:
-            with suppress(Exception):  # whatever is wrong with a file, the kernel can be compiled again
-                rtsys.initialize(target)
-                found = cache._load_overload(signature, target)
-                if found is not None:
-                    return found
-        return None
-
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep what was compiled, if there is a place."""
-        for cache in self._writes:
-            try:
-                cache.save_overload(signature, result)
-            except OSError:  # no longer a place, or a full one
-                continue
-            except Exception:  # what is there is broken
-                with suppress(OSError):
-                    cache.flush()
-                    cache.save_overload(signature, result)
-
-    def enable(self) -> None:
-        """Use the caches; they always are."""
-
-    def disable(self) -> None:
-        """Use no cache any more."""
-        self._reads, self._writes = [], []
-
-    def flush(self) -> None:
-        """Forget what is kept."""
-        for cache in self._writes:
-            cache.flush()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dispatcher, name)  # its type, too, by which numba knows it in other kernels
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function at its first call, and keep the machine code; options are those of numba's ``njit``."""
+    """Compile a function at its first call, and keep the machine code; options as for numba's ``njit``."""
     if function is None:
         return lambda late: compiled(late, **options)
-    kernel = njit(nogil=True, **options)(function)
-    kernel._cache = KernelCache(function)
+    kernel = Kernel(function, options)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = kernel
     return kernel
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["Constraint", "boolean", "check", "integer", "one_of", "real"]
+__all__ = ["Constraint", "boolean", "check", "instance", "integer", "one_of", "optional", "real"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,16 @@ def one_of(names: Iterable[str], hint: str) -> Constraint:
     """Return the constraint of one of some names."""
     known = tuple(names)
     return Constraint(lambda value: isinstance(value, str) and value in known, f"one of {', '.join(map(repr, known))}", hint)
+
+
+def instance(kind: type, hint: str) -> Constraint:
+    """Return the constraint of a value of one type."""
+    return Constraint(lambda value: isinstance(value, kind), f"a {kind.__name__}", hint)
+
+
+def optional(constraint: Constraint) -> Constraint:
+    """Return the constraint that None fulfills too."""
+    return Constraint(lambda value: value is None or constraint.holds(value), f"{constraint.expected} or None", constraint.hint)
 
 
 def boolean(hint: str) -> Constraint:

@@ -6,7 +6,7 @@
     └── SpinneyError
         ├── ParameterError (also ValueError)   a parameter is missing or wrong; raised before any row is read
         ├── BudgetError                        a question would spend more than its plan allows, or a release more than its ledger
-        ├── CuratorError                       work on the rows failed, or ran out of memory; nothing about them is told
+        ├── CuratorError                       work on the rows failed, or ran out of memory; details are withheld
         ├── DataError (also ValueError)        a file of rows or bounds, or a ledger, cannot be read or written
         └── ReleaseError (also ValueError)     a release file cannot be read
     UserWarning
@@ -40,17 +40,35 @@ __all__ = [
 ]
 
 
-class SpinneyError(Exception):
+class _Advice(Exception):  # noqa: N818  (of errors and of warnings)
+    """What is wrong, and what to type. Printed for Python; the command line prints the parts in its own words (`cli.wording`)."""
+
+    def __init__(self, said: str, hint: str = "") -> None:
+        super().__init__(f"{said}\nHint: {hint}" if hint else said)
+        self.said, self.hint = said, hint
+
+
+class SpinneyError(_Advice):
     """Base of all Spinney errors."""
 
 
 class ParameterError(SpinneyError, ValueError):
     """A parameter is missing or wrong. Raised before any row is read."""
 
+    #: The name of the parameter, and what it must be.
+    name, must = "", ""
+
     @classmethod
     def wrong(cls, name: str, owner: str, expected: str, got: object, hint: str) -> ParameterError:
         """Build the one message formula: what must be, what was, what to type."""
-        return cls(f"The {name!r} parameter of {owner} must be {expected}. Got {named(got)} instead.\nHint: {hint}")
+        return cls.unlike(name, owner, f"{expected}. Got {named(got)} instead.", hint)
+
+    @classmethod
+    def unlike(cls, name: str, owner: str, must: str, hint: str) -> ParameterError:
+        """Build the formula where what was is not repeated, or in words of the caller."""
+        made = cls(f"The {name!r} parameter of {owner} must be {must}", hint)
+        made.name, made.must = name, must
+        return made
 
 
 def check_path(value: object, owner: str, name: str = "path") -> None:
@@ -64,10 +82,10 @@ class BudgetError(SpinneyError):
 
 
 class CuratorError(SpinneyError):
-    """Work on the rows failed, or ran out of memory. The text is always the same: what failed could tell about rows."""
+    """Work on the rows failed, or ran out of memory. The text is always the same: details could reveal private data."""
 
     TEXT = (
-        "The work on the rows failed or ran out of memory. What failed is not told, for it could tell about rows.\n"
+        "The work on the rows failed or ran out of memory. Details are withheld because they could reveal private data.\n"
         "Hint: for a large table use a machine with more memory, or leave it on disk with spinney.scan(path); "
         "if that is not it, try made-up rows of the same kind and size."
     )
@@ -79,8 +97,8 @@ class CuratorError(SpinneyError):
 class DataError(SpinneyError, ValueError):
     """A file of rows or bounds, or a ledger, cannot be read or written."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(without_values(text))
+    def __init__(self, said: str, hint: str = "") -> None:
+        super().__init__(without_values(said), without_values(hint))
 
 
 class ReleaseError(SpinneyError, ValueError):
@@ -92,7 +110,7 @@ class FewRowsWarning(UserWarning):
 
 
 class LoosePromiseWarning(UserWarning):
-    """Epsilon or delta is so large that it is hardly a promise. It follows from what was typed."""
+    """Epsilon or delta is so large that the promise is very weak. It follows from what was typed."""
 
 
 class SeededNoiseWarning(UserWarning):
@@ -103,5 +121,5 @@ class UncountedFitsWarning(UserWarning):
     """Several private fits of a process were charged to no ledger. It follows from the number of calls, whatever their rows."""
 
 
-class UnitsWarning(UserWarning):
+class UnitsWarning(_Advice, UserWarning):
     """Public widths of columns differ more than 20-fold, and nothing was said about units. It follows from the bounds alone."""

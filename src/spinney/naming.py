@@ -20,7 +20,7 @@ _PARTITION = re.compile(r"(^|[\s/])([^\s/=]+)=[^/\n]*(?=/)")
 def named(value: object) -> str:
     """Return how a message speaks of something that was passed: a plain number or a short name as it is, else its type.
 
-    Nothing of the value itself is asked unless its type is exactly that of a plain number or text, so that neither rows nor their
+    Nothing of the value itself is asked unless its type is exactly a plain number's or text's, so that neither rows nor their
     number get into a message, whatever was passed.
     """
     kind = type(value)

@@ -23,8 +23,8 @@ from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.gaussian import GAUSSIAN
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import CATALOG

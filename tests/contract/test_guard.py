@@ -24,7 +24,7 @@ def digests(cases):
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """Every so manyth setting of points, in all the places that its rows may lie; of sites and covers, some."""
+    """Every nth setting of points, in all the places that its rows may lie; of sites and covers, some."""
     points = list(guard.point_cases(tmp_path_factory.mktemp("guard"), None))
     settings = list(dict.fromkeys(PLACES.sub(" ", name) for name, _ in points))
     kept = set(settings[::19])

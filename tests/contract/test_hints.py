@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import spinney
-from spinney.cli.wording import EXPECTED, HINTS
 
 SRC = Path(spinney.__file__).parent
 OUTSIDE = [path for path in sorted(SRC.rglob("*.py")) if path.relative_to(SRC).parts[0] != "cli"]
@@ -32,8 +31,3 @@ def test_no_text_outside_the_command_line_quotes_a_flag():
         for path in OUTSIDE
     }
     assert {name: quoted for name, quoted in found.items() if quoted} == {}
-
-
-def test_what_the_command_line_translates_is_still_said():
-    said = [text.replace("{}(-1, 1)", "Box(-1, 1)") for path in OUTSIDE for text in texts(path)]  # named by its owner
-    assert [python for python, _ in (*EXPECTED, *HINTS) if not any(python in text for text in said)] == []

@@ -36,21 +36,29 @@ import numpy as np
 import spinney
 rows = np.random.default_rng(0).normal(0, 0.3, (200, 3))
 for table in (rows, rows.astype("f4"), (rows * 9).astype(int), rows.tolist(), np.asfortranarray(rows)):
-    for estimator in (spinney.PrivateKMeans, spinney.PrivateKMedian):
-        model = estimator(2, epsilon=1.0, delta=1e-6, bounds=(-1, 1)).fit(table)
-        model.predict(table), model.transform(table), model.score(table), model.plan(3)
-        estimator.from_release(model.release_).fit_predict(table)
+    for objective in ("kmeans", "kmedian"):
+        spinney.fit(table, 2, objective=objective, epsilon=1.0, delta=1e-6, bounds=(-1, 1))
 spinney.one_cluster(rows, 100, epsilon=1.0, bounds=(-1, 1))
-space = spinney.FiniteMetric.from_points(rows[:20])
-spinney.PrivateKMedoids(2, epsilon=1.0, space=space).fit(np.arange(20)).predict([3, 4])
 print(*sys.modules)
 """
 
 
-def test_a_fit_does_not_load_scikit_learn():
+def test_a_plain_fit_does_not_load_scikit_learn():
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", FITS], capture_output=True, text=True, check=True)
     assert {"numba", "numpy"} <= set(run.stdout.split())
     assert {"matplotlib", "pandas", "polars", "pyarrow", "scipy.stats", "sklearn"}.isdisjoint(run.stdout.split())
+
+
+def test_the_command_line_fits_without_scikit_learn(tmp_path):
+    table, out = tmp_path / "rows.csv", tmp_path / "release.json"
+    table.write_text("a,b\n" + "0.5,0.5\n" * 50)
+    packages = loaded("-m", "spinney", "fit", str(table), "--k", "2", "--epsilon", "1", "--bounds", "0", "1", "--out", str(out))
+    assert {"numba", "polars"} <= packages
+    assert {"matplotlib", "pandas", "sklearn"}.isdisjoint(packages)
+
+
+def test_estimators_wait_for_a_kernel_to_load_numba():
+    assert "numba" not in loaded("-c", "from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids")
 
 
 def test_version_is_one_number():

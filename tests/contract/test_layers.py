@@ -10,12 +10,13 @@ import spinney
 SRC = Path(spinney.__file__).parent
 ROOT = SRC.parents[1]
 MODULES = sorted(SRC.rglob("*.py"))
+STUBS = sorted(SRC.rglob("*.pyi"))
 
 #: Top to bottom; rooms on one line do not import each other.
 HOUSE = (
     ("cli",),
     ("estimators", "report", "audit"),
-    ("local",),
+    ("local", "baselines"),
     ("fits",),
     ("algorithms",),
     ("curators",),
@@ -27,12 +28,16 @@ HOUSE = (
     ("verification",),
     ("constraints",),
     ("exceptions", "compilation", "datasets"),
-    ("naming",),
+    ("naming", "kernel_cache"),
 )
+#: The registries: their texts name modules, which are imported when they are asked for. No other text does.
+REGISTRIES = {"_shown.py", "algorithms/registry.py"}
+#: Where rows on Spark are: written in a circle, for what runs on executors is imported there.
+CIRCLE = {f"spinney.curators.{name}" for name in ("frame_blocks", "frame_groups", "frames", "spark", "workers")}
 FLOOR = {room: floor for floor, rooms in enumerate(HOUSE) for room in rooms}
 #: The package's own front doors stand above every room, its version below.
 ROOF = {"__init__", "__main__", "spark", "stability"}
-CELLAR = {"_lazy", "_version"}
+CELLAR = {"_lazy", "_shown", "_version"}
 #: Draws from continuous or integer noise distributions.
 NOISE = {
     "exponential",
@@ -109,7 +114,7 @@ def calls(tree):
         ("from spinney import algorithms", ["algorithms"]),
         ("from ..algorithms import plan", ["algorithms"]),
         ("def f():\n    from spinney.fits import x", ["fits"]),
-        ("from spinney.solvers.nearest import nearest\nfrom spinney._version import __version__\nfrom . import kernels", []),
+        ("from spinney.spaces.nearest import nearest\nfrom spinney._version import __version__\nfrom . import kernels", []),
     ],
 )
 def test_the_walk_sees_trespasses_from_the_curators(source, found):
@@ -152,6 +157,83 @@ def test_imports_run_downwards():
         return trespasses(parse(path), parts)
 
     assert offenders(upwards, [p for p in MODULES if p.stem not in ROOF | CELLAR or p.parent != SRC]) == {}
+
+
+def module_of(path):
+    parts = path.relative_to(SRC).with_suffix("").parts
+    return ".".join(("spinney", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+def named_module(name, modules):
+    """Return the module that a dotted name leads to: itself, or the one that holds what it names."""
+    while name and name not in modules:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def texts_that_name(tree, modules):
+    """Yield the modules that texts of a module name, alone or with something in them."""
+    for node in ast.walk(tree):
+        text = node.value.partition(":")[0] if isinstance(node, ast.Constant) and isinstance(node.value, str) else "spinney"
+        if text in modules and text != "spinney":
+            yield text
+
+
+def circles(graph):
+    """Return the sets of nodes that lead to each other."""
+
+    def reached(start):
+        found, waiting = set(), [start]
+        while waiting:
+            waiting += (new := graph.get(waiting.pop(), set()) - found)
+            found |= new
+        return found
+
+    beyond = {node: reached(node) for node in graph}
+    around = ({other for other in beyond[node] if node in beyond.get(other, ())} for node in graph if node in beyond[node])
+    return {frozenset(circle) for circle in around}
+
+
+@functools.cache
+def imported():
+    """Return what each module imports, anywhere in its file; a package by its stub, if its names are imported on first use."""
+    modules = {module_of(path): path for path in MODULES} | {module_of(path): path for path in STUBS}
+    graph = {
+        module: {named_module(name, modules) for name in imports(parse(path), package_of(path))} - {"", module}
+        for module, path in modules.items()
+    }
+    return modules, graph
+
+
+def test_no_modules_import_each_other():
+    _, graph = imported()
+    assert sum(map(len, graph.values())) > 1000
+    assert circles(graph) == {frozenset(CIRCLE)}
+
+
+def test_no_packages_import_each_other():
+    modules, graph = imported()
+    doors = {module for module, path in modules.items() if path.suffix == ".pyi"}  # a front door stands above its package
+    homes = {module: module if path.stem == "__init__" else module.rpartition(".")[0] for module, path in modules.items()}
+    packages = {}
+    for module, others in graph.items():
+        if module not in doors and homes[module] != "spinney":  # the roof and the cellar
+            packages.setdefault(homes[module], set()).update({homes[other] for other in others} - {homes[module]})
+    assert circles(packages) == set()
+
+
+def test_only_the_registries_name_modules_in_texts():
+    modules, _ = imported()
+    found = offenders(lambda path: texts_that_name(parse(path), modules))
+    assert set(found) == REGISTRIES
+
+
+def test_the_walk_sees_circles_and_texts():
+    late = ast.parse("def f():\n    from .b import x\n    return load('spinney.fits.run'), offered('spinney.fits.run:run')")
+    assert list(imports(late, ("spinney", "a"))) == ["spinney.a.b.x"]
+    assert list(texts_that_name(late, {"spinney.fits.run"})) == ["spinney.fits.run"] * 2
+    assert named_module("spinney.a.b.x", {"spinney", "spinney.a.b"}) == "spinney.a.b"
+    assert circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "f": {"f"}}) == {frozenset("abc"), frozenset("f")}
 
 
 def strays(names, module):

@@ -12,7 +12,7 @@ from spinney.curators.kernels import find_nearest
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.rows import Rows
 from spinney.fits.run import run
-from spinney.solvers.nearest import scale_centers
+from spinney.spaces.nearest import scale_centers
 
 NO_MASK = np.empty(0, np.uint8)
 

@@ -32,6 +32,7 @@ NAMES = [
     "UnitsWarning",
     "__version__",
     "describe",
+    "fit",
     "max_coverage",
     "one_cluster",
     "plan_description",

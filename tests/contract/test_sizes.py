@@ -14,7 +14,7 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 LONGEST_MODULE, MEDIAN_MODULE, LONGEST_BODY = 350, 120, 50
 #: One file is all that a device gets: it may be longer, and imports nothing of the house.
 ALONE = {"local/device.py": 400}
-#: So many lines in a row that stand in two places are a block that is repeated.
+#: This many lines in a row that stand in two places are a repeated block.
 BLOCK = 6
 
 

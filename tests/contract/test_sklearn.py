@@ -70,35 +70,6 @@ def test_no_estimator_of_scikit_learn_is_subclassed(estimator):
     assert {name for name in bases if not name.endswith("Mixin") and not name.startswith("_")} == {"BaseEstimator"}
 
 
-ORDER = """
-import sys
-from spinney import PrivateKMeans, PrivateKMedoids
-
-class Own(PrivateKMeans):
-    def get_params(self, deep=True):
-        return super().get_params(deep)
-
-early = Own(3, epsilon=1.0, bounds=(0, 1)).fit([[0.1, 0.2], [0.7, 0.3]])
-assert "sklearn" not in sys.modules
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone, is_clusterer
-assert isinstance(early, BaseEstimator) and isinstance(early, TransformerMixin) and issubclass(PrivateKMedoids, ClusterMixin)
-assert is_clusterer(early) and clone(early).get_params() == early.get_params()
-print([[base.__name__ for base in kind.__mro__] for kind in (PrivateKMeans, PrivateKMedoids)])
-print([[name for name in dir(kind) if name != "__slotnames__"] for kind in (PrivateKMeans, PrivateKMedoids)], early)
-print(type(early.set_output(transform="polars").transform([[0.1, 0.2]])).__name__, early.get_feature_names_out())
-"""
-
-
-def test_what_an_estimator_is_does_not_depend_on_the_order_of_imports():
-    """Here scikit-learn came first; there it comes after a fit and a subclass."""
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", ORDER], capture_output=True, text=True)
-    bases = [[base.__name__ for base in kind.__mro__] for kind in (PrivateKMeans, PrivateKMedoids)]
-    names = [[name for name in dir(kind) if name != "__slotnames__"] for kind in (PrivateKMeans, PrivateKMedoids)]
-    assert "LateBases" not in run.stdout
-    assert run.stdout.startswith(f"{bases}\n{names} Own(bounds=(0, 1), "), run
-    assert run.stdout.endswith(f"DataFrame {np.array(['own0', 'own1', 'own2'], object)}\n")
-
-
 class Tabular(PrivateKMedoids):
     """Claims to take tables, so that scikit-learn yields all its checks; the estimator itself says that it takes one column."""
 

@@ -15,7 +15,7 @@ from spinney.mechanisms.drawing import Draw, Drawn, Watched
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Box

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from test_brute_force import distinct_moves, loss
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, SeededNoiseWarning, scan
-from spinney.algorithms import SampleAggregate
 from spinney.audit.sources import NoiselessSource
+from spinney.baselines import SampleAggregate
 from spinney.curators import blocks as gathered
-from spinney.curators.blocks import Entries, Gathering, entries_of
 from spinney.curators.memory import MemoryBackend
+from spinney.curators.row_blocks import Entries, Gathering, entries_of
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
@@ -47,7 +47,7 @@ def centers_of(rows, tuples, adjacency="add-remove", groups=None, most=None, key
     with pytest.MonkeyPatch.context() as patch:
         if most is not None:
             patch.setattr(Gathering, "most", most)
-        return backend._centers(tuples)
+        return backend._blocks_over(tuples)._rows.reshape(tuples.n_blocks, tuples.k, 2)
 
 
 def changed(one, other):
@@ -188,7 +188,7 @@ def test_every_block_gives_k_centers_in_the_domain(domain, power):
         np.testing.assert_allclose(domain.clip(found), found, atol=1e-12)
     for n in range(40):  # with replacement too, down to no rows at all
         backend = MemoryBackend(rng.normal(size=(n, 2)), Ground(domain), Unit(Adjacency.REPLACE), lambda: KEY)
-        assert np.isfinite(backend._centers(Tuples(3, 4, power, "replacement", 0))).all()
+        assert np.isfinite(backend._blocks_over(Tuples(3, 4, power, "replacement", 0))._rows).all()
 
 
 def test_equal_rows_are_spread_over_blocks_and_all_rows_are_somewhere():

@@ -17,8 +17,8 @@ from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget, exact
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose, total_epsilon, zcdp_epsilon, zcdp_rho
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.gaussian import GAUSSIAN, gaussian_rho
-from spinney.privacy.ledger import FitLedger
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.partitions import Whole

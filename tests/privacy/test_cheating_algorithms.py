@@ -19,7 +19,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids
-from spinney.algorithms.problem import Algorithm, Result
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.result import Result
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
@@ -29,8 +30,8 @@ from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget, remembered
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import zcdp_epsilon, zcdp_rho
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.gaussian import gaussian_epsilon
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks

@@ -17,7 +17,7 @@ from test_brute_force import distinct_moves, loss
 from spinney import PrivateKMeans, describe
 from spinney.audit import compare, record, replay_pairs, table_pairs
 from spinney.audit.sources import NoiselessSource
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.questions.clusters import ClusterBins, Clusters

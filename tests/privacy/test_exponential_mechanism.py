@@ -91,7 +91,7 @@ def test_a_question_runs_at_what_its_charge_is_worth_to_one_row(measure, adjacen
     unit, charge = Unit(Adjacency(adjacency), max_rows), price(Fraction(3, 7), measure)
     chosen = demand_curator(np.array([1, 1, 2]), space, unit, Spy()).ask(Choose(Sets(([0], [2]))), charge)
     (scores, scale) = drawn[0]
-    # Steps of the diameter 4, rounded down; a unit moves the two costs apart by at most so many rows' ranges.
+    # Steps of the diameter 4, rounded down; a unit moves the two costs apart by at most the ranges of its rows.
     assert (chosen, scores) == (1, [-(2 * (SITE_STEPS // 4) + SITE_STEPS), -2 * (3 * SITE_STEPS // 4)])
     epsilon = max_rows * (2 if unit.replaces else 1) * SITE_STEPS / scale
     spent = epsilon if measure is Measure.PURE else selection_rho(epsilon)

@@ -26,10 +26,10 @@ from reports import DEVICE, policy_for, question_of, stream_of
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms import Stable
 from spinney.algorithms.registry import HOMES
-from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.audit import record
+from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.estimators.coverage import CoverModel
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
 from spinney.fits.run import run
 from spinney.local import device
@@ -174,7 +174,7 @@ def test_no_noise_comes_twice(name):
     for drawn in record(model, data, groups=groups).draws:
         if drawn.draw.distribution not in ("gumbel", "radial", "responses"):
             noise = np.ravel(drawn.answer - drawn.exact)
-            enough = int(np.ceil(60 / np.log2(2 + drawn.draw.scale)))  # so many numbers are never alike by chance
+            enough = int(np.ceil(60 / np.log2(2 + drawn.draw.scale)))  # this many numbers are never alike by chance
             if noise.size >= enough:
                 assert seen.isdisjoint({tuple(noise[:enough])})
                 seen.add(tuple(noise[:enough]))

@@ -11,7 +11,7 @@ from cases import CASES
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.audit import record
 from spinney.estimators.coverage import CoverModel
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.estimators.one_cluster import BallModel
 
 #: On a log scale; the largest are beyond what anything in the suite fits.

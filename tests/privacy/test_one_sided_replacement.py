@@ -28,7 +28,7 @@ def charge(amount, measure, delta=0):
 
 
 def removal(measure, rows, *prices):
-    """Return what it costs to take so many rows away, each of them at most as far as its prices pay for."""
+    """Return what it costs to take rows away, each of them at most as far as its prices pay for."""
     return (rows if measure is Measure.PURE else rows * rows) * sum(price.amount for price in prices)
 
 

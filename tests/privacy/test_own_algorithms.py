@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
-from spinney.algorithms.problem import Algorithm
+from spinney.algorithms.algorithm import Algorithm
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
@@ -24,7 +24,7 @@ from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Choose, Sets, Swaps, cost_steps
 from spinney.questions.cost import Cost

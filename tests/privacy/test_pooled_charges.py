@@ -12,7 +12,8 @@ import pytest
 from scipy.signal import fftconvolve
 
 from spinney import BudgetError, Ledger, PrivateKMeans
-from spinney.algorithms.problem import Algorithm, Result
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.result import Result
 from spinney.ledgers.filter import Tally
 from spinney.privacy.charges import Charge, Measure
 from spinney.questions.counts import Counting, Counts

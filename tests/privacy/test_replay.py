@@ -12,8 +12,8 @@ from cases import ASKED, CASES
 import spinney.questions.counts
 from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.lloyd import Lloyd
 from spinney.audit import compare, record, replay, replay_pairs, table_pairs
+from spinney.baselines.lloyd import Lloyd
 from spinney.curators.gate import Curator
 from spinney.privacy.pricing import Unit
 

@@ -14,8 +14,8 @@ import pytest
 
 import spinney
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, describe, max_coverage, scan
-from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.audit import observe
+from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.curators.telling import listening
 from spinney.tables.networks import read_demand
 from spinney.tables.sources import read_source

@@ -16,7 +16,7 @@ from spinney import Ball, PrivateKMeans, PrivateKMedian
 from spinney.curators.numbers import NumberBackend
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.questions.cost import COST_STEPS, Cost
 from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow

@@ -11,7 +11,7 @@ import spinney.algorithms.coverage
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.problem import SiteProblem, planned
 from spinney.algorithms.reading import Occupancy
 from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
@@ -21,7 +21,7 @@ from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.metric import FiniteMetric
@@ -59,7 +59,7 @@ def explored(name, adjacency, epsilon, delta, reach, related=None):
     problem = SiteProblem(
         k=k, power=1, space=SPACES[space], existing=np.empty(0, dtype=np.int64), budget=Budget.of(epsilon, delta), unit=unit
     )
-    charges = algorithm.plan(problem)
+    charges = planned(algorithm, problem)
     FitLedger(problem.budget, charges)
 
     def run(curator):

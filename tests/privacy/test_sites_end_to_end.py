@@ -40,7 +40,7 @@ from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget, exact
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import total_epsilon
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions import counts
 from spinney.questions.choose import Choose, Sets, Swaps

@@ -78,7 +78,7 @@ def split(monkeypatch):
 
 
 def demand_at(size):
-    """Return rows at exactly so many different points."""
+    """Return rows at exactly this many different points."""
     points = np.random.default_rng(size).permutation(N_POINTS)[:size]
     return np.repeat(points, 1 + np.arange(size) % 3)
 

@@ -36,10 +36,10 @@ from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, Private
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.hst import HST
 from spinney.algorithms.local_search import LocalSearch
-from spinney.algorithms.sample_aggregate import SampleAggregate
 from spinney.algorithms.site_hst import SiteHST
 from spinney.algorithms.stable import Stable
 from spinney.audit import Finding, Findings
+from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.cli.main import main
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -52,7 +52,7 @@ from spinney.naming import named
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.catalog import CATALOG
 from spinney.questions.ground import Ground
@@ -132,7 +132,7 @@ MODULES = {
     "spinney.algorithms.hst": True,
     "spinney.algorithms.coverage": True,
     "spinney.algorithms.local_search": True,
-    "spinney.algorithms.sample_aggregate": True,
+    "spinney.baselines.sample_aggregate": True,
     "spinney.local": False,
     "spinney.releases.ball": True,
     "spinney.algorithms.site_hst": True,

@@ -16,7 +16,7 @@ from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.counts import Counts

@@ -23,9 +23,9 @@ from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, Whole
 from spinney.questions.sums import Sums
-from spinney.solvers.nearest import BLOCK
 from spinney.spaces.box import Domain
 from spinney.spaces.grid import door
+from spinney.spaces.nearest import BLOCK
 from spinney.trees.quadtree import Splits, TreeCells
 
 OUTER = {"box": Box(-1, 1).domain(3), "ball": Ball(1.2).domain(3)}

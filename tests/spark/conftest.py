@@ -59,7 +59,7 @@ def few_cells(monkeypatch):
 
 @pytest.fixture
 def frame_of(spark):
-    """Return a function that puts rows on the cluster, in so many partitions."""
+    """Return a function that puts rows on the cluster, in a number of partitions."""
     import pyarrow as pa
 
     def make(rows, partitions=2, names=None):

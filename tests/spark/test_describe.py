@@ -8,7 +8,7 @@ from spark.conftest import plain
 from spinney import DataError, ParameterError, PrivateKMeans, describe
 from spinney.audit.recording import record
 from spinney.audit.replaying import compare
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
 BOUNDS = {

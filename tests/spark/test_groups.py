@@ -31,7 +31,7 @@ def table_of(d=2, n=1500, dtype=np.float64):
 
 
 def put(spark, table, partitions, kind="string"):
-    """Return a frame of the table, in another order and in so many partitions."""
+    """Return a frame of the table, in another order and number of partitions."""
     import pyarrow as pa
 
     table = table.sample(frac=1, random_state=partitions)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import compare
 from spinney.algorithms import Algorithm
-from spinney.algorithms.lloyd import Lloyd
+from spinney.baselines.lloyd import Lloyd
 
 
 class Own(Lloyd):

@@ -28,7 +28,7 @@ TWICE = """
 import numba.core.event as event
 import numpy as np
 {before}
-from spinney.solvers.nearest import nearest
+from spinney.spaces.nearest import nearest
 
 with event.install_recorder("numba:compile") as recorder:
     nearest(np.zeros((3, 2)), np.ones((1, 2)))

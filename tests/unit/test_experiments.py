@@ -9,7 +9,7 @@ from experiments import fan_li_li, needs, published, shechner
 from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
 from experiments.timing import measure_times, write_times
 from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
-from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.problem import SiteProblem, planned
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counts
@@ -66,7 +66,7 @@ def test_printed_noise_of_a_level_doubles_with_its_depth():
     space = FiniteMetric.from_points(np.arange(4.0)[:, None])
     search = published.SearchOnTree("hst")
     problem = SiteProblem(k=2, power=1, space=space, existing=np.empty(0, dtype=np.int64), budget=Budget.of(1.0), unit=Unit())
-    charges = search.plan(problem)
+    charges = planned(search, problem)
     source = published.SeededSource(0)
     backend = published.DemandBackend(np.zeros(5), problem.ground, Unit(), source.key)
     gate = published.PrintedCurator(backend, Unit(), published.FitLedger(problem.budget, charges), source)

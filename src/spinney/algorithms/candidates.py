@@ -1,7 +1,7 @@
 """Private sets of candidate centers: cells that hold rows.
 
 `ask_candidates`: cells of a randomly shifted grid in a public subspace are halved along one direction a level, level by level,
-where their noisy counts stand out. `ask_leaves`: those of a private tree of all columns. Everything but the answers is public or
+where their noisy counts stand out. `ask_leaves`: leaves of a private tree of all columns. Everything but the answers is public or
 post-processing.
 
 Proof: ``proofs/balcan.md`` and ``proofs/point_coverage.md``.
@@ -31,7 +31,7 @@ __all__ = ["Candidates", "ask_candidates", "ask_leaves", "default_dimensions", "
 
 #: Levels for each direction of the subspace, and in all.
 LEVELS_EACH, MOST_LEVELS = 6, 18
-#: A cell is cut if its count is so many standard deviations of its noise, and at least so many rows ...
+#: A cell is cut if its count is at least this many standard deviations of its noise, and this many rows ...
 SPLIT_STDS, SPLIT_ROWS = 3.0, 4.0
 #: ... and there are fewer cells than this.
 MOST_CELLS = 1024
@@ -41,7 +41,7 @@ FARTHEST = 9.9e99
 SHIFT = 0.5
 
 
-#: A leaf of a tree is split down to this part of the rows, and never below so many.
+#: A leaf of a tree is split down to this part of the rows, and never below this number.
 FINE_LEAF, LEAST_ROWS = 1 / 512, 8
 #: No table has more rows; a noisy number beyond would overflow the scores of the splits.
 MOST_ROWS = 1e12
@@ -141,7 +141,7 @@ def _halved(lower: FloatArray, upper: FloatArray, chosen: NDArray[np.bool_], axi
 
 
 def largest(lawful: NDArray[np.bool_], counts: IntArray, most: int) -> NDArray[np.bool_]:
-    """Return which lawful cells have the largest noisy counts, at most so many."""
+    """Return which lawful cells have the largest noisy counts, up to this many."""
     order = np.argsort(np.where(lawful, -counts, 1), kind="stable")[: max(most, 0)]
     largest = np.zeros(lawful.size, dtype=np.bool_)
     largest[order] = True

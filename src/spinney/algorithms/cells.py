@@ -1,4 +1,4 @@
-"""The default for sites: noisy counts of public cells, told apart from noise, and local search on what is left.
+"""The default for sites: noisy counts of public cells, separated from noise, and local search on the result.
 
 Letters: k sites, n rows, m cells, s the scale of a question's noise.
 
@@ -7,7 +7,7 @@ Letters: k sites, n rows, m cells, s the scale of a question's noise.
 3. Coarse cells that may have rows are cut into fine cells, also with public randomness: m in all, in proportion to sqrt(n / s),
    more of them where there are more rows or more points.
 4. ``fine``      noisy counts of the fine cells, and again of the coarse cells that were not cut.
-5. Free: what both counts and those around them tell about the demand of each point (`spinney.algorithms.fields`), for demand
+5. Free: the posterior demand of each point given both counts and those around them (`spinney.algorithms.fields`), for demand
    seldom ends where a cell does; plain local search finds k sites for it.
 6. ``sizes``     noisy sizes of the chosen sites' cells.
 
@@ -19,7 +19,7 @@ expectation; leaving cells out keeps sites away from noise. Where few cells are 
 so demand all over the map is not lost. In large spaces and with many cells there is no field: a cell weighs its expected count,
 and its points share it alike or by the full cells around them.
 
-If epsilon is infinite, fine cells are single points, and the outcome is that of plain local search on the rows.
+If epsilon is infinite, fine cells are single points, and the outcome equals plain local search on the rows.
 
 Proof: ``proofs/cells.md``.
 """
@@ -33,8 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.fields import expected_demand
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.reading import Occupancy
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
@@ -57,7 +58,7 @@ COARSE = Fraction(25, 100)
 N_COARSE = 24
 #: m over sqrt(n / std), std the noise of a fine cell's count. On roads at epsilon 0.25, 3.6 gave 1.19 and 4.8 gave 1.24.
 FINE = 4.0
-#: There are at most so many fine cells that m times the number of points stays below this.
+#: The number of fine cells times the number of points stays below this.
 MOST_ENTRIES = 2**26
 #: A coarse cell is cut unless it has rows with less than this probability ...
 CUT = 0.2
@@ -139,7 +140,7 @@ def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Occupancy
 def spread(
     problem: SiteProblem, cells: NestedCells, weights: FloatArray, shares: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return weights of all points: those of the cells, or the same for all cells if none has any, spread over their points."""
+    """Return weights of all points: the weights of the cells, or equal ones if no cell has any, spread over their points."""
     space, full = problem.space, weights if weights.any() else np.ones(len(cells))
     quota = max(1, SEARCH_ENTRIES // (len(space.candidates) * int(np.count_nonzero(full))))
     is_large = bool((cells.sizes[full > 0] > quota).any())

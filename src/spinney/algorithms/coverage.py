@@ -21,11 +21,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options, nearest_site
 from spinney.constraints import check, real
 from spinney.curators.purse import Purse
-from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Covering
@@ -79,16 +79,13 @@ class Coverage(SiteAlgorithm):
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""
+        steps = sum(self.balls(problem).steps)
+        check_options(steps * len(problem.space.candidates), "The algorithm 'coverage'")
         return (
-            Covering(sum(self.balls(problem).steps)).part("cover", COVER),
+            Covering(steps).part("cover", COVER),
             Counting().part("weights", 1 - COVER - SIZES),
             Counting().part("sizes", SIZES),
         )
-
-    def plan(self, problem: SiteProblem) -> tuple[Charge, ...]:
-        """Return every charge."""
-        check_options(sum(self.balls(problem).steps) * len(problem.space.candidates), "The algorithm 'coverage'")
-        return super().plan(problem)
 
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""

@@ -22,22 +22,24 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.exchange import exchanged
 from spinney.algorithms.forecast import Forecast, Preview
 from spinney.algorithms.indicators import adding_up
 from spinney.algorithms.margins import unmoved
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.reading import Summary
+from spinney.algorithms.result import Result
 from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS, Schedule
 from spinney.algorithms.step import Moved, ask_distances, move, step_widths
 from spinney.algorithms.summary import completed, solved, summarize
+from spinney.algorithms.valleys import count_clusters
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Splitting
 from spinney.questions.partitions import Rings, Whole
 from spinney.questions.sums import Summing
-from spinney.solvers.valleys import count_clusters
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Tree", "stages"]

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.reading import NOTHING
 from spinney.algorithms.step import Distances, Moved
-from spinney.solvers.nearest import nearest
 from spinney.solvers.stability import next_distances
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import nearest
 
 __all__ = ["exchanged"]
 

@@ -3,7 +3,7 @@
 Letters: x the demand of a point, d a distance, mu, sigma and l below; G and N in `_Model`.
 
 Demand is read as a Gaussian field (kriging, after Krige 1951): x has mean mu, and two points covary by sigma^2 exp(-d / l). Each
-point varies by itself too, as much as there are rows on average, for rows are whole. A noisy count is a sum of x and noise. The
+point varies by itself too, as much as there are rows on average: rows are whole. A noisy count is a sum of x and noise. The
 mu, sigma and l of a small grid are taken under which all noisy counts are most likely, and x is its mean given these counts.
 What fine and coarse counts say together is read as if its errors were independent, and those of the fine ones. The covariance of
 cells is that of a few points of each; where distances make no covariance, what is negative in it is left out. Where noise is

@@ -1,4 +1,4 @@
-"""What a plan tells of a step before any row is read: how much noise it has, and of how many centers it is."""
+"""The noise of a step and the number of its centers, as known before any row is read."""
 
 from __future__ import annotations
 

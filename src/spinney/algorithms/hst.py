@@ -23,20 +23,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, repair_parts
+from spinney.algorithms.result import Result
 from spinney.algorithms.step import ask_distances, move
 from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, mean_parts
 from spinney.algorithms.tree_program import Placed, ask_tree
-from spinney.constraints import Constraint, check, is_integer, real
+from spinney.constraints import Constraint, boolean, check, integer, is_integer, real
 from spinney.curators.purse import Purse
-from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.levels import LevelCounting
@@ -59,7 +58,16 @@ PROJECTION = Constraint(
     f"None, 'auto' or an int from 1 to {MOST_DIMENSIONS}",
     "for example HST(projection='auto').",
 )
-SLACK = real(lambda value: 0 < value <= 1, "(0, 1]", "for example HST(repairs=3, slack=0.5).")
+LAWFUL = {
+    "alpha": integer(1, "for example HST(alpha=4)."),
+    "rounds": integer(0, "for example HST(rounds=4)."),
+    "repairs": integer(0, "for example HST(repairs=4)."),
+    "beta": real(lambda value: 0 < value < math.inf, "(0, inf)", "for example HST(beta=8.0)."),
+    "consistent": boolean("for example HST(consistent=True)."),
+    "projection": PROJECTION,
+    "slack": real(lambda value: 0 < value <= 1, "(0, 1]", "for example HST(repairs=3, slack=0.5)."),
+    "median_step": MEDIAN_STEP,
+}
 
 
 @dataclass(frozen=True)
@@ -107,17 +115,7 @@ class HST(Algorithm):
     name = "hst"
 
     def __post_init__(self) -> None:
-        given: dict[str, Any] = dict(vars(self))
-        for name, least in (("alpha", 1), ("rounds", 0), ("repairs", 0)):
-            value = given[name]
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise ParameterError.wrong(name, "HST", f"an int in [{least}, inf)", value, f"for example HST({name}=4).")
-        beta, consistent = given["beta"], given["consistent"]
-        if isinstance(beta, bool) or not isinstance(beta, Real) or not 0 < float(beta) < math.inf:
-            raise ParameterError.wrong("beta", "HST", "a float in (0, inf)", beta, "for example HST(beta=8.0).")
-        if not isinstance(consistent, bool):
-            raise ParameterError.wrong("consistent", "HST", "True or False", consistent, "for example HST(consistent=True).")
-        check("HST", given, {"projection": PROJECTION, "slack": SLACK, "median_step": MEDIAN_STEP})
+        check("HST", vars(self), LAWFUL)
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -163,7 +161,7 @@ class HST(Algorithm):
         return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
     def guarantee(self, problem: PointProblem) -> str:
-        """Return in a line what is proved about the cost; the theorems are those of the paper, as ``proofs/hst.md`` has them."""
+        """Return in a line what is proved about the cost; the theorems are in ``proofs/hst.md``."""
         is_projected = self.dimensions(problem) is not None
         if problem.power == 2 and not self.repairs:
             return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."

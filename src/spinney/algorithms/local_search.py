@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options
+from spinney.constraints import boolean, check, integer, one_of
 from spinney.curators.purse import Purse
-from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
 from spinney.questions.choose import Choose, Choosing, Sets, Swaps
 from spinney.questions.counts import Counting
@@ -69,13 +68,12 @@ class LocalSearch(SiteAlgorithm):
     name = "local-search"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.start, str) and self.start in STARTS):
-            raise ParameterError.wrong("start", "LocalSearch", f"one of {STARTS}", self.start, "'hst' is the published choice.")
-        steps: Any = self.steps
-        if isinstance(steps, bool) or not isinstance(steps, Integral) or not 1 <= int(steps) <= 10_000:
-            raise ParameterError.wrong("steps", "LocalSearch", "an int from 1 to 10000", steps, "20 is the published choice.")
-        if not isinstance(self.stay, bool):
-            raise ParameterError.wrong("stay", "LocalSearch", "True or False", self.stay, "False is the published choice.")
+        lawful = {
+            "start": one_of(STARTS, "'hst' is the published choice."),
+            "steps": integer(1, "20 is the published choice.", 10_000),
+            "stay": boolean("False is the published choice."),
+        }
+        check("LocalSearch", vars(self), lawful)
         SiteHST(self.levels, self.allocation, self.tree)  # refuses what it does not know
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:

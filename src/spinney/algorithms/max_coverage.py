@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, Problem, Result
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.problem import Problem
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import check_options
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise

@@ -9,7 +9,7 @@
   is proved over the reals only.
 
 A unit vector toward a row is its offset clipped to a small radius, in radii: what the ``mean`` kernel of `Sums` adds up. The
-cells are those of the centers that came in, whatever moves.
+cells are the cells of the centers that came in, whatever moves.
 
 Proof: ``proofs/medians.md``.
 """
@@ -48,26 +48,26 @@ MEDIAN_STEPS = ("weiszfeld", "gradient", "localized", "objective")
 #: What a `median_step` parameter must be.
 MEDIAN_STEP: Constraint = one_of(MEDIAN_STEPS, "'weiszfeld', the default, is the best of most cases.")
 #: Gradients that one charge pays for, as hundredths of it: of the descent, of the warm start, and of the descent after that. More
-#: of them find a median of many rows no better, and that of few rows worse.
+#: of them find a median of many rows no better, and a median of few rows worse.
 DESCENT, WARM, LOCAL = (34, 33, 33), (20,), (40, 40)
-#: The first step is so many radii long, if all rows lie in one direction. One in the small ball of a warm start, which has half
+#: Length of the first step in radii, if all rows lie in one direction. One in the small ball of a warm start, which has half
 #: the radius, is as long again.
 LENGTH, LOCAL_LENGTH = 2.0, 4.0
-#: Steps get shorter by the root of one and so many times the squared length of their noise ...
+#: Steps get shorter by the root of one and this many times the squared length of their noise ...
 CAUTION = 8.0
-#: ... so that of the noise of their sum only this part is left to be shrunk.
+#: ... so that only this part of the noise of their sum is left for shrinkage.
 NOISE_LEFT = 0.25
 
 
 def check_median_step(median_step: str, problem: PointProblem, owner: str, columns: int = 1) -> None:
-    """Raise unless there is a step toward medians to choose, from so many columns on."""
+    """Raise unless there is a step toward medians to choose; `columns` is the least number of columns."""
     if median_step == MEDIAN_STEPS[0]:
         return
     if problem.power != 1:
         expected = "'weiszfeld' unless the objective is k-median"
         raise ParameterError.wrong("median_step", owner, expected, median_step, "leave it out, or fit PrivateKMedian.")
     if problem.n_features < columns:
-        expected = f"'weiszfeld' with fewer than {columns} columns, for then no step is taken"
+        expected = f"'weiszfeld' with fewer than {columns} columns, because no step is taken then"
         raise ParameterError.wrong("median_step", owner, expected, median_step, f"Stable(median_step={median_step!r}) takes one.")
     if median_step == "objective" and problem.k * problem.n_features**2 > MOST_BENDS:
         expected = f"another step where clusters times squared columns are more than {MOST_BENDS}"
@@ -115,7 +115,7 @@ def _kernel(problem: PointProblem, median_step: str) -> str:
 def move_to_medians(
     purse: Purse, problem: PointProblem, centers: FloatArray, radii: FloatArray, name: str, median_step: str
 ) -> Moved:
-    """Ask for one step toward the medians of the centers' cells; only a Weiszfeld step tells weights and margins.
+    """Ask for one step toward the medians of the centers' cells; only a Weiszfeld step gives weights and margins.
 
     Parameters
     ----------

@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.default import Tree
-from spinney.algorithms.problem import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.step import take_step
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
@@ -40,7 +42,7 @@ __all__ = ["BallProblem", "BallResult", "OneClusterSearch"]
 SHARES = {"spread": 8, "center": 12, "ball 1": 6, "ball 2": 6, "ball 3": 6}
 #: Radii are tried from the domain's diameter down, by factors of 2^(1/4).
 EDGES, FINE = 44, 4
-#: Balls of the summary are searched from at most so many of its points.
+#: Most points of the summary that balls are searched from.
 STARTS = 64
 
 

@@ -8,27 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from spinney._lazy import above
+from spinney._shown import Showable
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.forecast import Forecast
 from spinney.algorithms.margins import COVER
 from spinney.algorithms.problem import PointProblem, Problem, planned
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, total_epsilon
+from spinney.privacy.trust import Randomness
 from spinney.questions.question import Kind
 from spinney.questions.sums import RADIUS_STEPS, Summing
 from spinney.spaces.box import FloatArray
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 
 __all__ = ["Plan"]
 
-#: From so many columns on, pure noise is much larger than Gaussian noise.
+#: From this number of columns on, pure noise is much larger than Gaussian noise.
 MANY_COLUMNS = 30
-#: Margins are told of so many columns.
+#: Most columns whose margins are printed.
 SHOWN_COLUMNS = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Showable):
     """What a fit will ask and spend. Made from public facts alone; printing it shows a table to sign.
 
     Parameters
@@ -42,7 +44,7 @@ class Plan:
         Whether the unit is a group of rows, of which at most the cap count.
     """
 
-    algorithm: Any
+    algorithm: Algorithm
     problem: Problem
     n_guess: int | None = None
     grouped: bool = False
@@ -77,9 +79,8 @@ class Plan:
         return kind.noise(replace(paying[-1], amount=amount), self.problem.unit)
 
     def forecast(self, n_guess: int) -> Forecast | None:
-        """Return what the algorithm knows of its last step if there are so many rows; else the last sum is that."""
-        known = getattr(self.algorithm, "forecast", None)  # someone's own algorithm may have none
-        found: Forecast | None = known(self.problem, self.preview, n_guess) if known else None
+        """Return what the algorithm knows of its last step with `n_guess` rows; by default the last sum is that step."""
+        found = self.algorithm.forecast(self.problem, self.preview, n_guess)
         sums = [charge.name for charge in self.charges if isinstance(self.parts[charge.name].kind, Summing)]
         return found if found is not None or not sums else Forecast((sums[-1],), self.problem.k)
 
@@ -96,7 +97,7 @@ class Plan:
     def expected_center_error(self, n_guess: int) -> float:
         """Standard deviation of the noise in a coordinate of an average cluster's center, in clipping radii.
 
-        Where no step is taken, that of the largest budget's counts: one cell at such a distance moves the center so far.
+        Where no step is taken, the noise of the counts with the largest budget: one cell at that distance moves the center so.
         """
         step, counts = self._step_noise(n_guess), [c for c in self.charges if c.question == "counts"]
         std = self.noise(max(counts, key=lambda charge: charge.amount)).std if step is None else step.vector_std
@@ -109,12 +110,11 @@ class Plan:
         the noise what `expected_center_error` says.
         """
         step = self._step_noise(n_guess)
-        reach = getattr(self.algorithm, "typical_radius", None)  # someone's own algorithm may have none
-        if step is None or reach is None or not isinstance(self.problem, PointProblem):
+        if step is None or not isinstance(self.problem, PointProblem):
             return None
         units = np.ones(self.problem.n_features) if self.problem.schema is None else self.problem.schema.units
         noise = step.vectors.quantile(COVER) / RADIUS_STEPS
-        return np.asarray(noise * reach(self.problem) * self.problem.k / max(n_guess, 1) * units)
+        return np.asarray(noise * self.algorithm.typical_radius(self.problem) * self.problem.k / max(n_guess, 1) * units)
 
     def _margins(self, n_guess: int) -> list[str]:
         """Return the expected margins in a line, if columns have names: bounds for all of them may be made up in a plan."""
@@ -129,7 +129,7 @@ class Plan:
 
     def _words(self, charge: Charge) -> str:
         if self.problem.budget.is_infinite:
-            return "none: not private"
+            return Randomness.NONE
         kind = self.parts[charge.name].kind
         return "" if kind is None else str(kind.words(charge, self.problem.unit))
 
@@ -147,7 +147,7 @@ class Plan:
         return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in self.rows]
 
     def _expected(self, n_guess: int) -> list[str]:
-        """Return what to expect of about so many rows."""
+        """Return what to expect of about `n_guess` rows."""
         problem = self.problem
         lines = problem.expected(lambda name: self.noise(next(c for c in self.charges if c.name == name)), n_guess)
         if lines is not None:
@@ -167,7 +167,7 @@ class Plan:
         return lines + self._few(n_guess)
 
     def _few(self, n_guess: int) -> list[str]:
-        """Return a line if so many rows are few."""
+        """Return a line if `n_guess` rows are few."""
         problem = self.problem
         few = problem.few_rows * problem.unit.max_rows * (2 if problem.unit.replaces else 1)  # noise grows with the unit
         if n_guess * float(problem.budget.epsilon) >= few * problem.k:
@@ -202,18 +202,14 @@ class Plan:
             lines.append(" ".join(problem.budget.loose.split()))
         if self.n_guess is not None:
             lines += self._expected(self.n_guess)
-        guarantee = getattr(self.algorithm, "guarantee", None)  # someone's own algorithm may have none
-        if guarantee is not None and (told := guarantee(problem)) is not None:
-            lines.append(told)
+        guarantee = self.algorithm.guarantee(problem)
+        if guarantee is not None:
+            lines.append(guarantee)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
-            lines.append("Every column adds noise to the centers: with so many, a delta such as 1e-6 lowers it much.")
+            lines.append("Every column adds noise to the centers; with this many columns, a delta such as 1e-6 lowers it much.")
         return lines
 
     def __str__(self) -> str:
         return "\n".join([self.title, self.promise, "", *self._table(), "", *self.notes])
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:plan_html")(self)
-        return text

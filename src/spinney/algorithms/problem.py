@@ -1,4 +1,4 @@
-"""What is wanted, what an algorithm is, and what it returns: for points and for sites alike."""
+"""What is wanted, from public facts: centers of points, or sites of a space; and how an algorithm is asked for it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spinney.algorithms.forecast import Forecast, Preview
-from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.result import Result
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -26,22 +24,11 @@ from spinney.releases.centers import Release
 from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
-from spinney.solvers.valleys import Count
-from spinney.spaces.box import Domain, FloatArray, domain_to_dict
+from spinney.spaces.box import Domain, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
 
-__all__ = [
-    "Algorithm",
-    "Charges",
-    "PointProblem",
-    "Problem",
-    "Result",
-    "SiteProblem",
-    "charges_of",
-    "let_ask",
-    "planned",
-]
+__all__ = ["Charges", "PointProblem", "Problem", "SiteProblem", "charges_of", "planned"]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
@@ -58,13 +45,13 @@ class Problem(ABC):
     budget: Budget
     unit: Unit
 
-    #: Which algorithms serve: those of the same word.
+    #: Which algorithms serve: those with the same word.
     solves: ClassVar[str]
     #: Rows per center, times epsilon, below which centers are poor.
     few_rows: ClassVar[int]
     #: What is released, in a word.
     what: ClassVar[str]
-    #: Columns of numbers; 0 if rows are none.
+    #: Columns of numbers; 0 if rows are not numbers.
     n_features: int = 0
 
     @property
@@ -93,7 +80,7 @@ class Problem(ABC):
         """How much is asked for, in words."""
 
     def expected(self, noise: Callable[[str], Any], n_guess: int) -> list[str] | None:
-        """Return what to expect of about so many rows, from the noise of each part by its name; None: as for centers."""
+        """Return what to expect of about `n_guess` rows, from the noise of each part by its name; None: as for centers."""
         return None
 
     @abstractmethod
@@ -114,7 +101,7 @@ class Problem(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class PointProblem(Problem):
-    """Centers anywhere in a public domain, for rows of numbers; `names` are those of its columns, if bounds name them.
+    """Centers anywhere in a public domain, for rows of numbers; `names` are the names of its columns, if bounds name them.
 
     The domain is in scaled numbers if there is a schema, and so are the rows; the release is in the user's own numbers.
     If `is_counted`, as many centers are wanted as there are clusters, and k is the most there may be.
@@ -242,92 +229,11 @@ class SiteProblem(Problem):
         )
 
 
-@dataclass(frozen=True)
-class Result:
-    """Released values.
-
-    Parameters
-    ----------
-    centers : array of shape (k, d), or of shape (k,)
-        Points, or indices of a space's points.
-    private_sizes : array of int
-        Noisy numbers of rows that each center serves; those of existing sites come behind.
-    size_noise : Noise
-    summary_points : array of shape (m, d), or of shape (m,)
-        As the centers.
-    summary_weights : array of shape (m,)
-    box : Domain, optional
-        The private box, if there is one.
-    supported : int, optional
-        How many centers rest on a private step.
-    margins : array of shape (k, d), optional
-        How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step tells.
-    counted : Count, optional
-        How many clusters there are, if that was asked.
-    """
-
-    centers: Any
-    private_sizes: IntArray
-    size_noise: Noise
-    summary_points: Any
-    summary_weights: FloatArray
-    box: Domain | None = None
-    supported: int | None = None
-    margins: FloatArray | None = None
-    counted: Count | None = None
-
-
-class Algorithm(ABC):
-    """A published algorithm: named parts of a budget, from public facts, and a run over a curator's answers."""
-
-    #: What users type.
-    name: str
-    #: The kind of problem it solves: "points" or "sites".
-    solves: ClassVar[str] = "points"
-    #: Where rows may be.
-    backends: ClassVar[tuple[str, ...]] = ("memory", "parquet", "spark")
-
-    @abstractmethod
-    def parts(self, problem: Any) -> tuple[Part, ...]:
-        """Return the share and the kind of every question, in the order of asking, from public facts alone."""
-
-    def plan(self, problem: Any) -> tuple[Charge, ...]:
-        """Return every charge, in the order of asking, from public facts alone."""
-        return charges_of(problem.budget, self.parts(problem))
-
-    def counts(self, problem: Any) -> bool:
-        """Whether it can find out how many clusters there are: nothing it asks before reads k, but as the most there may be."""
-        return False
-
-    def forecast(self, problem: Any, preview: Preview, n_guess: int) -> Forecast | None:
-        """Return what is known of the last step if there are so many rows; None if nothing is known but the plan."""
-        return None
-
-    def guarantee(self, problem: Any) -> str | None:
-        """Return in a line what is proved about the cost of its centers, or that nothing is; None leaves it unsaid."""
-        return None
-
-    def typical_radius(self, problem: Any) -> float:
-        """Return what a clipping radius would be about, if rows were spread evenly over the domain: half a cluster's diagonal."""
-        return float(problem.domain.half_diagonal * problem.k ** (-1 / problem.n_features))
-
-    @abstractmethod
-    def run(self, purse: Purse, problem: Any, rng: np.random.Generator) -> Result:
-        """Ask through the purse, by the names of the parts, and return what may be released."""
-
-
-def let_ask(algorithm: Any, purse: Purse, problem: Any, rng: np.random.Generator) -> Any:
-    """Let an algorithm ask; one whose `run` takes four arguments gets ``(curator, problem, charges, rng)``."""
-    arguments = signature(algorithm.run).parameters.values()
-    if sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in arguments) == 4:
-        return algorithm.run(purse.curator, problem, purse.charges, rng)
-    return algorithm.run(purse, problem, rng)
-
-
-def planned(algorithm: Any, problem: Problem) -> tuple[Charge, ...]:
-    """Return the charges of an algorithm in the order of asking; one that has no `plan` gets them from its parts."""
-    plan, shown = getattr(algorithm, "plan", None), problem.shown
-    return tuple(charges_of(problem.budget, algorithm.parts(shown)) if plan is None else plan(shown))
+def planned(algorithm: Algorithm, problem: Problem) -> tuple[Charge, ...]:
+    """Return the charges of an algorithm in the order of asking."""
+    shown = problem.shown
+    own = algorithm.plan(shown)
+    return charges_of(problem.budget, algorithm.parts(shown)) if own is None else tuple(own)
 
 
 def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:

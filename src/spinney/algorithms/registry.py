@@ -6,26 +6,32 @@ An algorithm written elsewhere is passed as `algorithm=`, or registered by its p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
-from spinney.algorithms.problem import Algorithm
+import numpy as np
 
-__all__ = ["GROUP", "HOMES", "choose", "find", "names", "solves_of"]
+from spinney.algorithms.algorithm import Algorithm
+from spinney.curators.purse import Purse
+from spinney.privacy.composition import Part
+
+__all__ = ["GROUP", "HOMES", "Adapted", "adapted", "choose", "find", "names", "solves_of"]
 
 #: The entry point group that other packages register algorithms under.
 GROUP = "spinney.algorithms"
 #: Where the algorithms live, by what they solve and by name; each is imported when it is asked for.
 HOMES = {
     "points": {
-        "balcan": "spinney.algorithms.balcan:Balcan",
-        "coverage": "spinney.algorithms.point_coverage:PointCoverage",
+        "balcan": "spinney.baselines.balcan:Balcan",
+        "coverage": "spinney.baselines.point_coverage:PointCoverage",
         "hst": "spinney.algorithms.hst:HST",
-        "k-variates": "spinney.algorithms.k_variates:KVariates",
-        "lloyd": "spinney.algorithms.lloyd:Lloyd",
-        "lsh": "spinney.algorithms.lsh:LSH",
+        "k-variates": "spinney.baselines.k_variates:KVariates",
+        "lloyd": "spinney.baselines.lloyd:Lloyd",
+        "lsh": "spinney.baselines.lsh:LSH",
         "moments": "spinney.algorithms.default:Tree",
-        "sample-aggregate": "spinney.algorithms.sample_aggregate:SampleAggregate",
+        "sample-aggregate": "spinney.baselines.sample_aggregate:SampleAggregate",
         "stable": "spinney.algorithms.stable:Stable",
         "tree": "spinney.algorithms.default:Tree",
     },
@@ -36,9 +42,47 @@ HOMES = {
         "local-search": "spinney.algorithms.local_search:LocalSearch",
     },
     "cover": {"coverage": "spinney.algorithms.max_coverage:MaxCoverage"},
-    "description": {"histograms": "spinney.algorithms.description:Histograms"},
+    "description": {"histograms": "spinney.algorithms.histograms:Histograms"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
+
+
+#: What an algorithm of someone else's may lack.
+OPTIONAL = ("solves", "backends", "plan", "counts", "forecast", "guarantee", "typical_radius")
+
+
+@dataclass(frozen=True)
+class Adapted(Algorithm):
+    """An algorithm with the defaults of what it lacks; its `run` may take ``(curator, problem, charges, rng)``."""
+
+    inner: Any
+
+    backends = ("memory",)
+
+    def __post_init__(self) -> None:
+        for name in ("name", *OPTIONAL):
+            if hasattr(self.inner, name):
+                object.__setattr__(self, name, getattr(self.inner, name))
+
+    def parts(self, problem: Any) -> tuple[Part, ...]:
+        """Return the parts of the algorithm inside."""
+        return tuple(self.inner.parts(problem))
+
+    def run(self, purse: Purse, problem: Any, rng: np.random.Generator) -> Any:
+        """Let the algorithm inside ask."""
+        if _takes_charges(self.inner):
+            return self.inner.run(purse.curator, problem, purse.charges, rng)
+        return self.inner.run(purse, problem, rng)
+
+
+def _takes_charges(algorithm: Any) -> bool:
+    arguments = signature(algorithm.run).parameters.values()
+    return sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in arguments) == 4
+
+
+def adapted(algorithm: Any) -> Algorithm:
+    """Return an algorithm with all methods of `Algorithm`: itself if it has them."""
+    return algorithm if isinstance(algorithm, Algorithm) and not _takes_charges(algorithm) else Adapted(algorithm)
 
 
 def solves_of(algorithm: Any) -> str | None:
@@ -85,7 +129,7 @@ def choose(algorithm: Any, solves: str, tighten: bool = False) -> Algorithm:
     if isinstance(algorithm, str) and algorithm == "auto":
         others = {"sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
         algorithm = others.get(solves, "tree")
-    chosen: Algorithm = find(algorithm, solves) if isinstance(algorithm, str) else algorithm
+    chosen = adapted(find(algorithm, solves) if isinstance(algorithm, str) else algorithm)
     if not tighten:
         return chosen
     from spinney.algorithms.tighten import Tightened

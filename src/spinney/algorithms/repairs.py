@@ -3,7 +3,7 @@
 Letters: k clusters, L the present centers, T a tree of H levels, R repairs, a the slack.
 
 Squared distances are not kept by one random tree: a row may lie beside a cut that parts it from its center high up in the tree.
-So the tree is told what is known already.
+So the tree starts from what is known already.
 
 1. ``mean``     L: the noisy mean of all rows.
 2. ``tree i``   a new public tree T. A center of L is badly cut if T cuts very near to it, for the size of the cell that is cut:
@@ -79,7 +79,7 @@ def cut_margins(splits: Splits, points: FloatArray) -> FloatArray:
 
 
 def badly_cut(splits: Splits, centers: FloatArray, slack: float, most: int) -> NDArray[np.int64]:
-    """Return the places of the centers that are badly cut, at most so many: those nearest to a cut.
+    """Return the places of the centers that are badly cut, up to this many, those nearest to a cut.
 
     A cut is uniform in the middle third of a side, so it comes within a share t of the side to a given point with a probability
     of at most 6 t. With t = slack / (12 H) a center is badly cut with a probability of at most slack / 2.
@@ -97,12 +97,12 @@ def ask_repaired(
     grow: Callable[[], Splits],
     ask: Callable[[Purse, Splits, str], Placed],
 ) -> Placed:
-    """Ask for a mean and for so many trees, each without the rows of centers that it cuts badly, and return k centers.
+    """Ask for a mean and for several trees, each without the rows of centers that it cuts badly, and return k centers.
 
     Parameters
     ----------
     purse, problem
-        As for an algorithm; the problem is that of the purse's columns.
+        As for an algorithm; the problem has the purse's columns.
     repairs, slack
         As for `HST`.
     grow : callable

@@ -18,16 +18,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, SiteProblem
+from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
-from spinney.constraints import check, one_of
+from spinney.constraints import check, integer, one_of
 from spinney.curators.purse import Purse
-from spinney.exceptions import ParameterError
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Labels
@@ -82,14 +80,12 @@ class SiteHST(SiteAlgorithm):
     name = "hst"
 
     def __post_init__(self) -> None:
-        levels: Any = self.levels
-        if isinstance(levels, bool) or not isinstance(levels, Integral) or not 1 <= int(levels) <= 64:
-            raise ParameterError.wrong("levels", "SiteHST", "an int from 1 to 64", levels, "8 is the published choice.")
-        if not (isinstance(self.allocation, str) and self.allocation in ("geometric", "uniform")):
-            raise ParameterError.wrong(
-                "allocation", "SiteHST", "'geometric' or 'uniform'", self.allocation, "'geometric' is the published choice."
-            )
-        check("SiteHST", vars(self), {"tree": one_of(KINDS, "'frt' has a proved distortion, 'printed' is the published choice.")})
+        lawful = {
+            "levels": integer(1, "8 is the published choice.", 64),
+            "allocation": one_of(("geometric", "uniform"), "'geometric' is the published choice."),
+            "tree": one_of(KINDS, "'frt' has a proved distortion, 'printed' is the published choice."),
+        }
+        check("SiteHST", vars(self), lawful)
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         """Return the shares and sensitivities, from public facts alone."""

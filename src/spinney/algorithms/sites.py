@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, SiteProblem
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.problem import SiteProblem
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.questions.counts import CountAnswer, Counts
@@ -18,7 +19,7 @@ __all__ = ["SIZES", "SiteAlgorithm", "ask_sizes", "check_options", "nearest_site
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)
-#: All choices of a fit together weigh at most so many options, some microseconds each: about an hour.
+#: Most options that all choices of a fit weigh together, some microseconds each: about an hour.
 MOST_OPTIONS = 2**30
 
 
@@ -30,11 +31,11 @@ class SiteAlgorithm(Algorithm):
 
 
 def check_options(options: int, owner: str) -> None:
-    """Raise if so many options, all choices of a fit together, would take too long; from public facts alone."""
+    """Raise if the options of all choices of a fit would take too long to weigh; from public facts alone."""
     if options > MOST_OPTIONS:
         raise ParameterError(
-            f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.\n"
-            "Hint: ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices."
+            f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.",
+            "ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices.",
         )
 
 

@@ -23,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.margins import least_weight, step_margins
 from spinney.algorithms.medians import MEDIAN_STEP, check_median_step, median_backends, median_parts, move_to_medians
-from spinney.algorithms.problem import Algorithm, PointProblem, Result, let_ask
-from spinney.algorithms.registry import choose, find, names, solves_of
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.registry import adapted, choose, find, names, solves_of
+from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
@@ -87,14 +89,16 @@ class Stable(Algorithm):
 
     def __post_init__(self) -> None:
         listed = ", ".join(repr(name) for name in names("points") if name != self.name)
-        base = Constraint(_is_base, f"one of {listed}, or an algorithm for tables", "leave it out for the default.")
+        base = Constraint(_is_base, f"one of {listed}, or another algorithm for tables", "leave it out for the default.")
         steps = integer(0, "0 is enough in most cases; 1 for a step over whole clusters at the end.", MOST_STEPS)
         check("Stable", vars(self), {"base": base, "steps": steps, "median_step": MEDIAN_STEP})
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
         """Where rows may be: wherever the base can read them, and the steps."""
-        return median_backends(self.median_step, Algorithm.backends if isinstance(self.base, str) else self.base.backends)
+        return median_backends(
+            self.median_step, Algorithm.backends if isinstance(self.base, str) else adapted(self.base).backends
+        )
 
     def base_of(self, problem: PointProblem) -> Algorithm:
         """Return the algorithm that finds the first centers, from public facts alone."""
@@ -137,7 +141,7 @@ class Stable(Algorithm):
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         """Ask the curator and return what may be released."""
-        result: Result = let_ask(self.base_of(problem), purse, problem, rng)
+        result: Result = self.base_of(problem).run(purse, problem, rng)
         centers = problem.domain.clip(result.centers)
         moved, margins = self._moved(purse, problem, centers, FIRST_STEP)
         more = purse.ask("stable cost", Cost(centers, problem.power, moved)).private_cost

@@ -22,8 +22,8 @@ from spinney.mechanisms.additive import Noise
 from spinney.questions.counts import Counts
 from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing, Sums
-from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import nearest
 
 __all__ = ["Distances", "Moved", "ask_distances", "move", "shrunk", "shrunk_together", "step_widths", "take_step"]
 

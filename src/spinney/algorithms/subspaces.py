@@ -28,7 +28,7 @@ from spinney.spaces.box import Domain, FloatArray
 
 __all__ = ["Subspace", "ask_means", "few_dimensions", "mean_parts"]
 
-#: A row that does not know the subspace lies so many standard deviations of its projection from the middle hardly ever.
+#: A row independent of the subspace hardly ever lies this many standard deviations of its projection from the middle.
 REACH = 4.0
 #: The part of a step to the means that pays for its radii.
 RADII_PART = Fraction(1, 10)

@@ -17,9 +17,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.forecast import Forecast, Preview
-from spinney.algorithms.problem import Algorithm, PointProblem, Result, let_ask
+from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
@@ -82,7 +84,7 @@ class Tightened(Algorithm):
         """Ask the curator and return what may be released."""
         answer = purse.ask("bounds", Counts(ColumnBins()))
         box = tight_box(problem.domain, answer.private_counts.astype(np.float64), answer.noise)
-        result: Result = let_ask(self.inner, purse.within(box), replace(problem, domain=box), rng)
+        result: Result = self.inner.run(purse.within(box), replace(problem, domain=box), rng)
         return replace(result, centers=problem.domain.clip(result.centers), box=box)
 
 

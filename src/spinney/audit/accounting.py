@@ -7,9 +7,9 @@ was really drawn and the sensitivity that was declared. The first must not pass 
 - `counts`, `cost`, `levels`: losses of additive noise add up, over all slots and levels; for `levels` every level is paid for.
 - `sums` is one joint primitive: its vectors and weights share the charge, and no neighbor moves both furthest at once.
 - `choose`: the exponential mechanism loses the range of what moved over its scale, or an eighth of its square in rho.
-- `grow`: only decisions leave, so the loss is that of the decisions; the bound is that of the worst path at this scale.
-- `reports`: what one user's report loses by itself, for the noise of all others is no protection against who receives it.
-- `cover`: all choices are one process; its bound is that of as many steps at this scale. With a delta the loss along one
+- `grow`: only decisions leave, so the loss is the loss of the decisions; the bound is the bound of the worst path at this scale.
+- `reports`: what one user's report loses by itself, because the noise of all others does not protect against who receives it.
+- `cover`: all choices are one process; its bound is the bound of as many steps at this scale. With a delta the loss along one
   sequence of choices may pass epsilon, as rarely as delta says, so only the bound is compared.
 - `minimize`: what its random slopes lose, what the noise of its points loses, and the most that bends can, which is public.
 - `blocks`: what its question about centers loses, for the unit of centers that it protects; the blocks of a recorded fit are

@@ -1,7 +1,7 @@
 """How losses add up, and what processes lose at most: arithmetic of the auditor's own.
 
-Nothing is imported from the code that plans, prices, charges or calibrates noise, for an auditor that shared it would share its
-faults. Conversions and the loss of split decisions are those of `spinney.verification`, which is written apart from it too.
+Nothing is imported from the code that plans, prices, charges or calibrates noise: an auditor that shared it would share its
+faults. Conversions and the loss of split decisions come from `spinney.verification`, which is written apart from it too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Amount", "Protected", "bends_bound", "cover_bound", "of_samples", "r
 Amount = Fraction | float
 #: What floats may be off by, where they are taken.
 ROUNDING = Fraction(1, 10**12)
-#: The least epsilon of a cover is looked for in so many halvings.
+#: Number of halvings in the search for the least epsilon of a cover.
 HALVINGS = 24
 
 
@@ -43,7 +43,7 @@ class Protected:
 
 @lru_cache(maxsize=4096)
 def rho_as_epsilon(rho: Fraction, delta: Fraction, gaussian: bool) -> Amount:
-    """Return an epsilon that so much rho is worth at delta; less, if all of it is Gaussian noise."""
+    """Return an epsilon that `rho` is worth at delta; less, if all of it is Gaussian noise."""
     epsilon = converted(rho, delta)
     if epsilon is None:
         return math.inf
@@ -110,7 +110,7 @@ def _is_enough(epsilon: Fraction, step: Fraction, protected: Protected, delta: F
 
 @lru_cache(maxsize=4096)
 def cover_bound(scale: float, steps: int, protected: Protected, amount: Amount, delta: Fraction) -> Amount:
-    """Return the least epsilon found that so many steps of this scale lose, at `delta`; about `amount`, if that is enough."""
+    """Return the least epsilon found that the steps of this scale lose at `delta`; about `amount`, if that is enough."""
     step = 1 / Fraction(scale)
     alone = step * protected.rows * (steps + protected.replaces)
     if delta == 0 or amount == math.inf:

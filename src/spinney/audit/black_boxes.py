@@ -1,4 +1,4 @@
-"""The black box: many runs on two neighbors, an event that tells them apart, and a bound of epsilon with its confidence.
+"""The black box: many runs on two neighbors, an event that distinguishes them, and a bound of epsilon with its confidence.
 
 Nothing is known of what runs: an estimator, somebody else's, or any function of a table. Numbers, arrays, releases, errors,
 warnings and printed text are outcomes alike. One half of the runs learns an event; the other half measures it in both tables
@@ -134,7 +134,7 @@ def black_box(
     confidence : float
         Of all pairs together.
     many : callable, optional
-        ``many(table, runs)`` returns the numbers of so many runs at once, one row each: for functions that are fast in bulk.
+        ``many(table, runs)`` returns the numbers of `runs` runs at once, one row each: for functions that are fast in bulk.
     noise_seed : int, optional
         Makes the noise of an estimator of ours repeatable: for tests.
     factor : float, or dict
@@ -177,7 +177,7 @@ def black_box(
 
 
 def limit(runs: int, delta: float, doubt: float) -> float:
-    """Return what these runs would show of neighbors that can always be told apart."""
+    """Return what these runs would show of neighbors that can always be distinguished."""
     half = runs // 2
     found = float(ratio_bound(np.array([half]), half, np.array([0]), half, delta, doubt)[0])
     return found if math.isfinite(found) else 0.0

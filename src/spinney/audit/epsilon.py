@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.constraints import check, real
 from spinney.exceptions import ParameterError
 
 __all__ = ["epsilon_lower_bound"]
@@ -26,10 +26,6 @@ def _tail(sorted_values: NDArray[np.float64], thresholds: NDArray[np.float64]) -
     """Count the values above each threshold."""
     counts: NDArray[np.int64] = sorted_values.size - np.searchsorted(sorted_values, thresholds, side="right")
     return counts
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, Real) and 0 <= float(value) <= 1
 
 
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:
@@ -81,9 +77,8 @@ def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, delta: float = 0.0,
     >>> bool(0.5 < epsilon_lower_bound(rng.laplace(0, 1, 20000), rng.laplace(1, 1, 20000)) < 1)
     True
     """
-    for name, share in (("delta", delta), ("confidence", confidence)):
-        if not _is_share(share):
-            raise ParameterError.wrong(name, "epsilon_lower_bound", "a float in [0, 1]", share, "the promised delta, and 0.95.")
+    share = real(lambda value: 0 <= value <= 1, "[0, 1]", "the promised delta, and 0.95.")
+    check("epsilon_lower_bound", {"delta": delta, "confidence": confidence}, {"delta": share, "confidence": share})
     runs = [_numbers("first", first), _numbers("second", second)]
     if min(values.size for values in runs) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""Learned events: what tells two neighbors' runs apart, learned on a quarter of the runs, chosen on another.
+"""Learned events: what distinguishes two neighbors' runs, learned on a quarter of the runs, chosen on another.
 
 Scores are single columns, a logistic regression, and likelihood ratios of binned columns, added up and weighed; an event is a
 score above, or not above, a threshold. What is learned from some runs is measured on others, so nothing here needs to be sound.
@@ -155,7 +155,7 @@ class Event:
 
 
 def _roughly(hits: Any, runs: int, other_hits: Any, other_runs: int, delta: float, width: float) -> Floats:
-    """Return about what `ratio_bound` would, in a hundredth of its time: Wilson's interval of so many deviations."""
+    """Return about what `ratio_bound` would, in a hundredth of its time: Wilson's interval."""
 
     def end(count: Any, n: int, sign: float) -> Floats:
         share, square = count / n, width**2 / n

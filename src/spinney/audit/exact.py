@@ -1,4 +1,4 @@
-"""Exact: the law of everything that a fit is told, for all small data sets in a tiny space at once.
+"""Exact: the law of all answers of a fit, for all small data sets in a tiny space at once.
 
 An algorithm runs with made-up draws until it asks for one that has none. The law of that draw is computed for every data set, by
 real curators over it, every outcome is tried, and the algorithm runs again. Additive noise is cut off: what is cut off has an
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import let_ask, planned
+from spinney.algorithms.problem import planned
 from spinney.audit.findings import Finding
 from spinney.audit.laws import draw_law
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
@@ -168,7 +168,7 @@ def question_law(
     curators : sequence of callables
         One per data set: returns a curator over it, with a ledger that takes every charge, for a source of noise.
     reach : float
-        Additive noise is cut off at so many of its scales.
+        Additive noise is cut off at this many of its scales.
     """
     answers: list[Any] = []
     rows: list[FloatArray] = []
@@ -198,7 +198,7 @@ class Explorer:
     pairs : list of pairs of places
         Which data sets are neighbors.
     reach : float
-        Noise is cut off at so many of its scales.
+        Noise is cut off at this many of its scales.
     forgets : set of str
         The names of charges after which an algorithm depends on earlier answers through its next question alone.
     last : str
@@ -282,7 +282,7 @@ class Explorer:
 
 
 def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: int = 0, forgets: Collection[str] = ()) -> Finding:
-    """Enumerate all that a fit over a tiny space is told, for all data sets of few rows; return the worst privacy loss.
+    """Enumerate all answers of a fit over a tiny space, for all data sets of few rows; return the worst privacy loss.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
     most_rows : int
         The largest data set.
     reach : float
-        Additive noise is cut off at so many of its scales. With Laplace noise the loss is constant beyond all exact counts, so a
+        Additive noise is cut off at this many scales. With Laplace noise the loss is constant beyond all exact counts, so a
         small reach shows the worst one; with Gaussian noise what is cut off counts as lost, so take 3 or more.
     random_state : int
         Seeds public randomness.
@@ -302,7 +302,7 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
     problem, algorithm = fit.problem, fit.algorithm
 
     def run(curator: Curator) -> Any:
-        return let_ask(algorithm, Purse(curator), problem, np.random.default_rng(random_state))
+        return algorithm.run(Purse(curator), problem, np.random.default_rng(random_state))
 
     data = data_sets(problem.ground.n_points, most_rows)
     pairs = neighbors(data, problem.unit.adjacency, problem.unit.max_rows)

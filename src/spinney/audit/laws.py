@@ -77,7 +77,7 @@ def draw_law(draw: Draw, exact: NDArray[np.int64], reach: float) -> tuple[list[A
     exact : array of shape (data sets, slots)
         The exact input of the draw for each data set.
     reach : float
-        Additive noise is cut off at so many of its scales; what is cut off is missing from the sum.
+        Additive noise is cut off at this many of its scales; what is cut off is missing from the sum.
     """
     if draw.distribution == "gumbel":
         return list(range(exact.shape[1])), np.array([select_law(scores, draw.scale) for scores in exact]).T

@@ -20,7 +20,7 @@ from spinney.audit.recording import looking
 
 __all__ = ["Outcome", "Spots", "seen_outcome", "tabulated"]
 
-#: Arrays of at most so many elements give each of them.
+#: Arrays up to this size give each of their elements.
 FEW = 32
 #: How deep values may lie in others.
 DEPTH = 5

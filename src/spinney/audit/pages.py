@@ -16,7 +16,7 @@ def _told(value: object) -> str:
 
 
 def _coverage(findings: Findings) -> list[str]:
-    """Return which questions of the catalog were asked, and which were not; nothing if no method tells."""
+    """Return which questions of the catalog were asked, and which were not; nothing if no method records it."""
     if not any("asked" in finding.tried for finding in findings):
         return []
     asked = {name for finding in findings for name in finding.tried.get("asked", ())}

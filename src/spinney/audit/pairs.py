@@ -86,7 +86,7 @@ class _Numbers:
         return rng.uniform(self._lower, self._upper, (n, len(self._lower)))
 
     def scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
-        """Return a crowd of about n rows, one unit of so many rows, and another."""
+        """Return a crowd of about n rows, one unit, and another."""
         d = len(self._lower)
         far, near = np.repeat(self._at(1.0)[None], rows, axis=0), np.repeat(self._at(0.0)[None], rows, axis=0)
         if kind == "lonely outlier":
@@ -121,7 +121,7 @@ class _Places:
         return rng.integers(0, self._points, n).astype(np.float64)
 
     def scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
-        """Return a crowd of about n rows, one unit of so many rows, and another."""
+        """Return a crowd of about n rows, one unit, and another."""
         last = float(self._points - 1)
         far, near = np.full(rows, last), np.zeros(rows)
         if kind == "lonely outlier":
@@ -204,7 +204,7 @@ def _checked_unit(unit: Any, grouped: bool, owner: str) -> Unit:
 def table_pairs(
     lower: ArrayLike, upper: ArrayLike, unit: Unit, count: int, *, grouped: bool = False, seed: int = 0, most: int = 40
 ) -> Iterator[Pair]:
-    """Yield so many pairs of neighboring tables, one kind after another.
+    """Yield `count` pairs of neighboring tables, one kind after another.
 
     Parameters
     ----------
@@ -228,6 +228,6 @@ def table_pairs(
 def demand_pairs(
     n_points: int, unit: Unit, count: int, *, grouped: bool = False, seed: int = 0, most: int = 40
 ) -> Iterator[Pair]:
-    """Yield so many pairs of neighboring demand: rows that name one of `n_points` points; the rest is as in `table_pairs`."""
+    """Yield `count` pairs of neighboring demand: rows that name one of `n_points` points; the rest is as in `table_pairs`."""
     unit = _checked_unit(unit, grouped, "demand_pairs")
     return islice(_pairs(_Places(n_points), DEMAND_KINDS, unit, grouped, seed, most), count)

@@ -95,7 +95,7 @@ def observe(
 ) -> Any:
     """Fit made-up rows under an observer's eyes; return the fitted copy of the model, or the release if it has no `fit`.
 
-    NOT PRIVATE: the observer is told exact values.
+    NOT PRIVATE: the observer sees exact values.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def observe(
     random_state : int
         Seeds public randomness.
     factor : float, or dict
-        Multiplies every scale of noise, or those of the questions that it names: to try whether an audit notices.
+        Multiplies every scale of noise, or the scales of the questions that it names: to try whether an audit notices.
     """
     watched = Watched(SecureSource() if source is None else source, observer, factor)
 
@@ -169,7 +169,7 @@ def _visible(result: Any) -> Any:
 
 
 def record(model: Any, data: Any, **options: Any) -> Transcript:
-    """Fit made-up rows, and return all that happened; options are those of `observe`.
+    """Fit made-up rows, and return all that happened; options as for `observe`.
 
     An error of the fit is part of it.
     """

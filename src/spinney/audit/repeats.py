@@ -22,9 +22,9 @@ from spinney.mechanisms.drawing import Drawn
 
 __all__ = ["repeated_noise"]
 
-#: For each law, and for each fit: a repetition is told if chance would bring one about more rarely than this.
+#: For each law, and for each fit: a repetition is reported if its chance is below this.
 CHANCE = 1e-12
-#: So many slots of a draw are compared with all others and, in standard scales, of so many draws of a fit.
+#: Slots of a draw that are compared with all others and, in standard scales, draws of a fit.
 MOST_SLOTS, FIRST_SLOTS, MOST_DRAWS = 2048, 32, 48
 
 #: Distribution, scale, and columns of a slot.
@@ -33,7 +33,7 @@ Noise = NDArray[np.int64]
 
 
 def _noise(event: Drawn) -> tuple[Law, Noise] | None:
-    """Return the law and the noise of a draw, one row a slot; None if what left does not tell it."""
+    """Return the law and the noise of a draw, one row a slot; None if it does not follow from what left."""
     name = event.draw.distribution
     if name not in ("laplace", "gaussian", "cube", "ball") or not event.exact.size or not event.draw.scale:
         return None

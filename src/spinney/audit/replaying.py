@@ -149,7 +149,7 @@ def replay(
     random_state : int
         Seeds the public randomness of both fits.
     factor : float, or dict
-        Multiplies every scale of noise, or those of the questions that it names, as in ``{"grow": 0.5}``: to try whether this
+        Multiplies every scale of noise, or the scales of the questions that it names, as in ``{"grow": 0.5}``: tests whether this
         audit notices.
     """
     return replay_pairs(model, [Pair("given", first, second, first_groups, second_groups)], random_state, factor)

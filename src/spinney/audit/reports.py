@@ -73,7 +73,7 @@ def report_loss(first: Sequence[Drawn], second: Sequence[Drawn] = ()) -> Amount:
 
 
 def reports_are_short(draws: Sequence[Drawn], users: Any) -> bool:
-    """Whether all users' noise is another than so many users draw by themselves, as the question names it."""
+    """Whether all users' noise differs from what the users draw by themselves, as the question names it."""
     for event in draws:
         question = question_of(event.asked)
         if event.draw.distribution == "gaussian":

@@ -44,11 +44,11 @@ CANNOT_SEE = (
 PLACES, CHUNKS = ("memory", "memory", "npy", "csv", "parquet"), (memory.CHUNK, 1, 2, 3, 7)
 #: A plain function must show the same each time, and something else for the neighbor.
 REPEATS = 3
-#: What was found is made smaller in at most so many more cases.
+#: Most further cases in which what was found is made smaller.
 SMALLER = 12
-#: Tables of up to so many rows have rows of their own, larger ones repeat them.
+#: Tables up to this many rows have different rows; larger ones repeat them.
 FREE = 30
-#: A table is cut into at most so many chunks.
+#: Most chunks that a table is cut into.
 MOST_CHUNKS = 256
 
 
@@ -70,7 +70,7 @@ class Surroundings:
     place : {"memory", "csv", "parquet", "npy"}
         Rows of numbers may lie in a file; persons are in memory.
     chunk, threads : int
-        Rows in memory are worked on in chunks of so many, by so many threads.
+        The rows of a chunk in memory, and the number of threads.
     """
 
     place: str = "memory"
@@ -163,7 +163,7 @@ def _large(most: int, drawn: Any) -> int | None:
 
 
 def _pairs_of(cell: Any, n_features: int | None, unit: Unit, grouped: bool, most: int) -> SearchStrategy[Pair]:
-    """Return a strategy of pairs whose rows have so many cells, or are one cell."""
+    """Return a strategy of pairs whose rows have this many cells, or are one cell."""
     from hypothesis import strategies as st
 
     row = cell if n_features is None else st.lists(cell, min_size=n_features, max_size=n_features)
@@ -189,7 +189,7 @@ def _pairs_of(cell: Any, n_features: int | None, unit: Unit, grouped: bool, most
 def neighbors(
     lower: ArrayLike, upper: ArrayLike, unit: Unit | None = None, *, grouped: bool = False, most: int = 30
 ) -> SearchStrategy[Pair]:
-    """Return a strategy of neighboring tables of numbers; parameters are those of `table_pairs`.
+    """Return a strategy of neighboring tables of numbers; parameters as for `table_pairs`.
 
     Cells lie anywhere in the bounds, on them, or are no numbers. Tables of more than a few rows repeat them, and their sizes are
     on a log scale up to `most`.
@@ -204,7 +204,7 @@ def neighbors(
 
 
 def demand_neighbors(n_points: int, unit: Unit | None = None, *, grouped: bool = False, most: int = 30) -> SearchStrategy[Pair]:
-    """Return a strategy of neighboring demand; parameters are those of `demand_pairs`. Some rows name no point."""
+    """Return a strategy of neighboring demand; parameters as for `demand_pairs`. Some rows name no point."""
     _hypothesis()
     from hypothesis import strategies as st
 

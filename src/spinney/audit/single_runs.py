@@ -1,6 +1,6 @@
 """One run: many canaries in or out by coin, guesses from one outcome, and what the number of right ones says about epsilon.
 
-The bound is that of Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023). Of m canaries, each in the
+The bound is by Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023). Of m canaries, each in the
 table by its own fair coin, r are guessed and v of the guesses are right. If what ran is (epsilon, delta)-private, then
 P(V >= v) <= P(W >= v) + delta max_i (2m / i) P(v > W >= v - i), with W binomial: r trials of chance 1 / (1 + exp(-epsilon)).
 The largest epsilon whose bound on that chance stays below 1 - confidence is shown.
@@ -36,7 +36,7 @@ PRECISION, LARGEST = 1e-6, 64.0
 
 
 def guess_chance(canaries: int, guesses: int, right: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return a bound of the chance that so many guesses are right if what ran is (epsilon, delta)-private.
+    """Return a bound of the chance that at least `right` guesses are right if what ran is (epsilon, delta)-private.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def one_run_bound(canaries: int, guesses: int, right: int, delta: float = 0.0, c
     canaries : int
         Each was in or out by its own fair coin.
     guesses : int
-        For so many of them a guess was made, from the outcome alone; the others were passed over.
+        Number of canaries for which a guess was made, from the outcome alone; the others were passed over.
     right : int
-        So many guesses were right.
+        Number of right guesses.
     delta : float
         The promised delta.
     confidence : float
@@ -154,7 +154,7 @@ def one_run(
         ``score(outcome, canaries)`` returns one number for each canary, larger where it is likelier in. By default the weight
         that a release has nearest to it.
     guesses : int, optional
-        How many canaries are guessed, those of the largest and smallest scores; by default half of them. It must not be chosen
+        How many canaries are guessed, by the largest and smallest scores; by default half of them. It must not be chosen
         by the outcome.
     random_state : int, optional
         Seeds the coins.

@@ -12,6 +12,7 @@ from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Draw, Drawn
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray
+from spinney.privacy.trust import Randomness
 
 __all__ = ["DivergedError", "FrozenSource", "NoiselessSource"]
 
@@ -25,7 +26,7 @@ class NoiselessSource:
         Who wins each choice; the first option once the list is used up.
     """
 
-    statement = "audited: not private"
+    statement = Randomness.AUDITED
 
     def __init__(self, winners: Iterable[int] = ()) -> None:
         #: The distribution, the scale and the exact values of every draw.
@@ -58,7 +59,7 @@ class NoiselessSource:
         return self._winners.pop(0) if self._winners else 0
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Remember, and let every user tell the truth."""
+        """Remember, and let every user answer truthfully."""
         self.draws.append(("responses", 1.0, np.array(values)))
         return np.array(values)
 
@@ -80,7 +81,7 @@ class FrozenSource:
     keys : sequence of bytes
     """
 
-    statement = "audited: not private"
+    statement = Randomness.AUDITED
 
     def __init__(self, draws: tuple[Drawn, ...], keys: tuple[bytes, ...] = ()) -> None:
         self._draws, self._keys = list(draws), list(keys)

@@ -40,7 +40,7 @@ class OpenLedger:
         self.planned = tuple(planned)
 
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
-        """Return one charge in the place of several."""
+        """Return one charge that replaces several."""
         amount = sum((charge.amount for charge in charges), start=Fraction(0))
         return Charge(" + ".join(charge.name for charge in charges), question, charges[0].measure, amount)
 
@@ -49,7 +49,7 @@ class OpenLedger:
 
 
 def data_sets(n_points: int, most: int) -> list[Rows]:
-    """Return all data sets of at most so many rows."""
+    """Return all data sets of up to this many rows."""
     return [rows for n in range(most + 1) for rows in itertools.combinations_with_replacement(range(n_points), n)]
 
 

@@ -28,19 +28,19 @@ HOW = ("methods", "pairs", "runs", "examples", "largest", "confidence", "seed")
 @click.option("--estimator", type=click.Choice(ESTIMATORS), default="kmeans", show_default=True)
 @click.option("--algorithm", default="auto", show_default=True, help="A name, or your own: module:Algorithm.")
 @click.option("--function", default=None, help="Audit a function of a table instead: module:function.")
-@click.option("--epsilon", type=float, default=1.0, show_default=True, help="What is promised.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="The promised epsilon.")
 @click.option("--delta", type=float, default=0.0, show_default=True)
 @click.option("--adjacency", default="add-remove", show_default=True, help="add-remove, or replace.")
-@click.option("--max-rows-per-group", type=int, default=None, help="Protect persons of at most so many counted rows.")
+@click.option("--max-rows-per-group", type=int, default=None, help="Protect persons; the most rows of one that count.")
 @click.option("--k", "n_clusters", type=int, default=3, show_default=True)
 @click.option("--columns", "n_features", type=click.IntRange(1), default=2, show_default=True, help="Columns of made-up rows.")
-@click.option("--method", "methods", type=click.Choice(METHODS), multiple=True, help="May come again; by default all that fit.")
-@click.option("--pairs", type=click.IntRange(1), default=28, show_default=True, help="Neighbors that are replayed.")
-@click.option("--runs", type=click.IntRange(8), default=300, show_default=True, help="Of the black box, on each table.")
+@click.option("--method", "methods", type=click.Choice(METHODS), multiple=True, help="Repeatable; by default all that apply.")
+@click.option("--pairs", type=click.IntRange(1), default=28, show_default=True, help="Pairs of neighbors to replay.")
+@click.option("--runs", type=click.IntRange(8), default=300, show_default=True, help="Runs of the black box on each table.")
 @click.option("--examples", type=click.IntRange(1), default=40, show_default=True, help="Cases of the search.")
 @click.option("--largest", type=click.IntRange(1), default=10**6, show_default=True, help="Rows of the largest made-up table.")
-@click.option("--confidence", type=float, default=0.999, show_default=True, help="Of measured bounds.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the made-up rows.")
+@click.option("--confidence", type=float, default=0.999, show_default=True, help="Confidence of measured bounds.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the made-up rows.")
 @click.option("--out", type=OUT, default=None, help="Write the page (Markdown) here, and JSON beside it; else print it.")
 @click.option("--into", type=FILE, default=None, help="Audit the promise of this release, and write in it what was found.")
 @click.pass_context
@@ -54,7 +54,7 @@ def audit(context: click.Context, /, out: Path | None, into: Path | None, **opti
     If no option names what to audit, other promises are replayed too, so that every question is asked; the page tells which
     were not.
 
-    With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap are those of the release, and a line with the
+    With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap come from the release, and a line with the
     bounds goes into its field audit. Sign it after that, not before.
     """
     with one_line_errors():

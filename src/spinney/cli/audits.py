@@ -131,10 +131,10 @@ def asked_of(release: Any) -> dict[str, Any]:
     estimator, solves = kinds.get(release.format.partition("/")[0], (getattr(release, "objective", ""), "points"))
     algorithm = getattr(release, "algorithm", "auto")
     ours = bool(estimator) and algorithm in ("auto", *HOMES[solves]) and getattr(release, "tightened", None) is None
-    if not (release.is_private and ours and not release.model.startswith("local")):
+    if not (release.is_private and ours and not release.trust.is_local):
         raise ParameterError(
-            "This release is none that can be audited here.\n"
-            "Hint: a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm."
+            "This release is none that can be audited here.",
+            "a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm.",
         )
     wide = len(release.domain["lower"]) if solves == "points" else 1
     return {
@@ -167,7 +167,7 @@ def audited(
     is_named: bool = True,
     **promise: Any,
 ) -> Findings:
-    """Return what the chosen methods found; options are those of the command.
+    """Return what the chosen methods found; options as for the command.
 
     If nothing is named, promises that together ask every question are replayed besides.
     """

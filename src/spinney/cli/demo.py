@@ -38,7 +38,7 @@ def run_demo(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise DataError(f"{out} cannot be made a folder.\nHint: --out names a folder that may be written to.") from None
+        raise DataError(f"{out} cannot be made a folder.", "--out names a folder that may be written to.") from None
     pixels = public_colors()
     click.echo(f"{len(pixels)} pixels of a public photograph as rows of red, green, blue in [0, 255]; {CLUSTERS} clusters.")
     click.echo("Finding the non-private cost (scikit-learn, best of 5) ...")

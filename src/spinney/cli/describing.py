@@ -39,14 +39,14 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
     """
     with one_line_errors():
         from spinney.cli.fitting import OWNER
-        from spinney.fits.description import check_description
+        from spinney.fits.description_facts import check_description
         from spinney.releases.centers import Release
         from spinney.releases.reading import read_release
         from spinney.tables.schema_files import read_schema
 
         loaded = read_release(release)
         if not isinstance(loaded, Release):
-            raise ReleaseError(f"{release} is no release of centers.\nHint: name a file that 'spinney fit' wrote.")
+            raise ReleaseError(f"{release} is no release of centers.", "name a file that 'spinney fit' wrote.")
         columns, schema, groups = options.pop("columns"), options.pop("schema"), options.pop("groups")
         typed = {name: options.pop(name) for name in ("epsilon", "delta", "bins", "adjacency", "max_rows_per_group")}
         typed |= {"release": loaded, "bounds": None if schema is None else read_schema(schema), "noise_seed": None}
@@ -98,11 +98,11 @@ def _write(
     from spinney.tables.streams import Batches
 
     if out is None or n_guess is not None:
-        raise ParameterError("A description is written to a file, and a guess is for its plan.\nHint: --out FILE, or --dry-run.")
+        raise ParameterError("A description is written to a file, and a guess is for its plan.", "--out FILE, or --dry-run.")
     check_out(out, force)
     opened = None if ledger is None else Ledger(ledger)
     with written_whole(out) as part:
-        table_files(table)  # one that is not there is told first
+        table_files(table)  # a missing one is reported first
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)

@@ -1,6 +1,6 @@
 """Exit codes: 0 ok, 2 usage, 3 data, 4 budget, 5 work, 130 interrupted, 143 terminated, 1 anything else or a release refused.
 
-Errors are one line that says what to type. What nobody expected is reported without its own words, for they could hold a row's.
+Errors are one line that says what to type. An unexpected error is reported without its message, which could hold a row's values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from spinney.cli.wording import in_options
-from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError
+from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError, SpinneyError
 from spinney.naming import without_values
 
 __all__ = ["BUDGET", "DATA", "INTERRUPTED", "REFUSED", "TERMINATED", "UNEXPECTED", "USAGE", "WORK", "one_line_errors"]
@@ -28,7 +28,7 @@ REFUSED = 1
 INTERRUPTED, TERMINATED = 130, 143
 
 _UNEXPECTED = (
-    "Something failed that should not; its own words are not shown, for they could tell about rows. "
+    "Something failed that should not. Details are withheld because they could reveal private data. "
     "Hint: try the same from Python with made-up rows, and report what you see."
 )
 
@@ -37,8 +37,9 @@ class _Terminated(SystemExit):
     """Someone asked the process to end."""
 
 
-def _stop(error: BaseException, code: int, text: str | None = None) -> NoReturn:
-    line = " ".join([in_options(str(error)) if text is None else text, *getattr(error, "__notes__", ())])
+def _stop(error: BaseException, code: int, text: str = "") -> NoReturn:
+    said = in_options(error) if isinstance(error, SpinneyError) and not text else text
+    line = " ".join([said, *getattr(error, "__notes__", ())])
     click.echo("error: " + " ".join(line.split()), err=True)
     sys.exit(code)
 

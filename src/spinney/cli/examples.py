@@ -24,11 +24,11 @@ def example(out: Path) -> None:
         files = {out / path.name: path for path in (patients(), patients_schema())}
         for path in files:
             if path.exists():
-                raise ParameterError(f"{path} is there already, and may have been changed.\nHint: --out names another folder.")
+                raise ParameterError(f"{path} is there already, and may have been changed.", "--out names another folder.")
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError:
-            raise DataError(f"{out} cannot be made a folder.\nHint: --out names a folder that may be written to.") from None
+            raise DataError(f"{out} cannot be made a folder.", "--out names a folder that may be written to.") from None
         for path, source in files.items():
             with written_whole(path) as part:
                 part.write_bytes(source.read_bytes())

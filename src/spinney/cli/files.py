@@ -18,7 +18,7 @@ __all__ = ["STANDARD_OUTPUT", "check_out", "held", "is_standard_output", "made_o
 #: What is typed for standard output in place of a file.
 STANDARD_OUTPUT = "-"
 
-#: How files end that are none of JSON.
+#: Suffixes of files that are not JSON.
 OTHERS = (".csv", ".html", ".md", ".npy", ".parquet", ".pdf", ".png", ".toml", ".txt", ".xlsx")
 #: Of systems that have them: a name that is a link is refused, and no child process gets the file.
 _GUARDED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -38,18 +38,18 @@ def check_out(out: Path, force: bool) -> None:
     """Raise unless a release may be written to this file, before anything is charged: to make it again costs as much again."""
     if out.suffix.lower() in OTHERS:
         raise ParameterError(
-            f"{out} would hold JSON, and its name says something else.\n"
-            "Hint: --out FILE.json; 'spinney show' and 'spinney report' make pages of it."
+            f"{out} would hold JSON, and its name says something else.",
+            "--out FILE.json; 'spinney show' and 'spinney report' make pages of it.",
         )
     if out.is_file() and not force and not is_standard_output(out):
         raise ParameterError(
-            f"{out} is there already, and another release costs its epsilon again.\n"
-            "Hint: name another file, or --force to replace it."
+            f"{out} is there already, and another release costs its epsilon again.",
+            "name another file, or --force to replace it.",
         )
 
 
 def _unwritable(path: Path) -> DataError:
-    return DataError(f"{path} cannot be written.\nHint: name a file in a folder that exists and may be written to.")
+    return DataError(f"{path} cannot be written.", "name a file in a folder that exists and may be written to.")
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 def made_once(path: Path, text: str, mode: int = 0o666) -> bool:
-    """Make a file that is not there yet, whole and safe on disk; return whether it was made: whoever is first makes it."""
+    """Make a file that does not exist yet, whole and safe on disk; return whether this call made it."""
     path = path.resolve()
     with _beside(path, mode) as part:
         part.write_text(text, encoding="utf-8")
@@ -141,13 +141,11 @@ def held(path: Path, first: Callable[[], str]) -> Iterator[None]:
 
     path = path.resolve()
     if not has_locks():
-        raise DataError(
-            f"This system has no file locks (fcntl), so {path} cannot be held.\nHint: Linux, macOS and WSL have them."
-        )
+        raise DataError(f"This system has no file locks (fcntl), so {path} cannot be held.", "Linux, macOS and WSL have them.")
     if not path.exists():
         made_once(path, first())
     if not path.is_file():
-        raise DataError(f"{path} is no file.\nHint: name a file: it is read, changed and written back.")
+        raise DataError(f"{path} is no file.", "name a file: it is read, changed and written back.")
     try:
         descriptor = open_locked(path, write=True)
     except OSError:

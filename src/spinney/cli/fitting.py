@@ -34,12 +34,13 @@ __all__ = ["OWNER", "check_cap", "declared", "fit_table", "label_table", "plan_t
 OWNER = "spinney"
 #: What to say without bounds.
 BOUNDS = (
-    "Public bounds are missing, or given twice.\nHint: --schema FILE says them column by column, and 'spinney schema TABLE' "
-    "writes such a file to fill in; --bounds LO HI is for columns that all have the same."
+    "Public bounds are missing, or given twice.",
+    "--schema FILE says them column by column, and 'spinney schema TABLE' writes such a file to fill in; --bounds LO HI is for "
+    "columns that all have the same.",
 )
 #: What cells are read as, by the kind of their column.
 KINDS = {"number": "numbers", "date": "dates", "boolean": "truth values", "category": "categories"}
-#: So many columns are listed by their names.
+#: Most columns that are listed by their names.
 SHOWN_COLUMNS = 20
 
 
@@ -73,7 +74,7 @@ def _columns_and_bounds(
 ) -> tuple[list[str] | None, Any]:
     """Return the names of the columns, None for all of them, and their bounds: lower and upper ones, or more facts by name."""
     if (bounds is None) == (bounds_file is None):
-        raise ParameterError(BOUNDS)
+        raise ParameterError(*BOUNDS)
     names = [name.strip() for name in columns.split(",")] if columns else None
     if bounds_file is None:
         return names, bounds
@@ -81,7 +82,7 @@ def _columns_and_bounds(
     names = list(by_column) if names is None else names
     missing = [name for name in names if name not in by_column]
     if missing:
-        raise DataError(f"{bounds_file} has no bounds for {missing[0]!r}.\nHint: add them, or leave the column out.")
+        raise DataError(f"{bounds_file} has no bounds for {missing[0]!r}.", "add them, or leave the column out.")
     facts = {name: by_column[name] for name in names}
     if scale is None and all(isinstance(given, list) and isinstance(given[0], int | float) for given in facts.values()):
         return names, tuple(zip(*(map(float, pair) for pair in facts.values()), strict=True))
@@ -104,7 +105,7 @@ def _all_columns(columns: tuple[str, ...]) -> str:
 
 
 def declared(schema: Schema | None, names: Sequence[str] = ()) -> str:
-    """Return which columns are read as what, by the public schema alone: not all types of a file tell whether they fit."""
+    """Return which columns are read as what, by the public schema alone: not all types of a file show whether they fit."""
     stated = () if schema is None else schema.columns
     kinds = dict.fromkeys(names, "number") | {str(column.name): column.kind for column in stated}
     told = []
@@ -118,7 +119,7 @@ def declared(schema: Schema | None, names: Sequence[str] = ()) -> str:
 def check_cap(groups: str | None, parameters: dict[str, Any]) -> None:
     """Raise unless groups and their cap are given together."""
     if (groups is None) != (parameters["max_rows_per_group"] is None):
-        raise ParameterError("--groups and --max-rows-per-group need each other.\nHint: --groups person --max-rows-per-group 10.")
+        raise ParameterError("--groups and --max-rows-per-group need each other.", "--groups person --max-rows-per-group 10.")
 
 
 def fit_table(
@@ -137,8 +138,8 @@ def fit_table(
     check_cap(groups, parameters)
     facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
     if facts.uneven is not None:
-        click.echo(" ".join(in_options(facts.uneven).split()), err=True)
-    table_files(table)  # one that is not there is told first
+        click.echo(in_options(facts.uneven), err=True)
+    table_files(table)  # a missing one is reported first
     with progress(1) as step:
         step(f"reading {table[0].name}")
         found = open_table(table, names, groups, facts.schema, facts.is_local)
@@ -151,7 +152,7 @@ def fit_table(
     schema = facts.schema_of(rows.n_features)
     rows = rows if schema is None else rows.encoded(schema)
     if facts.is_local:
-        from spinney.local.users import users_of
+        from spinney.local.desk import users_of
 
         rows = users_of(rows)
     fit = facts.fit(rows.n_features)
@@ -165,12 +166,12 @@ def label_table(release: Path, table: Path) -> NDArray[Any]:
     loaded = read_release(release)
     if not isinstance(loaded, Release):
         raise ReleaseError(
-            f"{release} is no release of centers.\n"
-            "Hint: of sites, in Python, PrivateKMedoids.from_release(file, space).predict(points)."
+            f"{release} is no release of centers.",
+            "of sites, in Python, PrivateKMedoids.from_release(file, space).predict(points).",
         )
     names, facts = loaded.columns, loaded.facts
     rows = read_table(table, None if names is None else list(names), schema=facts).nonprivate_rows
     d = loaded.centers.shape[1] if facts is None else len(facts.columns)
     if rows.shape[1] != d:
-        raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.\nHint: use the same columns.")
+        raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.", "use the same columns.")
     return assign(loaded, rows)

@@ -23,8 +23,8 @@ def check_kind(out: Path) -> None:
     """Raise unless the name of a file says a kind that can be written; a pipe or a device takes CSV."""
     if out.suffix.lower() not in KINDS and (not out.exists() or out.is_file()):
         raise ParameterError(
-            f"{out} is of a kind that cannot be written.\nHint: --out FILE with {', '.join(KINDS[:-1])} or {KINDS[-1]}, "
-            "or - for standard output."
+            f"{out} is of a kind that cannot be written.",
+            f"--out FILE with {', '.join(KINDS[:-1])} or {KINDS[-1]}, or - for standard output.",
         )
 
 

@@ -22,10 +22,10 @@ def ledger() -> None:
 
 @ledger.command("open")
 @click.argument("path", type=FILE)
-@click.option("--epsilon", type=float, required=True, help="What all releases together may spend.")
-@click.option("--delta", type=float, default=None, help="0 by default: pure noise only. Some ten times that of a release.")
-@click.option("--adjacency", default=None, help="add-remove (default), or replace: as all its releases will have it.")
-@click.option("--max-rows-per-group", type=int, default=None, help="Protect groups, of at most so many counted rows.")
+@click.option("--epsilon", type=float, required=True, help="Epsilon that all releases together may spend.")
+@click.option("--delta", type=float, default=None, help="0 by default: pure noise only. About ten times the delta of a release.")
+@click.option("--adjacency", default=None, help="add-remove (default), or replace, for all releases of the ledger.")
+@click.option("--max-rows-per-group", type=int, default=None, help="Protect groups; the most rows of one that count.")
 def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str | None, max_rows_per_group: int | None) -> None:
     """Make a new ledger; one that is there with the same ceiling is left as it is."""
     with one_line_errors():
@@ -36,7 +36,7 @@ def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str 
 
 @ledger.command()
 @click.argument("path", type=FILE)
-@click.option("--last", type=click.IntRange(0), default=20, show_default=True, help="So many releases, the last ones.")
+@click.option("--last", type=click.IntRange(0), default=20, show_default=True, help="Number of releases to show, the last ones.")
 def show(path: Path, last: int) -> None:
     """Print the releases of a ledger, their total, and what is left."""
     with one_line_errors():

@@ -40,7 +40,7 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         pass
-    raise DataError(f"{path} cannot be read as text.\nHint: name a file of lines of JSON.")
+    raise DataError(f"{path} cannot be read as text.", "name a file of lines of JSON.")
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _lines(path: Path) -> Iterator[str]:
         return
     except OSError:
         pass
-    raise DataError(f"{path} cannot be read.\nHint: name a file of lines of JSON.")
+    raise DataError(f"{path} cannot be read.", "name a file of lines of JSON.")
 
 
 def _write(path: Path, text: str) -> None:
@@ -62,7 +62,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _taken(path: Path) -> ParameterError:
-    return ParameterError(f"{path} is a session already.\nHint: leave the options out, or name a new file.")
+    return ParameterError(f"{path} is a session already.", "leave the options out, or name a new file.")
 
 
 def _session(path: Path, options: dict[str, Any]) -> Any:
@@ -79,14 +79,14 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
     if by_column is not None:
         if "bounds" in given or given.setdefault("n_features", len(by_column)) != len(by_column):
             raise ParameterError(
-                "Bounds are given twice, or for other columns.\nHint: --bounds-file FILE alone: it tells the columns too."
+                "Bounds are given twice, or for other columns.", "--bounds-file FILE alone: it names the columns too."
             )
         given["bounds"] = by_column
     missing = [name for name in ("n_clusters", "epsilon", "bounds", "n_features") if name not in given]
     if missing:
         raise ParameterError(
-            f"{path} is not there, and a new session lacks an option.\nHint: --k 10 --epsilon 1 --bounds LO HI --n-features 2, "
-            "or --bounds-file FILE."
+            f"{path} is not there, and a new session lacks an option.",
+            "--k 10 --epsilon 1 --bounds LO HI --n-features 2, or --bounds-file FILE.",
         )
     parameters: dict[str, Any] = {
         name: given[name] for name in ("n_clusters", "epsilon", "delta", "bounds", "algorithm") if name in given
@@ -100,13 +100,13 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
 @click.option("--out", type=OUT, required=True, help="Where to write the question, for devices.")
 @click.option("--policy", type=FILE, default=None, help="Also write the narrowest policy that allows this session's questions.")
 @click.option("--k", "n_clusters", type=int, default=None, help="Number of clusters, of a new session.")
-@click.option("--epsilon", type=float, default=None, help="What each user may lose in all.")
-@click.option("--delta", type=float, default=None, help="Needed by the stable protocol, which has Gaussian reports.")
+@click.option("--epsilon", type=float, default=None, help="Privacy budget of each user.")
+@click.option("--delta", type=float, default=None, help="Needed by the stable protocol: its reports are Gaussian.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
 @click.option("--bounds-file", type=FILE, default=None, help='Or public bounds by column, JSON: {"age": [0, 110]}.')
 @click.option("--n-features", type=int, default=None, help="Number of columns; not needed with --bounds-file.")
 @click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default=None, help="kmeans by default.")
-@click.option("--algorithm", default=None, help="refined, the default, or stable.")
+@click.option("--algorithm", default=None, help="refined (default) or stable.")
 @click.option("--random-state", type=int, default=None, help="Seeds public randomness.")
 def question(session: Path, out: Path, policy: Path | None, **options: Any) -> None:
     """Write the open question of SESSION; options start a new one."""
@@ -116,7 +116,7 @@ def question(session: Path, out: Path, policy: Path | None, **options: Any) -> N
         found = _session(session, options)
         asked = found.question
         if asked is None:
-            raise ParameterError("This session has ended: nothing is asked.\nHint: 'spinney local aggregate' wrote its release.")
+            raise ParameterError("This session has ended: nothing is asked.", "'spinney local aggregate' wrote its release.")
         if not session.exists() and not made_once(session, found.to_json()):
             raise _taken(session)  # by another process, meanwhile
         _write(out, asked + "\n")
@@ -136,19 +136,19 @@ def _row(line: str) -> Any:
 def _state(line: str, path: Path) -> dict[str, Any]:
     found = _row(line)
     if not isinstance(found, dict):
-        raise DataError(f"{path} does not hold the states of devices.\nHint: keep what the last 'spinney local respond' wrote.")
+        raise DataError(f"{path} does not hold the states of devices.", "keep what the last 'spinney local respond' wrote.")
     return found
 
 
 @local.command()
 @click.argument("question", type=FILE)
 @click.argument("rows", type=FILE)
-@click.option("--policy", type=FILE, required=True, help="What the devices allow, JSON.")
+@click.option("--policy", type=FILE, required=True, help="JSON file of what the devices allow.")
 @click.option(
     "--states",
     type=FILE,
     required=True,
-    help="What the devices keep, a line each; locked, and written before the messages.",
+    help="States of the devices, one line each; locked, and written before the messages.",
 )
 @click.option("--out", type=OUT, required=True, help="Where to write the messages, one line a device.")
 def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:
@@ -162,7 +162,7 @@ def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -
             kept = [_state(line, states) for line in _lines(states)]
             if len(kept) != len(private):
                 hint = "keep rows and states in the same order, a line each."
-                raise DataError(f"There are not as many states as rows.\nHint: {hint}")
+                raise DataError("There are not as many states as rows.", hint)
             messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
             _write(states, "".join(json.dumps(state) + "\n" for state in kept))
         _write(out, "".join(message + "\n" for message in messages))
@@ -172,7 +172,7 @@ def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -
 @local.command()
 @click.argument("session", type=FILE)
 @click.argument("reports", type=FILE, nargs=-1, required=True)
-@click.option("--roster", type=FILE, default=None, help="Tokens that may answer, a line each.")
+@click.option("--roster", type=FILE, default=None, help="File of tokens that may answer, one line each.")
 @click.option("--out", type=OUT, default=None, help="Where to write the release, after the last question.")
 def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out: Path | None) -> None:
     """Add up REPORTS to the open question of SESSION, and write the release when it was the last.
@@ -189,11 +189,9 @@ def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out
             left = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in tally.left_out.items() if count)
             if not tally.total_users:
                 told = f" Left out: {left}." if left else ""
-                raise DataError(
-                    f"No report counts: {session} stays at its question.{told}\nHint: give the messages that answer it."
-                )
+                raise DataError(f"No report counts: {session} stays at its question.{told}", "give the messages that answer it.")
             if is_over and out is None:
-                raise ParameterError("This was the last question.\nHint: --out release.json, to write the release.")
+                raise ParameterError("This was the last question.", "--out release.json, to write the release.")
             if is_over and out is not None:
                 with written_whole(out) as part:
                     found.release.to_json(part)

@@ -19,7 +19,7 @@ from spinney.cli.options import CURVE, FILE, FORCE, MAP_OPTIONS, MAX_K, OUT, Cou
 from spinney.cli.reporting import report
 from spinney.cli.schemas import schema
 from spinney.cli.sites import sites
-from spinney.cli.startup import without_collection, without_scipy
+from spinney.cli.startup import without_collection
 from spinney.cli.verifying import keys, label, sign, verify
 from spinney.exceptions import ParameterError, ReleaseError
 
@@ -35,7 +35,7 @@ class _Lines(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if any("\n" in one or "\r" in one for one in args):
             with one_line_errors():
-                raise ParameterError("An argument has several lines.\nHint: type the path of a table, not what is in it.")
+                raise ParameterError("An argument has several lines.", "type the path of a table, not what is in it.")
         return super().parse_args(ctx, args)
 
 
@@ -96,8 +96,7 @@ _clustering = add_options(
 @click.option("--ledger", type=FILE, default=None, help="Also say what would be left in this ledger.")
 def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None:
     """Show every question and its charge, for signing. Needs no data; bounds do not change it, but categories are columns."""
-    with without_scipy():
-        from spinney.cli.fitting import plan_text
+    from spinney.cli.fitting import plan_text
 
     with one_line_errors():
         click.echo(plan_text(n_features=n_features, n_guess=n_guess, **parameters))
@@ -129,10 +128,9 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 
     Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
     """
-    with without_scipy():
-        from spinney.cli.fitting import fit_table
-        from spinney.fits.charging import charge_stays
-        from spinney.ledgers.ledger import Ledger
+    from spinney.cli.fitting import fit_table
+    from spinney.fits.charging import charge_stays
+    from spinney.ledgers.ledger import Ledger
 
     with one_line_errors():
         check_out(out, force)
@@ -154,9 +152,8 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
 def predict(release: Path, table: Path, out: Path | None) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
-    with without_scipy():
-        from spinney.cli.fitting import label_table
-        from spinney.cli.labels import check_kind, write_labels
+    from spinney.cli.fitting import label_table
+    from spinney.cli.labels import check_kind, write_labels
 
     with one_line_errors():
         if out is None or is_standard_output(out):
@@ -192,15 +189,13 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
         if isinstance(loaded, SiteRelease):
             show_sites(loaded, whole, curve, picture, public)
         elif any(public.values()):
-            raise ParameterError("This is no release of sites.\nHint: only they are drawn with --graph or --points.")
+            raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
         elif isinstance(loaded, Release):
             show_clusters(loaded, whole, curve, max_k, picture)
         elif isinstance(loaded, DescriptionRelease):
             show_description(loaded, curve, picture)
         else:
-            raise ReleaseError(
-                f"{release} is a release of maximum coverage.\nHint: read it in Python: read_release(path).chosen."
-            )
+            raise ReleaseError(f"{release} is a release of maximum coverage.", "read it in Python: read_release(path).chosen.")
 
 
 main.add_command(describe)

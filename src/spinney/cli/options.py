@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _NamedFile(click.Path):
-    """A path; ``-`` is none, for whoever types it means no file of that name."""
+    """A path; ``-`` is refused, because it never means a file of that name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == STANDARD_OUTPUT:
@@ -97,5 +97,5 @@ def promise_options(what: str, algorithms: str, k: click.ParamType[Any] = click.
         ),
         click.option("--algorithm", default="auto", show_default=True, help=f"{algorithms}."),
         click.option("--adjacency", default="add-remove", show_default=True, help="add-remove, or replace: what neighbors do."),
-        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups of at most so many counted rows."),
+        click.option("--max-rows-per-group", type=int, default=None, help="Protect groups; the most rows of one that count."),
     )

@@ -15,7 +15,7 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(steps: int) -> Iterator[Callable[[str], None]]:
-    """Show a bar of so many steps if standard error is a terminal.
+    """Show a bar of `steps` steps if standard error is a terminal.
 
     Every question is a step. What is yielded takes further steps, each with what is being done.
     """

@@ -43,7 +43,7 @@ def report(
         from spinney.verification.checking import verify
 
         if out.suffix.lower() not in KINDS and not is_standard_output(out):
-            raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {', '.join(KINDS)}.")
+            raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {', '.join(KINDS)}.")
         loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
         found = verify(release, ledger=ledger)
         if ledger is not None and not found.holds and (alone := verify(release)).holds:
@@ -54,7 +54,7 @@ def report(
             from spinney.cli.showing import asked_curve
 
             if not isinstance(loaded, Release):
-                raise ParameterError("Only a release of centers has a cost curve.\nHint: leave --curve out.")
+                raise ParameterError("Only a release of centers has a cost curve.", "leave --curve out.")
             estimated = asked_curve(loaded, max_k)
         with written_whole(out) as part:
             shown: Any = {"title": title, "ledger": opened, "curve": estimated, "verification": found, "described": told}

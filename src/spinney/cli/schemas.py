@@ -31,9 +31,9 @@ def schema(table: Path, out: Path | None) -> None:
             click.echo(schema_template(table_columns(table), ".toml"), nl=False)
             return
         if out.suffix.lower() not in KINDS:
-            raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {' or '.join(KINDS)}.")
+            raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {' or '.join(KINDS)}.")
         if out.exists():
-            raise ParameterError(f"{out} is there already, and may have been filled in.\nHint: name another file, or delete it.")
+            raise ParameterError(f"{out} is there already, and may have been filled in.", "name another file, or delete it.")
         with written_whole(out) as part:
             part.write_text(schema_template(table_columns(table), out.suffix.lower()), encoding="utf-8")
         click.echo(f"Wrote {out}. Fill in what is public about each column, and delete those that are not to be used.")

@@ -14,9 +14,9 @@ from spinney.exceptions import DataError, ParameterError, ReleaseError
 if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
     from spinney.releases.centers import Release
+    from spinney.releases.curve import CostCurve
     from spinney.releases.description import DescriptionRelease
     from spinney.releases.sites import SiteRelease
-    from spinney.report.curve import CostCurve
     from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["asked_curve", "show_clusters", "show_description", "show_sites"]
@@ -24,7 +24,7 @@ __all__ = ["asked_curve", "show_clusters", "show_description", "show_sites"]
 #: The last number of clusters of a curve, if nothing is said.
 MOST_SHOWN = 20
 #: What a picture of sites lacks without the public files.
-ALONE = "It has the sites alone, for a release holds no network: --graph with --coordinates, or --points, draws it."
+ALONE = "It has the sites alone, because a release holds no network: --graph with --coordinates, or --points, draws it."
 
 
 def _public_files(public: dict[str, Any]) -> PublicFiles | None:
@@ -35,7 +35,7 @@ def _public_files(public: dict[str, Any]) -> PublicFiles | None:
         return None
     files = PublicFiles(**public, metric=None, candidates=(), existing=())
     if not files.has_coordinates:
-        raise ParameterError("--graph needs --coordinates.\nHint: --coordinates TABLE with the columns name, x, y.")
+        raise ParameterError("--graph needs --coordinates.", "--coordinates TABLE with the columns name, x, y.")
     return files
 
 
@@ -50,8 +50,8 @@ def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
         same = space.coordinates is not None and np.allclose(space.coordinates[sites], release.coordinates)
     if not same:
         raise DataError(
-            f"{files.graph or files.points} is not what these sites were chosen from.\n"
-            "Hint: name the public files of 'spinney sites', and --largest-part if it was given there."
+            f"{files.graph or files.points} is not what these sites were chosen from.",
+            "name the public files of 'spinney sites', and --largest-part if it was given there.",
         )
     return space
 
@@ -73,10 +73,10 @@ def show_sites(release: SiteRelease, whole: bool, curve: bool, picture: Path | N
     from spinney.report.pages import page
 
     if curve:
-        raise ReleaseError("A release of sites has no cost curve.\nHint: leave --curve out.")
+        raise ReleaseError("A release of sites has no cost curve.", "leave --curve out.")
     files = _public_files(public)
     if files is not None and picture is None:
-        raise ParameterError("Public files are for the picture alone.\nHint: --picture FILE.")
+        raise ParameterError("Public files are for the picture alone.", "--picture FILE.")
     click.echo(page(release, whole=whole))
     if picture is not None:
         from spinney.report.map import draw_map
@@ -137,5 +137,5 @@ def show_description(loaded: DescriptionRelease, curve: bool, picture: Path | No
     from spinney.report.description_table import description_page
 
     if curve or picture is not None:
-        raise ReleaseError("A description has no cost curve and no picture.\nHint: show the release that it describes.")
+        raise ReleaseError("A description has no cost curve and no picture.", "show the release that it describes.")
     click.echo(description_page(loaded))

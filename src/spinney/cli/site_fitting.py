@@ -48,8 +48,8 @@ class PublicFiles:
     def __post_init__(self) -> None:
         if (self.graph is None) == (self.points is None):
             raise ParameterError(
-                "The space is missing, or given twice.\n"
-                "Hint: --graph EDGES for travel along a network, or --points TABLE for straight lines."
+                "The space is missing, or given twice.",
+                "--graph EDGES for travel along a network, or --points TABLE for straight lines.",
             )
         for option, value, needed, holds in (
             ("--metric", self.metric, "--points", self.points),
@@ -58,7 +58,7 @@ class PublicFiles:
             ("--columns", self.columns, "--points or --coordinates", self.points or self.coordinates),
         ):
             if value and not holds:
-                raise ParameterError(f"{option} needs {needed}.\nHint: leave {option} out.")
+                raise ParameterError(f"{option} needs {needed}.", f"leave {option} out.")
 
     @property
     def has_coordinates(self) -> bool:
@@ -90,7 +90,7 @@ class PublicFiles:
             drawn = None if self.coordinates is None else _drawn(self.coordinates, axes, names)
         candidates = find_places(_names(self.candidates), names, "--candidates", where) if self.candidates else None
         if candidates is not None and not len(candidates):
-            raise DataError("--candidates names no point.\nHint: leave it out if sites may be anywhere.")
+            raise DataError("--candidates names no point.", "leave it out if sites may be anywhere.")
         existing = find_places(_names(self.existing), names, "--existing", where)
         if self.points is not None:
             metric: Any = self.metric or "euclidean"
@@ -104,7 +104,7 @@ def _drawn(path: Path, axes: list[str], names: tuple[str, ...]) -> NDArray[np.fl
     places = {name: place for place, name in enumerate(points.names)}
     missing = next((name for name in names if name not in places), None)
     if missing is not None:
-        raise DataError(f"{path} has no point {missing!r}.\nHint: give coordinates for every point of the network.")
+        raise DataError(f"{path} has no point {missing!r}.", "give coordinates for every point of the network.")
     drawn: NDArray[np.float64] = points.coordinates[[places[name] for name in names]]
     return drawn
 

@@ -12,7 +12,6 @@ import click
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import check_out, tell_written, written_whole
 from spinney.cli.options import FILE, FORCE, OUT, add_options, promise_options
-from spinney.cli.startup import without_scipy
 from spinney.exceptions import ParameterError
 
 __all__ = ["sites"]
@@ -61,11 +60,10 @@ def sites(
     **options: Any,
 ) -> None:
     """Choose sites for private demand at the points of a public network (p-median)."""
-    with without_scipy():
-        from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
-        from spinney.fits.charging import charge_stays
-        from spinney.ledgers.ledger import Ledger
-        from spinney.report.site_table import site_rows
+    from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
+    from spinney.fits.charging import charge_stays
+    from spinney.ledgers.ledger import Ledger
+    from spinney.report.site_table import site_rows
 
     with one_line_errors(), ExitStack() as stack:
         files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
@@ -75,17 +73,17 @@ def sites(
             return
         if demand is None or out is None:
             missing = "--demand" if demand is None else "--out"
-            raise ParameterError(f"{missing} is missing.\nHint: only --plan needs no {missing}.")
+            raise ParameterError(f"{missing} is missing.", f"only --plan needs no {missing}.")
         check_out(out, force)
         if n_guess is not None:
-            raise ParameterError("--n-guess needs --plan.\nHint: leave --n-guess out.")
+            raise ParameterError("--n-guess needs --plan.", "leave --n-guess out.")
         if picture is not None:
             if not files.has_coordinates:
-                raise ParameterError("--picture needs --coordinates.\nHint: --coordinates TABLE with the columns name, x, y.")
+                raise ParameterError("--picture needs --coordinates.", "--coordinates TABLE with the columns name, x, y.")
             import matplotlib  # noqa: F401  (if it is missing, say so before the work)
         written = [path for path in (out, picture, csv_file) if path is not None]
         if len({path.resolve() for path in written}) < len(written):
-            raise ParameterError("Two outputs have one name.\nHint: give --out, --picture and --csv a file each.")
+            raise ParameterError("Two outputs have one name.", "give --out, --picture and --csv a file each.")
         parts = {path: stack.enter_context(written_whole(path)) for path in written}
         opened = None if ledger is None else Ledger(ledger)
         release, space = choose_sites(files, demand, demand_column, groups, opened, **options)

@@ -71,7 +71,7 @@ def _description(epsilon: float) -> Any:
     """Return what describes made-up clusters in x by y, for persons."""
     import polars as pl
 
-    from spinney.estimators.description import DescriptionModel
+    from spinney.estimators.description_model import DescriptionModel
     from spinney.estimators.kmeans import PrivateKMeans
 
     rows = np.random.default_rng(2).uniform(-1, 1, (300, 1))

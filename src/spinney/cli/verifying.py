@@ -18,9 +18,9 @@ __all__ = ["keys", "label", "sign", "verify"]
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--ledger", type=FILE, default=None, help="Also require that it stands, unchanged, in this ledger.")
+@click.option("--ledger", type=FILE, default=None, help="Also require that this ledger holds it, unchanged.")
 @click.option("--key", type=FILE, default=None, help="Also require that it was signed with the secret bytes in this file.")
-@click.option("--public-key", type=FILE, default=None, help="Or by the private key of this public one: anyone may check that.")
+@click.option("--public-key", type=FILE, default=None, help="Also require a signature that this public key verifies.")
 def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Path | None) -> None:
     """Add up a release's charges and check its noise, with code apart from the one that made it.
 
@@ -37,7 +37,7 @@ def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Pat
 
 @click.command()
 @click.argument("private", type=FILE)
-@click.option("--public", type=FILE, default=None, help="Where to write the public key; PRIVATE with .pub at its end by default.")
+@click.option("--public", type=FILE, default=None, help="Where to write the public key; by default PRIVATE with .pub appended.")
 def keys(private: Path, public: Path | None) -> None:
     """Make a PRIVATE key to sign releases with, which only you may read, and the public key that lets anyone check them."""
     with one_line_errors():
@@ -50,8 +50,8 @@ def keys(private: Path, public: Path | None) -> None:
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--key", type=FILE, default=None, help="A file of at least 16 secret bytes, shared with whoever checks.")
-@click.option("--private-key", type=FILE, default=None, help="Or a private key of 'spinney keys': its public key checks.")
+@click.option("--key", type=FILE, default=None, help="A file of at least 16 secret bytes, shared with those who verify.")
+@click.option("--private-key", type=FILE, default=None, help="Or a private key of 'spinney keys'; its public key verifies.")
 def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
     """Write a signature into a release file, so that any later change is noticed."""
     with one_line_errors():
@@ -59,10 +59,10 @@ def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
         from spinney.verification.keys import read_key
 
         if (key is None) == (private_key is None):
-            raise ParameterError("A release is signed with one key.\nHint: --key FILE or --private-key FILE.")
+            raise ParameterError("A release is signed with one key.", "--key FILE or --private-key FILE.")
         secret, loaded = None if key is None else read_key(key), read_release(release)
         if loaded.format.endswith("/1"):
-            raise ParameterError(f"{release} is of a format that has no signature.\nHint: sign releases of a later one.")
+            raise ParameterError(f"{release} is of a format that has no signature.", "sign releases of a later one.")
         with written_whole(release) as part:
             loaded.signed(secret, private_key=private_key).to_json(part)
         click.echo(f"Signed {release}.")
@@ -70,7 +70,7 @@ def sign(release: Path, key: Path | None, private_key: Path | None) -> None:
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.option("--registry", is_flag=True, help="The fields of a deployment registry instead of the label, as JSON.")
+@click.option("--registry", is_flag=True, help="Write the fields of a deployment registry as JSON, instead of the label.")
 @click.option("--out", type=OUT, default=None, help="Where to write it: .md or .json; else as Markdown here.")
 def label(release: Path, registry: bool, out: Path | None) -> None:
     """Print a privacy label: what was promised, to whom, by which means, in a page that needs no mathematics."""
@@ -81,7 +81,7 @@ def label(release: Path, registry: bool, out: Path | None) -> None:
         out = None if is_standard_output(out) else out
         kinds = (".json",) if registry else (".md", ".json")
         if out is not None and out.suffix not in kinds:
-            raise ParameterError(f"{out} is of a kind that cannot be written.\nHint: --out FILE with {' or '.join(kinds)}.")
+            raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {' or '.join(kinds)}.")
         loaded = read_release(release)
         told = registry_entry(loaded) if registry else privacy_label(loaded)
         as_json = registry or (out is not None and out.suffix == ".json")

@@ -25,7 +25,7 @@ def _tables() -> None:
 
     from spinney.algorithms.hst import HST
     from spinney.algorithms.stable import Stable
-    from spinney.estimators.description import describe
+    from spinney.estimators.description_model import describe
     from spinney.estimators.kmeans import PrivateKMeans
     from spinney.estimators.kmedian import PrivateKMedian
 
@@ -93,7 +93,7 @@ def warm_up() -> str:
     folders = cache_folders()
     if not folders:
         raise DataError(
-            "No folder may be written to that could keep compiled kernels.\n"
-            "Hint: run this as a user who may write beside the package, or set NUMBA_CACHE_DIR to a folder of your own."
+            "No folder may be written to that could keep compiled kernels.",
+            "run this as a user who may write beside the package, or set NUMBA_CACHE_DIR to a folder of your own.",
         )
     return "\n".join([f"{len(KERNELS)} kernels are compiled, for this kind of processor. They are kept in", *folders])

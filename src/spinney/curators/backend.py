@@ -36,7 +36,7 @@ class Backend(Held, ABC):
 
     @abstractmethod
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
-        """Return an aggregate of the list; cells of so many levels below may be asked about next."""
+        """Return an aggregate of the list; cells of `levels_below` levels below may be asked about next."""
 
     def within(self, domain: Domain) -> Self:
         """Return a backend over the same rows that clips them to another public domain."""
@@ -47,7 +47,7 @@ class Backend(Held, ABC):
         raise ValueError("only rows of numbers can be projected")
 
     def near(self, centers: FloatArray, kept: IntArray) -> Self:
-        """Return a backend over those of the rows whose nearest public center is one of the kept ones."""
+        """Return a backend over the rows whose nearest public center is one of the kept ones."""
         raise ValueError("only rows of numbers have nearest centers")
 
     def at(self, space: FiniteMetric) -> Backend:

@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney.compilation import compiled
 from spinney.questions.sums import KERNELS, RADIUS_STEPS
-from spinney.solvers.nearest import BLOCK
+from spinney.spaces.nearest import BLOCK
 
 __all__ = ["add_offsets"]
 

@@ -14,15 +14,15 @@ from spinney.mechanisms.source import IntArray
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.questions.totals import ColumnTotals
-from spinney.solvers.nearest import BLOCK, scale_centers
 from spinney.spaces.grid import GRID_BITS, Door
+from spinney.spaces.nearest import BLOCK, scale_centers
 
 __all__ = ["count_cluster_bins", "count_cluster_rows", "sum_columns"]
 
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]
 
-#: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1, which has so many bits.
+#: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1 with this many bits.
 _BITS = GRID_BITS - 1
 _SAID = 3 << (GRID_BITS - 2)
 #: Steps of the grid to a step of a sum.
@@ -63,7 +63,7 @@ def _add_bins(slab, alive, labels, bins, counts):  # type: ignore[no-untyped-def
 
 
 def count_cluster_bins(rows: Rows, mask: Mask, door: Door, cells: ClusterBins) -> IntArray:
-    """Count rows by cluster and by bin of each column behind: the bins of a column, that of no answer last, then the next's."""
+    """Count rows by cluster and by bin of each column behind: the bins of a column, "no answer" last, then the next column's."""
     labels, behind = _labels(rows, mask, door, cells.clusters), slice(cells.clusters.n_features, None)
     counts = np.zeros((len(cells.clusters), cells.width), dtype=np.int64)
     for entered in enter(rows[:, behind], mask, _part(door, behind), STEPS):

@@ -100,7 +100,7 @@ class DemandBackend(Backend):
         """Return exact counts, costs of options, or what is not covered yet."""
         if isinstance(aggregate, Labels):
             exact = np.zeros(aggregate.n_cells + 1, dtype=np.int64)
-            np.add.at(exact, aggregate.labels, self._counts)  # those of no cell go to the last slot
+            np.add.at(exact, aggregate.labels, self._counts)  # points in no cell go to the last slot
             return exact[:-1]
         if isinstance(aggregate, Swaps):
             return self._swap_costs(aggregate)

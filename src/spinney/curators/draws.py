@@ -1,6 +1,6 @@
 """Which rows of a group are drawn: a function of the group's name, the values of its rows and a secret key, never of their order.
 
-Every row gets a mark, a keyed hash of its group's name and its values. Equal rows of a group have equal marks and are told apart
+Every row gets a mark, a keyed hash of its group's name and its values. Equal rows of a group have equal marks and differ
 by a number, 0, 1, 2 and so on, whichever has which: to keep one is to keep any other. A mark and a number make a draw, and a
 group keeps the rows with the least draws, so that every row of a group, equal to others or not, is as likely to be kept.
 
@@ -128,7 +128,7 @@ def _is_new(*columns: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def number_copies(codes: NDArray[np.int64], marks: Marks) -> NDArray[np.int64]:
-    """Return a number for each row that tells it from the equal rows of its group: 0, 1, 2 and so on."""
+    """Return a number for each row that distinguishes it from the equal rows of its group: 0, 1, 2 and so on."""
     copies = np.zeros(codes.size, dtype=np.int64)
     order = np.argsort(marks[:, 0])
     is_new = _is_new(marks[order, 0])
@@ -142,7 +142,7 @@ def number_copies(codes: NDArray[np.int64], marks: Marks) -> NDArray[np.int64]:
 
 
 def draw_rows(marks: Marks, copies: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the draw of each row; equal rows of a group draw differently, for they have different numbers."""
+    """Return the draw of each row; equal rows of a group draw differently, because they have different numbers."""
     return _mix(marks[:, 0] + _mix(marks[:, 1] + copies.astype(np.uint64)))
 
 
@@ -150,7 +150,7 @@ def least_draws(codes: NDArray[np.int64], marks: Marks, draws: NDArray[np.uint64
     """Return which rows have one of the `most` least draws of their group; marks decide between equal draws."""
     both = (codes.astype(np.uint64) << np.uint64(32)) | (draws >> np.uint64(32))
     order = np.argsort(both)
-    if codes.size > 2**32 or not _is_new(both[order]).all():  # half of a draw does not tell rows apart
+    if codes.size > 2**32 or not _is_new(both[order]).all():  # half of a draw does not distinguish all rows
         order = np.lexsort((marks[:, 1], marks[:, 0], draws, codes))
     kept = np.zeros(codes.size, dtype=np.bool_)
     kept[order] = run_places(_is_new(codes[order])) < most

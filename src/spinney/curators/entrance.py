@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.curators.views import Fence, Projection
-from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door, as_floats
+from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
 
 __all__ = ["CLIPPED", "FINITE", "PLACES", "RAW", "STEPS", "Entered", "Near", "enter", "enter_near", "find_near"]
 
@@ -26,7 +26,7 @@ __all__ = ["CLIPPED", "FINITE", "PLACES", "RAW", "STEPS", "Entered", "Near", "en
 RAW, CLIPPED, STEPS, PLACES = 0, 1, 2, 3
 _LAST = 2.0**GRID_BITS - 1.0
 _LARGEST = float(np.finfo(np.float64).max)
-#: Up to so many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
+#: Up to this many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
 _FEW = 8
 _NONE, _NO_MASK, _ALL = as_floats(np.empty((0, 0))), np.empty(0, np.uint8), np.empty((0, BLOCK), np.bool_)
 #: The mask of rows that have been looked at: all of them count, and all their values are finite.
@@ -90,7 +90,7 @@ def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, is_know
 
     ``rows`` are copied to the slab first; if there are none, it has been filled. If it is known that all values are finite,
     ``alive`` says which rows count but for the mask.
-    ``fences`` is that of `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
+    ``fences`` comes from `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
     its place on the grid. Conditions are written so that the compiler makes one instruction of each.
     """
     d = slab.shape[1]

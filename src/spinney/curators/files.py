@@ -19,26 +19,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.blocks import Gathering, entries_of, only_disjoint
+from spinney.curators.backend import Backend
 from spinney.curators.entrance import FINITE, Near
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kept import KeptBatches, most_bytes
 from spinney.curators.lookahead import LookAhead
+from spinney.curators.memory import over_centers
+from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
 from spinney.spaces.grid import as_floats
+from spinney.spaces.nearest import scale_centers
 from spinney.tables.streams import Batches, EncodedBatches
 
 __all__ = ["FileBackend", "FileRows"]
 
-#: So many batches add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
+#: Batches that add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
 EXACT = 2**10
 #: Threads that count; one that reads keeps few of them busy, and each has its own counters when cells are counted ahead.
 MOST_WORKERS = 4
@@ -171,8 +173,7 @@ class FileBackend(LookAhead):
     def _mask_of(self, start: int, count: int) -> NDArray[np.uint8]:
         """Return which rows of a batch count."""
         if self._batches.has_groups and start + count > self._mask.size:  # an empty mask would mean that all count
-            hint = "Hint: fit again when nothing writes to it any more."
-            raise DataError(f"The table has changed while it was in use.\n{hint}")
+            raise DataError("The table has changed while it was in use.", "fit again when nothing writes to it any more.")
         if not self._batches.has_groups and self._batches.is_finite(start, count):
             return FINITE
         return self._mask[start : start + count]
@@ -182,7 +183,7 @@ class FileBackend(LookAhead):
             return self
         return FileBackend(self._batches, self.ground, self._one_row, self._drawn_secret)
 
-    def _centers(self, tuples: Tuples) -> FloatArray:
+    def _blocks_over(self, tuples: Tuples) -> Backend:
         only_disjoint(tuples)
         secret, grouped, start = self._drawn_secret(), self._batches.has_groups, 0
         gathering = Gathering(tuples, self.domain, grouped)
@@ -192,7 +193,7 @@ class FileBackend(LookAhead):
             own = None if seeds is None else seeds[start : start + len(batch)]
             gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
             start += len(batch)
-        return gathering.centers()
+        return over_centers(gathering.centers(), self.ground)
 
 
 class KnownLabels:

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from spinney.curators.blocks import Entries, Gathering, entries_of
 from spinney.curators.frame_groups import HEAD, Capper
 from spinney.curators.frames import read_columns
 from spinney.curators.groups import hash_names
+from spinney.curators.row_blocks import Entries, Gathering, entries_of
 from spinney.questions.blocks import Tuples
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats
 
 __all__ = ["FAN_IN", "BlockTask", "Joiner", "Placer", "read_centers"]
 
-#: So many messages are joined at a time: each holds rows.
+#: Messages that are joined at a time: each holds rows.
 FAN_IN = 8
 NO_MASK = np.empty(0, np.uint8)
 

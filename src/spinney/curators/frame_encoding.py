@@ -26,7 +26,7 @@ def check_types(frame: Any, columns: Sequence[Any], schema: Schema) -> None:
     except Exception:
         pass  # Spark's own words stay out
     if empty is None:
-        raise ParameterError("A column is of a type that cannot be described.\nHint: describe texts, numbers, dates or booleans.")
+        raise ParameterError("A column is of a type that cannot be described.", "describe texts, numbers, dates or booleans.")
     read_source(empty, schema.names, schema=schema)
 
 
@@ -60,7 +60,7 @@ def encoded_frame(frame: Any, owner: Any, columns: Sequence[Any], described: Des
     owner : Column or None
         Of the names of groups.
     columns : sequence of Column
-        Those of the table, in the order of the schemas.
+        Columns of the table, in the order of the schemas.
     described : DescribedSchema
     cells : Schema
         How cells are read.

@@ -25,25 +25,25 @@ __all__ = ["Capper", "Marker", "name_column", "pack_groups"]
 
 #: Spark types of columns that can name groups.
 NAMES = {"string", "char", "varchar", "byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary"}
-#: What makes the order of 64-bit words, read as signed numbers, that of the words themselves.
+#: Makes the order of 64-bit words, read as signed numbers, the order of the words themselves.
 SIGN = np.uint64(2**63)
 #: Columns of marked rows before their numbers.
 HEAD = ("name", "first", "second")
 
 
 def name_column(frame: Any, names: Sequence[str], groups: Any) -> Any:
-    """Return the column that names groups, whose place in the frame is that of its name; types are schema and so public."""
+    """Return the column that names groups, found by its name; types are schema and so public."""
     if not isinstance(groups, str) or list(names).count(groups) != 1:
         raise ParameterError(
-            "The 'groups' argument of fit must be the name of one column of the Spark DataFrame.\n"
-            "Hint: fit(frame, groups='person'); this column is not clustered."
+            "The 'groups' argument of fit must be the name of one column of the Spark DataFrame.",
+            "fit(frame, groups='person'); this column is not clustered.",
         )
     place = list(names).index(groups)
     kind = frame.schema.fields[place].dataType.typeName()
     if kind not in NAMES | {"void"}:
         raise ParameterError(
-            f"The column of groups must hold names. Got a column of Spark type {kind!r} instead.\n"
-            "Hint: name a column of texts or whole numbers."
+            f"The column of groups must hold names. Got a column of Spark type {kind!r} instead.",
+            "name a column of texts or whole numbers.",
         )
     column = frame[frame.columns[place]]
     return column.cast("string") if kind == "void" else column

@@ -23,7 +23,7 @@ from spinney.tables.cells import chosen_places, no_numbers
 
 __all__ = ["SparkRows", "number_columns", "read_columns", "spark_rows"]
 
-#: A block has at most so many rows, which bounds partial sums, and so many values, which bounds memory.
+#: Most rows of a block, which bounds partial sums, and most values, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
 #: Types that are read as they are, those that a 32-bit float holds exactly first.
 SMALL = {"byte", "short", "float"}
@@ -100,7 +100,7 @@ class Packer:
 def ignore_pandas_warning() -> None:
     """Keep PySpark from warning about pandas 3 where it only declares a function: no row goes through pandas here.
 
-    The filter stays: to put it back would change what other threads are told meanwhile.
+    The filter stays: to remove it would change what other threads see meanwhile.
     """
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
@@ -132,7 +132,7 @@ def _kept(blocks: Any, storage: Any) -> Iterator[Any]:
 
 
 def _computed(plan: Callable[[], Any], message: str) -> Any:
-    """Return an RDD, which computes what comes before a shuffle, or raise an error that tells nothing about rows."""
+    """Return an RDD, which computes what comes before a shuffle, or raise an error that reveals nothing about rows."""
     from spinney.curators.spark import muted_loggers
 
     rows = None
@@ -142,7 +142,7 @@ def _computed(plan: Callable[[], Any], message: str) -> Any:
     except Exception:
         pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
     if rows is None:
-        raise DataError(f"{message}\nHint: Spark's log says why.")
+        raise DataError(f"{message}", "Spark's log says why.")
     return rows
 
 
@@ -185,8 +185,8 @@ class SparkRows(Rows):
             return self._described(schema)
         if not schema.is_plain:
             raise ParameterError(
-                "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.\n"
-                "Hint: turn them into numbers in the frame, one cell at a time and by public rules."
+                "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.",
+                "turn them into numbers in the frame, one cell at a time and by public rules.",
             )
         each = enumerate(zip(self.numbers, schema.units.tolist(), strict=True))
         numbers = [(column.cast("double") / unit).alias(f"n{i}") for i, (column, unit) in each]
@@ -241,8 +241,8 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
 
     if not hasattr(frame, "_jdf"):
         raise ParameterError(
-            "A fit needs a DataFrame of a classic Spark session. Got one of Spark Connect instead.\n"
-            "Hint: run the fit where the driver runs."
+            "A fit needs a DataFrame of a classic Spark session. Got one of Spark Connect instead.",
+            "run the fit where the driver runs.",
         )
     names = tuple(frame.columns)
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat

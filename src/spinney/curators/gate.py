@@ -20,8 +20,8 @@ from spinney.exceptions import DataError
 from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.held import Held
-from spinney.privacy.ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.arrays import require
@@ -40,7 +40,7 @@ _QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
 
 
 def name_of(question: Any) -> str:
-    """Return the name of a question of the list, as charges have it; raise if it is none."""
+    """Return the name of a question, as charges have it; raise if it is not on the list."""
     name = next((name for kind, name in _QUESTIONS.items() if type(question) is kind), None)
     if name is None:
         raise TypeError("Only the questions of spinney.questions.catalog can be asked.")
@@ -165,7 +165,7 @@ class Curator(Paid):
         return kind.noise(charge, self.unit)  # a copy: a kind may be anyone's
 
     def pool(self, charges: Sequence[Charge], question: str) -> Charge:
-        """Return one charge for one question of this name, in the place of several of the plan that are not spent yet."""
+        """Return one charge for one question of this name, pooled from charges of the plan that are not spent yet."""
         return self._ledger.pool(charges, question)
 
     def within(self, domain: Domain) -> Curator:

@@ -39,7 +39,7 @@ def _text(name: Any) -> str:
     """Return a name as text: equal names alike, different names differently, whatever their column and the other names are.
 
     Texts, bytes, numbers, UUIDs and tuples of these are names. Anything else counts as missing, and all missing names are alike:
-    to raise would tell about a row.
+    to raise would reveal something about a row.
     """
     try:
         return _canonical(name)
@@ -202,5 +202,5 @@ def _mark_batches(
         marks[first:last], complete[first:last] = mark_rows(seeds[codes[part]], rows[part - start], key)
         start, first = start + len(rows), last
     if start != codes.size:
-        raise DataError("The table has changed while it was in use.\nHint: fit again when nothing writes to it any more.")
+        raise DataError("The table has changed while it was in use.", "fit again when nothing writes to it any more.")
     return marks, complete

@@ -2,7 +2,7 @@
 
 To decode a row of a Parquet file costs about as much as to count it. A fit makes some ten passes, so the first rows of a table
 are kept as they were read, in the file's own type of number, until the fit ends. Rows that find no room are read anew in every
-pass. What a pass yields, and in which order, is the same: only time and memory tell how many rows are kept.
+pass. What a pass yields, and in which order, is the same: only time and memory depend on how many rows are kept.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class KeptBatches(Batches):
             place += len(batch)
 
     def _keep(self, batch: NDArray[Any]) -> None:
-        """Keep a batch if there is room; the first that finds none is the end, for what is kept has no gaps."""
+        """Keep a batch if there is room; the first that finds none is the end, because what is kept has no gaps."""
         self._room -= batch.nbytes
         if self._room >= 0:
             with np.errstate(all="ignore"):
@@ -78,7 +78,7 @@ class KeptBatches(Batches):
             self._room = -1
 
     def is_finite(self, start: int, count: int) -> bool:
-        """Whether it is known of so many rows, those of a batch, that all their values are finite."""
+        """Whether all values of the rows of a batch are known to be finite."""
         return count <= self._finite.get(start, -1)
 
     def read_groups(self) -> Any:

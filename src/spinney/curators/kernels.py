@@ -18,9 +18,9 @@ from spinney.curators.paths import code_bounds, encode, find_cells, masks, offse
 from spinney.mechanisms.source import IntArray
 from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS
-from spinney.solvers.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door
+from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
 
 __all__ = [
@@ -47,7 +47,7 @@ Nodes = NDArray[np.int32]
 Labeled = Labels | Near
 
 _BIN_SHIFT = GRID_BITS - BIN_BITS
-#: Up to so many levels all cells are counted, and looked up after.
+#: Most levels whose cells are all counted, and looked up after.
 _FEW_LEVELS = 16
 
 
@@ -137,7 +137,7 @@ def count_below(
     depth: int,
     levels: int,
 ) -> None:
-    """Count rows in all cells so many levels below disjoint cells of one level; a row may lie in none.
+    """Count rows in all cells `levels` levels below disjoint cells of one level; a row may lie in none.
 
     ``route`` ends at the last of these levels, and ``table`` is the hash table of the cells. The counts of the descendants of
     cell j, in the order of their codes, stand in ``totals`` from place ``j << levels`` on.

@@ -48,7 +48,7 @@ class LookAhead(NumberBackend):
         self._known: KnownCounts | None = None
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
-        """Return an aggregate. Each row lies in one bin of every column, so the columns tell the number of rows, too."""
+        """Return an aggregate. Each row lies in one bin of every column, so the columns give the number of rows, too."""
         if not isinstance(aggregate, Whole | ColumnBins):
             return super().exact(aggregate, levels_below)
         if self._columns is None:
@@ -72,7 +72,7 @@ class LookAhead(NumberBackend):
         return counts
 
     def _count_ahead(self, cells: TreeCells, levels_below: int) -> tuple[int, IntArray]:
-        """Count all descendants of cells of one level, so many levels down as fit; return how many, and the counts."""
+        """Count all descendants of cells of one level, as many levels down as fit; return their number and the counts."""
         depth, levels = int(cells.depths[0]), min((MOST_CELLS // len(cells)).bit_length() - 1, levels_below)
         levels = max(levels, 0)
         last = max(depth + levels, 1)
@@ -92,7 +92,7 @@ class KnownCounts:
         self._base, self._depth, self._table = np.empty((0, splits.words), np.uint64), 0, np.empty(0, np.int64)
 
     def build(self, cells: TreeCells, levels: int, totals: IntArray) -> None:
-        """Put the counts of all cells so many levels below those of one level in the place of the present floors."""
+        """Replace the present floors by the counts of all cells some levels below those of one level."""
         self._base, self._depth = cells.codes, int(cells.depths[0])
         self._table = hash_table(self._base, self._depth)
         floors = [totals]

@@ -16,27 +16,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.entrance import Near
-from spinney.curators.files import FileRows
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import count_between, path_codes
 from spinney.curators.numbers import NumberBackend
+from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
 from spinney.mechanisms.source import IntArray
+from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import Encoding
+from spinney.spaces.nearest import scale_centers
 from spinney.tables.files import Table
 from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 
-__all__ = ["ArrayRows", "MemoryBackend"]
+__all__ = ["ArrayRows", "MemoryBackend", "over_centers"]
 
 #: Rows per chunk.
 CHUNK = 2**16
@@ -139,18 +139,18 @@ class MemoryBackend(NumberBackend):
             totals = [total + part for total, part in zip(totals, more, strict=True)]
         return totals
 
-    def _centers(self, tuples: Tuples) -> FloatArray:
+    def _blocks_over(self, tuples: Tuples) -> MemoryBackend:
         if self._groups is not None or self._key is None or not self.in_memory or drops_rows(self._door):
             only_disjoint(tuples)  # samples are of a number of rows that no neighbor changes
         elif tuples.sampling == "replacement":
-            return sample_centers(self._rows, self._door, tuples, self.domain, self._key())
+            return over_centers(sample_centers(self._rows, self._door, tuples, self.domain, self._key()), self.ground)
         secret, gathering = self._drawn_secret(), Gathering(tuples, self.domain, self._groups is not None)
         seeds = None if self._groups is None else row_seeds(self._groups, secret)
         for start in range(0, len(self._rows), CHUNK):
             rows, mask, _ = self._chunk(start)
             own = None if seeds is None else seeds[start : start + CHUNK]
             gathering.add(entries_of(rows, mask, self._door, tuples.n_blocks, secret, own))
-        return gathering.centers()
+        return over_centers(gathering.centers(), self.ground)
 
     def _one_each(self) -> MemoryBackend:
         if self._groups is None:
@@ -204,6 +204,13 @@ class MemoryBackend(NumberBackend):
         return counts
 
 
+def over_centers(nonprivate_centers: FloatArray, ground: Ground) -> MemoryBackend:
+    """Return a backend over the centers of blocks, which are replaced together."""
+    assert ground.domain is not None
+    rows = nonprivate_centers.reshape(-1, ground.domain.n_features)
+    return MemoryBackend(rows, ground, Unit(Adjacency.REPLACE), bytes)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrayRows(Rows):
     """Rows of numbers in an array, whom each row belongs to, and the names of their columns.
@@ -219,7 +226,7 @@ class ArrayRows(Rows):
     @classmethod
     def of(cls, table: Table) -> ArrayRows:
         """Return the rows of a table that was read from a path."""
-        return cls(table.nonprivate_rows, table.nonprivate_groups, table.columns, FileRows.place)
+        return cls(table.nonprivate_rows, table.nonprivate_groups, table.columns, "parquet")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_features", self.nonprivate_array.shape[1])

@@ -25,6 +25,7 @@ from spinney.curators.kernels import (
     sum_planes,
 )
 from spinney.curators.slopes import sum_slopes
+from spinney.curators.snapped import SnappedBackend
 from spinney.curators.views import fenced, narrowed, projected
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.adjacency import Adjacency
@@ -37,10 +38,10 @@ from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Plan
 from spinney.questions.persons import OneEach
 from spinney.questions.sums import Offsets
 from spinney.questions.totals import ColumnTotals
-from spinney.solvers.nearest import scale_centers
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, door
 from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.nearest import scale_centers
 from spinney.trees.quadtree import WORD
 
 __all__ = ["NumberBackend"]
@@ -104,7 +105,7 @@ class NumberBackend(Backend):
         return self._behind(*projected(self._door, self.ground, directions, domain))
 
     def near(self, centers: FloatArray, kept: IntArray) -> Self:
-        """Return a backend over those of the rows whose nearest public center is one of the kept ones."""
+        """Return a backend over the rows whose nearest public center is one of the kept ones."""
         return self._behind(self.ground, fenced(self._door, self.ground, centers, kept))
 
     def _behind(self, ground: Ground, door: Door) -> Self:
@@ -116,8 +117,6 @@ class NumberBackend(Backend):
 
     def at(self, space: FiniteMetric) -> Backend:
         """Return a backend over the same rows that sees each as the nearest of a space's points."""
-        from spinney.curators.snapped import SnappedBackend  # which reads this one
-
         return SnappedBackend(self, space)
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
@@ -167,20 +166,17 @@ class NumberBackend(Backend):
 
     def _over_centers(self, tuples: Tuples) -> Backend:
         """Return a backend over the centers of blocks; equal disjoint blocks are made once."""
-        from spinney.curators.memory import MemoryBackend  # which is made of this
-
         if self._over is None or self._over[0] != tuples or tuples.sampling != "disjoint":
-            centers = self._centers(tuples).reshape(-1, self.domain.n_features)
-            self._over = tuples, MemoryBackend(centers, self.ground, Unit(Adjacency.REPLACE), bytes)
+            self._over = tuples, self._blocks_over(tuples)
         return self._over[1]
 
-    def _centers(self, tuples: Tuples) -> FloatArray:
-        """Return the centers of blocks of rows; a backend that cannot tell rows apart by a secret has none."""
+    def _blocks_over(self, tuples: Tuples) -> Backend:
+        """Return a backend over the centers of blocks of rows; a backend that cannot distinguish rows by a secret has none."""
         raise TypeError("these rows make no blocks")
 
     def _one_each(self) -> Backend:
         """Return a backend over one row of each group, drawn by the secret that draws those that count."""
-        raise TypeError("these rows tell nothing of persons")
+        raise TypeError("these rows have no persons")
 
     @property
     def _one_row(self) -> Unit:
@@ -188,7 +184,7 @@ class NumberBackend(Backend):
         return Unit(Adjacency.REPLACE if self._door.nan_to_center else Adjacency.ADD_REMOVE, 1)
 
     def _drawn_secret(self) -> bytes:
-        """Return the secret that says which row is in which block: that of the groups, or drawn now and kept."""
+        """Return the secret that says which row is in which block: the secret of the groups, or one drawn now and kept."""
         if self._secret is None:
             if self._key is None:
                 raise TypeError("these rows make no blocks")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.curators.entrance import Entered
 from spinney.mechanisms.source import IntArray
-from spinney.solvers.nearest import BLOCK
 from spinney.spaces.grid import GRID_BITS
+from spinney.spaces.nearest import BLOCK
 from spinney.trees.quadtree import WORD, CodeArray, Route
 
 __all__ = ["code_bounds", "encode", "find_cells", "hash_table", "masks", "offsets"]
@@ -163,7 +163,7 @@ def _look_up(codes, cells, mask, shift, table, inserts, places):  # type: ignore
 
 
 def find_cells(codes: CodeArray, cells: CodeArray, depth: int, table: IntArray, inserts: bool = False) -> IntArray:
-    """Return the index of the cell of one level that each code lies in, or -1; `table` is that of the cells."""
+    """Return the index of the cell of one level that each code lies in, or -1; `table` is the table of the cells."""
     places = np.full(codes.shape[1], -1, dtype=np.int64)
     if len(cells):
         shift = np.uint64(WORD + 1 - table.size.bit_length())

@@ -53,7 +53,7 @@ class Purse(Held):
     curator : Curator
         Its ledger has the plan.
     pockets : optional
-        Those of another purse, of which this one is a view.
+        From another purse, of which this one is a view.
     """
 
     #: Nothing else can be set on a purse, so nothing stands in for its methods.

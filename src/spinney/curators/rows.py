@@ -17,11 +17,11 @@ from spinney.spaces.described import Encoding
 __all__ = ["HERE", "SPARK", "Rows"]
 
 #: What a release says about who held the rows, if that is the party that ran the fit.
-HERE = "central: the party that ran the fit held the rows and added the noise"
+HERE = "central: the party that ran the fit held the rows and {added}"
 #: The same, of rows on a Spark cluster.
 SPARK = (
-    "central: executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which added the "
-    "noise; cluster and driver are one trusted party"
+    "central: executors of a Spark cluster held the rows and sent exact sums to the driver that ran the fit, which {added}; "
+    "cluster and driver are one trusted party"
 )
 
 
@@ -39,7 +39,7 @@ class Rows(ABC):
     has_groups : bool
         Whether rows have groups.
     model : str
-        Who held the rows and who added the noise.
+        Who held the rows and who added the noise, with ``{added}`` where a release says which noise.
     gate : callable
         Makes the place where questions about these rows are asked, from a backend, the unit, a ledger and a source of noise.
     """
@@ -67,4 +67,4 @@ class Rows(ABC):
 
     def encoded(self, schema: Encoding) -> Rows:
         """Return the same rows in scaled numbers, as a public schema says."""
-        raise ParameterError("These rows take no units.\nHint: leave scale out, or divide rows and bounds by public constants.")
+        raise ParameterError("These rows take no units.", "leave scale out, or divide rows and bounds by public constants.")

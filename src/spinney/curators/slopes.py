@@ -9,9 +9,9 @@ from spinney.curators.entrance import enter_near
 from spinney.curators.kernels import Labeled, Mask, Rows
 from spinney.mechanisms.perturbation import SLOPE_STEPS
 from spinney.mechanisms.source import IntArray
-from spinney.solvers.nearest import BLOCK
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door
+from spinney.spaces.nearest import BLOCK
 
 __all__ = ["sum_slopes"]
 
@@ -51,7 +51,7 @@ def _add_slopes(slab, labels, points, radii, gap, slopes, weights, bends):  # ty
 def sum_slopes(
     rows: Rows, mask: Mask, door: Door, labels: Labeled, points: FloatArray, radii: FloatArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Sum what `Slopes` tells of, in steps of 1 / SLOPE_STEPS.
+    """Sum what `Slopes` describes, in steps of 1 / SLOPE_STEPS.
 
     Conversions to whole numbers go toward zero. A chunk has 2**16 rows, so that its sums stay below 2**61.
     """

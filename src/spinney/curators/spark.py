@@ -23,31 +23,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.blocks import only_disjoint
+from spinney.curators.backend import Backend
 from spinney.curators.frame_blocks import FAN_IN as JOINED
 from spinney.curators.frame_blocks import BlockTask, Joiner, read_centers
 from spinney.curators.kernels import find_nearest
 from spinney.curators.lookahead import LookAhead
+from spinney.curators.memory import over_centers
+from spinney.curators.row_blocks import only_disjoint
 from spinney.exceptions import DataError
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.solvers.nearest import ScaledCenters, scale_centers
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import Door, as_floats
+from spinney.spaces.nearest import ScaledCenters, scale_centers
 
 __all__ = ["SparkBackend", "muted_loggers"]
 
-#: Messages of so many tasks go straight to the driver; of more, so many at a time are added up on the cluster first.
+#: Most tasks whose messages go straight to the driver; of more tasks, this many at a time are added up on the cluster first.
 FEW_TASKS, FAN_IN = 4, 64
-#: Sums are split into words of so many bits: 2**31 messages add up in 64 bits before words are carried.
+#: Sums are split into words of this many bits: 2**31 messages add up in 64 bits before words are carried.
 HALF = 32
 #: A message starts with its kind: all numbers, or the numbers that are not zero and their places.
 DENSE, SPARSE = b"d", b"s"
 NO_MASK = np.empty(0, np.uint8)
 #: What is said of a job that failed: its own error may quote rows.
-FAILURE = "A Spark job failed.\nHint: Spark's log says why. Another fit spends its own budget, on top of this."
+FAILURE = "A Spark job failed.", "Spark's log says why. Another fit spends its own budget, on top of this."
 #: Loggers of PySpark that write to the driver what an expression said about a cell.
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
@@ -88,7 +90,7 @@ class Task:
     arguments: tuple[Any, ...]
 
     def total(self, blocks: Iterable[NDArray[Any]]) -> IntArray:
-        """Return the exact sums over blocks of rows, those of kernels that return their sums as two words each."""
+        """Return the exact sums over blocks of rows, for kernels that return their sums as two words each."""
         if self.size:
             totals, kernel = np.zeros(self.size, dtype=np.int64), self.find_kernel()
             for rows in blocks:
@@ -282,7 +284,7 @@ class SparkBackend(LookAhead):
     def _one_each(self) -> SparkBackend:
         return self if self._drawn is None else SparkBackend(self._drawn(), self._dtype, self.ground, self._one_row)
 
-    def _centers(self, tuples: Tuples) -> FloatArray:
+    def _blocks_over(self, tuples: Tuples) -> Backend:
         only_disjoint(tuples)
         task = BlockTask(tuples, self.domain, self._door, self._dtype, self._drawn_secret())
 
@@ -300,7 +302,7 @@ class SparkBackend(LookAhead):
                     return messages
 
         ((_, message),) = _collected(plan)
-        return read_centers(message, tuples)
+        return over_centers(read_centers(message, tuples), self.ground)
 
 
 def _numbered(index: int, cells: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
@@ -309,7 +311,7 @@ def _numbered(index: int, cells: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
 
 
 def _collected(plan: Callable[[], Any]) -> list[Any]:
-    """Run the Spark job of an RDD and return its elements, or raise an error that tells nothing about rows."""
+    """Run the Spark job of an RDD and return its elements, or raise an error that reveals nothing about rows."""
     found: list[Any] | None = None
     try:
         with muted_loggers():
@@ -317,5 +319,5 @@ def _collected(plan: Callable[[], Any]) -> list[Any]:
     except Exception:
         pass  # Spark's own message may quote what a user's function said about a row, so it stays in Spark's log
     if found is None:
-        raise DataError(FAILURE)  # not above, where Spark's error would become its context
+        raise DataError(*FAILURE)  # not above, where Spark's error would become its context
     return found

@@ -1,4 +1,4 @@
-"""Which question is asked is public: the log tells it, and whoever waits for a fit in this thread."""
+"""Which question is asked is public: it is logged, and shown to whoever waits for a fit in this thread."""
 
 from __future__ import annotations
 

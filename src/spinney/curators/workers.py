@@ -12,13 +12,13 @@ from spinney.exceptions import ParameterError
 
 __all__ = ["check_workers"]
 
-#: At most so many tasks look, on as many workers as they happen to reach.
+#: Most tasks that look, on as many workers as they happen to reach.
 MOST_TASKS = 64
 #: Contexts whose workers were seen to have it.
 _CHECKED: WeakSet[Any] = WeakSet()
 
 _HINT = (
-    "\nHint: workers run the Python that PYSPARK_PYTHON names when the session starts: set it to the one with spinney (on this "
+    "workers run the Python that PYSPARK_PYTHON names when the session starts: set it to the one with spinney (on this "
     "machine sys.executable). On a cluster install the same version of spinney on every executor, or ship an environment that "
     "has it with spark.archives."
 )
@@ -58,9 +58,9 @@ def check_workers(context: Any) -> None:
     except Exception:
         pass  # Spark's log says why
     if found is None:
-        raise ParameterError(f"Spark's Python workers do not start; its log says why. Nothing was charged.{_HINT}")
+        raise ParameterError("Spark's Python workers do not start; its log says why. Nothing was charged.", _HINT)
     if "" in found:
-        raise ParameterError(f"Spark's Python workers cannot import spinney. Nothing was charged.{_HINT}")
+        raise ParameterError("Spark's Python workers cannot import spinney. Nothing was charged.", _HINT)
     if found != {__version__}:
-        raise ParameterError(f"Spark's Python workers have another version of spinney. Nothing was charged.{_HINT}")
+        raise ParameterError("Spark's Python workers have another version of spinney. Nothing was charged.", _HINT)
     _CHECKED.add(context)

@@ -15,13 +15,13 @@ ATTRIBUTES = {
     "labels points that are not private; fit_predict returns the labels of the rows to their holder, and they are not private.",
     "inertia_": "the exact cost of private rows is not private, so it is stored nowhere. Hint: the summary in release_ "
     "estimates it, free of charge: see docs/reading.md, and docs/sites.md for sites.",
-    "n_iter_": "the plan fixes how many steps are taken, for a stopping rule would tell about rows. Hint: plan() shows them.",
+    "n_iter_": "the plan fixes how many steps are taken: a stopping rule could reveal private data. Hint: plan() shows them.",
 }
-_PLANNED = "the plan fixes how many steps are taken, for each costs a share of epsilon. Hint: leave it out; plan() shows them."
+_PLANNED = "the plan fixes how many steps are taken: each costs a share of epsilon. Hint: leave it out; plan() shows them."
 KEYWORDS = {
     "n_init": "restarts happen on the private summary, free of charge, and their number is chosen. Hint: leave it out; "
     "random_state repeats them.",
-    "init": "first centers come from the private summary, for points of the rows may not be shown. Hint: leave it out.",
+    "init": "first centers come from the private summary, because rows may not be shown. Hint: leave it out.",
     "max_iter": _PLANNED,
     "tol": _PLANNED,
     "sample_weight": "a weight would multiply what a row can change, and the noise with it. Hint: leave it out; rows that count "

@@ -11,33 +11,30 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_array, validate_data
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Algorithm
-from spinney.curators.files import FileRows
-from spinney.curators.frames import spark_rows
-from spinney.curators.memory import ArrayRows
+from spinney.constraints import check, one_of, optional
 from spinney.curators.rows import Rows
 from spinney.estimators.absent import check_keywords
 from spinney.estimators.estimator import PrivateEstimator
-from spinney.estimators.late_bases import LateBases, inherit
-from spinney.estimators.schema import checked_by_scikit_learn
-from spinney.exceptions import ParameterError, UnitsWarning
+from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts, check_points, parameters_of
+from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import run
+from spinney.fits.run import given_groups, rows_of, run
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
-from spinney.tables.cells import check_groups
-from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
-from spinney.tables.streams import Batches, chosen_batches
+from spinney.spaces.nearest import nearest
+from spinney.tables.sources import Source, is_path, is_spark_frame, read_source
+from spinney.tables.streams import Batches
 
 __all__ = ["PrivateClusterer"]
 
@@ -45,11 +42,7 @@ __all__ = ["PrivateClusterer"]
 OUTPUTS = ("default", "pandas", "polars")
 
 
-class PrivateClusterer(
-    PrivateEstimator,
-    LateBases,
-    bases=("ClassNamePrefixFeaturesOutMixin", "TransformerMixin", "ClusterMixin", "BaseEstimator"),
-):
+class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
@@ -87,12 +80,17 @@ class PrivateClusterer(
         self.random_state = random_state
         self.noise_seed = noise_seed
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     @property
     def _power(self) -> int:
         return POWERS[self._objective]
 
     def _facts(self, has_groups: bool) -> PointFacts:
-        return check_points(parameters_of(self), self._objective, type(self).__name__, has_groups)
+        return check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
 
     def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
@@ -146,42 +144,19 @@ class PrivateClusterer(
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
-        on_disk = issubclass(type(X), Batches)  # asks nothing of X
-        if on_disk and groups is not None:
-            raise ParameterError(
-                "A table on disk brings its own groups.\nHint: name their column, as in scan('stays.parquet', groups='person')."
-            )
-        has_groups = X.has_groups if on_disk else groups is not None
-        facts = self._facts(has_groups)  # all before anything is asked of X
-        rows = self._rows(X, groups, facts)
-        facts.check_columns(rows.columns)
-        schema = facts.schema_of(rows.n_features)
-        if schema is not None:
-            rows = rows.encoded(schema)
+        facts = self._facts(given_groups(X, groups))  # all before anything is asked of X
+        rows = rows_of(
+            X, groups, facts, lambda source: (self._checked(source, reset=True), getattr(self, "feature_names_in_", None))
+        )
         if facts.is_local:
-            from spinney.local.users import users_of
+            from spinney.local.desk import users_of
 
             rows = users_of(rows)
         if facts.uneven is not None:
-            warnings.warn(facts.uneven, UnitsWarning, stacklevel=3)
+            warnings.warn(facts.uneven, stacklevel=3)
         return facts.fit(rows.n_features), rows
-
-    def _rows(self, X: Any, groups: Any, facts: PointFacts) -> Rows:
-        """Return where the rows are; the schema is remembered."""
-        if issubclass(type(X), Batches):
-            return FileRows(X if facts.columns is None else chosen_batches(X, facts.columns, facts.schema))
-        if is_spark_frame(X):
-            return spark_rows(X, facts.columns, groups)
-        if is_path(X):
-            found = open_path(X, facts.columns, groups, facts.schema, facts.is_local)  # users are asked one by one
-            return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-        source = read_source(X, facts.columns, groups, must_have_names=True, schema=facts.schema, width=facts.width)
-        array, groups = self._checked(source, reset=True), source.nonprivate_groups
-        check_groups(groups, len(array))
-        names = getattr(self, "feature_names_in_", None)
-        return ArrayRows(array, groups, None if names is None else tuple(map(str, names)))
 
     def _store(self, release: Release) -> None:
         self.release_ = release
@@ -201,23 +176,24 @@ class PrivateClusterer(
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _learned(self, source: Source) -> tuple[NDArray[Any], Sequence[str] | None]:
+        """Return a table as numbers, and the names of its columns; the schema is remembered."""
+        return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
+
     def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
-        """Return a table as numbers, after checks of its schema alone; remember the schema if `reset`."""
-        schema, names = source.plain_schema, getattr(self, "feature_names_in_", None)
-        known = (None if names is None else list(names), getattr(self, "n_features_in_", None))
-        if schema is None or not (reset or schema == known):
-            return checked_by_scikit_learn(self, source, reset=reset)
-        if reset:
-            self._remember(*schema)
-        return np.asarray(source.nonprivate_rows)
+        """Return a table as numbers, after checks of its schema alone, which is remembered if `reset` and else compared."""
+        options: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False, "ensure_min_samples": 0, "input_name": "X"}
+        array = check_array(source.nonprivate_rows, estimator=self, **options)
+        validate_data(self, array if source.header is None else source.header, skip_check_array=True, reset=reset)
+        return np.asarray(array)
 
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
         if issubclass(type(X), Batches):
-            raise ParameterError("Only fit takes a table on disk.\nHint: fit it, then predict(rows) for rows in memory.")
+            raise ParameterError("Only fit takes a table on disk.", "fit it, then predict(rows) for rows in memory.")
         if is_spark_frame(X):
             raise ParameterError(
-                "Only fit takes a Spark DataFrame.\nHint: spinney.spark has a model whose transform adds a column of predictions."
+                "Only fit takes a Spark DataFrame.", "spinney.spark has a model whose transform adds a column of predictions."
             )
 
     @classmethod
@@ -246,7 +222,7 @@ class PrivateClusterer(
             bounds, scale = release.facts.typed
         elif columns is not None:
             bounds = dict(zip(columns, zip(lower, upper, strict=True), strict=True))
-        is_local = release.model.startswith("local")
+        is_local = release.trust.is_local
         estimator = cls(
             len(release.centers),
             model="local" if is_local else "central",
@@ -293,22 +269,20 @@ class PrivateClusterer(
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
-        if not (transform is None or (isinstance(transform, str) and transform in OUTPUTS)):
-            raise ParameterError.wrong("transform", "set_output", f"None or one of {OUTPUTS}", transform, "'pandas' for frames.")
-        inherit()
+        check("set_output", {"transform": transform}, {"transform": optional(one_of(OUTPUTS, "'pandas' for frames."))})
         super().set_output(transform=transform)
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that `transform` makes; `input_features`, if given, must be those of `fit`."""
+        """Return the names of the columns that `transform` makes; `input_features`, if given, must be the names of `fit`."""
         self._check_fitted()
-        inherit()
         with suppress(ValueError):
             return np.asarray(super().get_feature_names_out(input_features))
         # Not above, where an error that counts the names would become the context.
         raise ParameterError(
             "The input_features should have length equal to the number of columns, or input_features is not equal to "
-            "feature_names_in_.\nHint: leave them out."
+            "feature_names_in_.",
+            "leave them out.",
         )
 
     def fit_predict(
@@ -316,7 +290,7 @@ class PrivateClusterer(
     ) -> NDArray[np.int32]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         self._refuse_elsewhere(X)  # before anything is spent
         return self.fit(X, groups=groups, ledger=ledger, **unknown).predict(X)
@@ -326,7 +300,7 @@ class PrivateClusterer(
     ) -> NDArray[np.float64]:
         """NOT PRIVATE: fit, and return the distances of the private rows to their holder. Nothing of them is stored.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         self._refuse_elsewhere(X)  # before anything is spent
         return self.fit(X, groups=groups, ledger=ledger, **unknown).transform(X)

@@ -53,7 +53,7 @@ def _members(sets: Any, n_items: int | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class CoverModel:
-    """What `max_coverage` runs, before there are rows: for audits. Parameters are those of `max_coverage`."""
+    """What `max_coverage` runs, before there are rows: for audits. Parameters as for `max_coverage`."""
 
     sets: Any
     n_choices: int

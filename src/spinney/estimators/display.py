@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from spinney.estimators.late_bases import inherit
 from spinney.exceptions import SpinneyError
 from spinney.naming import named
 from spinney.spaces.box import Ball, Box, as_space
@@ -73,7 +72,6 @@ class Discreet:
         return type(self)(**{name: value if _is_shown(name, value) else _Typed(value) for name, value in parameters.items()})
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        inherit()
         text: str = super(Discreet, self._shown()).__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
         return text
 

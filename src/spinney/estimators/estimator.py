@@ -7,10 +7,11 @@ import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
+from sklearn.utils.validation import check_is_fitted
+
 from spinney.algorithms.plan import Plan
 from spinney.estimators.absent import ATTRIBUTES, Absent, check_parameters
 from spinney.estimators.display import Discreet
-from spinney.estimators.late_bases import inherit
 from spinney.exceptions import FewRowsWarning
 from spinney.fits.cautions import warn_if_loose
 from spinney.fits.fit import Fit
@@ -42,18 +43,9 @@ class PrivateEstimator(Discreet):
     def _store(self, release: Any) -> None:
         """Keep a release, and what follows from it."""
 
-    def __sklearn_tags__(self) -> Any:
-        inherit()
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _check_fitted(self) -> None:
         """Raise scikit-learn's error unless there is a release."""
-        if not hasattr(self, "release_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(self, "release_")
+        check_is_fitted(self, "release_")
 
     def _planned(self, fit: Fit, n_guess: int | None) -> Plan:
         """Return the plan of a fit, with the errors that a guess of the number of rows lets expect."""
@@ -63,7 +55,7 @@ class PrivateEstimator(Discreet):
         return fit.plan(n_guess)
 
     def _keep(self, release: Any) -> Self:
-        """Store a new release, and warn the caller of `fit` if it looks like that of no rows."""
+        """Store a new release, and warn the caller of `fit` if it looks like a release of no rows."""
         self._store(release)
         if release.looks_empty:
             warnings.warn(release.faint, FewRowsWarning, stacklevel=3)

@@ -23,7 +23,7 @@ class PrivateKMeans(PrivateClusterer):
         At most 10,000. ``"auto"`` finds on the private summary, free of charge, how many clusters have valleys between them; with
         the algorithm ``tree``, or ``stable`` over it.
     max_clusters : int, optional
-        For ``"auto"`` alone: the most there may be, from 1 to 200, 20 by default. Public; the plan is made for so many.
+        For ``"auto"`` alone: the most there may be, from 1 to 200, 20 by default. Public; the plan is made for this number.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0
@@ -37,7 +37,7 @@ class PrivateKMeans(PrivateClusterer):
         ``tree``, which ``auto`` takes, clusters a private summary, and from four columns on moves the centers by private steps;
         ``moments`` is another name of it. ``stable`` adds a step for separated clusters to any of them. To compare with:
         ``hst``, ``lloyd``, ``lsh``, ``balcan``, ``coverage``, ``k-variates``, ``sample-aggregate`` (``docs/algorithms.md``).
-        `spinney.algorithms` has those with parameters.
+        `spinney.algorithms` and `spinney.baselines` have those with parameters.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
     tighten : bool, default False
@@ -48,11 +48,11 @@ class PrivateKMeans(PrivateClusterer):
         it needs ``adjacency="replace"``, its algorithms are ``refined`` (the default) and ``stable``, and its release says
         that it was simulated. `spinney.local` asks real devices (``docs/local.md``).
     max_rows_per_group : int, optional
-        Needed with ``fit(X, groups=...)``: at most so many rows of a group count.
+        Needed with ``fit(X, groups=...)``: the most rows of a group that count.
     random_state : int, optional
         Seeds public randomness (restarts), never privacy noise.
     scale : None, "bounds", float or dict, default None
-        How much of a column is as far as how much of another: ``"bounds"`` takes each column over its width,
+        Distance units: how much change in each column counts as one. ``"bounds"`` takes each column over its width,
         ``{"age": 10, "income": 20_000}`` weighs ten years as 20,000; 1 leaves columns as they are, and so does None, with a
         `UnitsWarning` if public widths differ more than 20-fold. All results are in the user's own units.
     noise_seed : int, optional

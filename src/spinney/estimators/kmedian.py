@@ -10,7 +10,7 @@ __all__ = ["PrivateKMedian"]
 class PrivateKMedian(PrivateClusterer):
     """k-median clustering of private rows (sum of distances, not squared); everything it stores may be published.
 
-    Parameters, attributes and the privacy statement are those of `PrivateKMeans`.
+    Parameters, attributes and the privacy statement as for `PrivateKMeans`.
     """
 
     _objective = "kmedian"

@@ -7,17 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import Algorithm
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
 from spinney.estimators.absent import check_keywords
 from spinney.estimators.estimator import PrivateEstimator
-from spinney.estimators.late_bases import LateBases
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_sites, parameters_of
+from spinney.fits.parameters import check_sites
 from spinney.fits.record import algorithm_of
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
@@ -30,7 +30,7 @@ from spinney.tables.places import place_column
 __all__ = ["PrivateKMedoids"]
 
 
-class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseEstimator")):
+class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.
 
     Privacy
@@ -60,7 +60,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
     max_rows_per_group : int, optional
-        Needed with ``fit(demand, groups=...)``: at most so many rows of a group count.
+        Needed with ``fit(demand, groups=...)``: the most rows of a group that count.
     random_state : int, optional
         Seeds public randomness (cells, trees, restarts), never privacy noise.
     noise_seed : int, optional
@@ -118,11 +118,11 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
+        tags.input_tags.allow_nan, tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, True, False
         return tags
 
     def _fit(self, has_groups: bool) -> Fit:
-        return check_sites(parameters_of(self), type(self).__name__, has_groups)
+        return check_sites(self.get_params(deep=False), type(self).__name__, has_groups)
 
     @property
     def _names(self) -> tuple[str, ...] | None:
@@ -172,7 +172,7 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
     def prepare(self, demand: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         fit = self._fit(groups is not None)  # before anything is asked of the rows
         places = place_column(demand, self._names)
@@ -236,6 +236,6 @@ class PrivateKMedoids(PrivateEstimator, LateBases, bases=("ClusterMixin", "BaseE
     ) -> NDArray[np.int64]:
         """NOT PRIVATE: fit, and return the labels of the private rows to their holder. Nothing of them is stored.
 
-        Parameters are those of `fit`.
+        Parameters as for `fit`.
         """
         return self.fit(demand, groups=groups, ledger=ledger, **unknown).predict(demand)

@@ -8,7 +8,7 @@ from typing import Any
 from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.rows import Rows
-from spinney.estimators.kmeans import PrivateKMeans
+from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_clusters, check_number
@@ -20,13 +20,11 @@ from spinney.spaces.degrees import refuse_degrees
 __all__ = ["BallModel", "one_cluster"]
 
 OWNER = "one_cluster"
-#: Reads tables and checks parameters as the estimators do; messages name the function.
-_Table: Any = type(OWNER, (PrivateKMeans,), {"__module__": __name__, "__doc__": PrivateKMeans.__doc__})
 
 
 @dataclass(frozen=True, eq=False)
 class BallModel:
-    """What `one_cluster` runs, before there are rows: for audits. Parameters are those of `one_cluster`."""
+    """What `one_cluster` runs, before there are rows: for audits. Parameters as for `one_cluster`."""
 
     t: int
     epsilon: float | None = None
@@ -42,17 +40,15 @@ class BallModel:
         """Return what `one_cluster` would run, and where the rows are. Nothing is asked or charged."""
         check_number("t", OWNER, self.t)
         check_clusters("candidates", OWNER, self.candidates)
-        table = _Table(
-            1, epsilon=self.epsilon, delta=self.delta, bounds=self.bounds, adjacency=self.adjacency,
-            algorithm=OneClusterSearch(int(self.candidates)), max_rows_per_group=self.max_rows_per_group,
-            random_state=self.random_state, noise_seed=self.noise_seed, scale=1,
-        )  # fmt: skip
-        fit, rows = table.prepare(X, groups)
+        typed = {name: value for name, value in vars(self).items() if name not in ("t", "candidates")}
+        typed |= {"n_clusters": 1, "algorithm": OneClusterSearch(int(self.candidates)), "scale": 1, "tighten": False}
+        facts, rows = prepared(X, groups, typed, "kmeans", OWNER)
+        fit = facts.fit(rows.n_features)
         refuse_degrees(rows.columns, OWNER, "and give their bounds.")
         asked = fit.problem
         assert isinstance(asked, PointProblem)
         if asked.schema is not None:
-            raise ParameterError("A ball is round in columns of numbers as they are.\nHint: bounds={'age': (0, 110), ...} alone.")
+            raise ParameterError("A ball is round in columns of numbers as they are.", "bounds={'age': (0, 110), ...} alone.")
         problem = BallProblem(
             k=1, power=2, budget=asked.budget, unit=asked.unit, domain=asked.domain, names=asked.names, wanted=int(self.t)
         )

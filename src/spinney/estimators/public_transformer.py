@@ -28,7 +28,7 @@ __all__ = ["PublicTransformer"]
 def _names(X: Any) -> list[Any] | None:
     """Return the names of a table's columns, if it has some; no cell is read."""
     if is_lazy(X):
-        error = DataError("The lazy frame cannot be computed.\nHint: X.collect_schema() says why, to you alone.")
+        error = DataError("The lazy frame cannot be computed.", "X.collect_schema() says why, to you alone.")
         return list(shielded(lambda: X.collect_schema().names(), error))
     return list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else None
 
@@ -47,7 +47,7 @@ class PublicTransformer(Discreet, TransformerMixin, BaseEstimator):
         return tags
 
     def _schema(self, n_features: int | None = None) -> Schema:
-        """Return the public schema; of bounds without names, for so many columns."""
+        """Return the public schema; of bounds without names, for `n_features` columns."""
         owner = type(self).__name__
         found = schema_of(self.bounds, self.scale, owner)
         if found is not None:
@@ -91,9 +91,7 @@ class PublicTransformer(Discreet, TransformerMixin, BaseEstimator):
         cells = read_source(X, None if named is None else named.names, schema=named).nonprivate_rows
         schema = self._schema(cells.shape[1])
         if cells.shape[1] != len(schema.columns):
-            raise ParameterError(
-                f"X must have {len(schema.columns)} columns, as the bounds do.\nHint: give bounds for each column."
-            )
+            raise ParameterError(f"X must have {len(schema.columns)} columns, as the bounds do.", "give bounds for each column.")
         with sealed():
             return schema.encode(np.asarray(cells, dtype=np.float64))
 

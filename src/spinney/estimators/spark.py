@@ -83,8 +83,7 @@ class _ColumnParams(HasInputCols, HasPredictionCol, DefaultParamsReadable, Defau
             names = self.getInputCols()
             if not set(names) <= set(frame.columns):  # Spark would repeat the name
                 raise ParameterError(
-                    "The inputCols name a column that the frame does not have.\n"
-                    f"Hint: it has {', '.join(map(repr, frame.columns))}."
+                    "The inputCols name a column that the frame does not have.", f"it has {', '.join(map(repr, frame.columns))}."
                 )
             return names
         return [name for name in frame.columns if name != groups]
@@ -144,7 +143,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         elif bounds is not None and not self.isDefined(self.inputCols):
             names = list(bounds)
         if groups in names:
-            raise ParameterError("A column of groups is not clustered.\nHint: leave groupsCol out of inputCols.")
+            raise ParameterError("A column of groups is not clustered.", "leave groupsCol out of inputCols.")
         chosen = names if groups is None else [*names, groups]
         columns = dataset.select([dataset[f"`{name.replace('`', '``')}`"] for name in chosen])
         release = self._estimator(**given).fit(columns, groups=groups).release_
@@ -156,7 +155,7 @@ class SparkPrivateKMeans(_SparkClusterer):
 
     Privacy
     -------
-    Neighbors, statement and proof are those of `PrivateKMeans`: the model may be published. Its predictions of private rows are
+    Neighbors, statement and proof as for `PrivateKMeans`: the model may be published. Its predictions of private rows are
     private data. The driver and the executors are one trusted side; the noise is added on the driver.
 
     Parameters
@@ -221,12 +220,12 @@ class SparkClusterModel(_ColumnParams, Model):
         release = self.release
         if release.facts is not None and not release.facts.is_plain:
             raise ParameterError(
-                "The release is of categories, truth values, dates or cells that are filled in, which Spark does not take.\n"
-                "Hint: PrivateKMeans.from_release(release).predict(table) takes tables in memory."
+                "The release is of categories, truth values, dates or cells that are filled in, which Spark does not take.",
+                "PrivateKMeans.from_release(release).predict(table) takes tables in memory.",
             )
         names = self._names(dataset)
         if len(names) != release.centers.shape[1]:
-            raise ParameterError(f"The release has {release.centers.shape[1]} columns.\nHint: name as many in inputCols.")
+            raise ParameterError(f"The release has {release.centers.shape[1]} columns.", "name as many in inputCols.")
 
         def predict(*columns: pa.Array) -> pa.Array:
             return pa.array(assign(release, read_columns(columns)))

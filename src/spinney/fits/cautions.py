@@ -1,4 +1,4 @@
-"""What the caller of a fit is warned of, from public facts alone: a promise that is hardly one, and fits that nobody adds up."""
+"""Warnings to the caller of a fit, from public facts alone: a very weak promise, and fits that no ledger adds up."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ UNCOUNTED = "No ledger counts this fit: answers may have been computed, so take 
 
 
 def today() -> str:
-    """Return the day, UTC. A finer date would tell, from one release to the next, how long a fit took."""
+    """Return the day, UTC. A finer date would reveal, from one release to the next, how long a fit took."""
     return datetime.now(UTC).date().isoformat()
 
 
@@ -30,7 +30,7 @@ def today() -> str:
 def charged(ledger: Ledger | None, charges: tuple[Charge, ...], fit: Fit) -> Iterator[dict[str, str | None]]:
     """Charge all planned charges to the ledger, if there is one, and then let the fit ask; yield what a release says of it.
 
-    The charge stays whatever happens, for an answer may have been seen; an error says so.
+    The charge stays whatever happens, because an answer may have been seen; an error says so.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def charged(ledger: Ledger | None, charges: tuple[Charge, ...], fit: Fit) -> Ite
         raise ParameterError.wrong("ledger", "fit", "a Ledger or None", ledger, "ledger=spinney.Ledger('ledger.jsonl').")
     if budget.is_infinite or fit.noise_seed is not None:
         raise ParameterError(
-            "A release that is not private has no place in a ledger.\nHint: give a finite epsilon, and leave noise_seed out."
+            "A release that is not private has no place in a ledger.", "give a finite epsilon, and no seed of the noise."
         )
     try:
         entry = ledger.spend(

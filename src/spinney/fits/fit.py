@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Problem
 
@@ -27,7 +28,7 @@ class Fit:
     """
 
     problem: Problem
-    algorithm: Any
+    algorithm: Algorithm
     grouped: bool = False
     random_state: Any = None
     noise_seed: int | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +13,19 @@ from numpy.typing import NDArray
 from spinney.algorithms.problem import PointProblem, SiteProblem
 from spinney.algorithms.registry import choose, find, names, solves_of
 from spinney.constraints import Constraint, boolean, check, integer, is_integer, one_of, real
-from spinney.exceptions import ParameterError
+from spinney.exceptions import ParameterError, UnitsWarning
 from spinney.fits.fit import Fit
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
+from spinney.spaces.column_facts import SCALE_HINT
 from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.naming import places_of
 from spinney.spaces.schema import Schema
-from spinney.spaces.units import SCALE_HINT, nameless_schema, schema_of, uneven
+from spinney.spaces.units import nameless_schema, schema_of, uneven
 
 __all__ = [
     "AUTO",
@@ -35,7 +35,6 @@ __all__ = [
     "check_points",
     "check_promise",
     "check_sites",
-    "parameters_of",
 ]
 
 #: Below this, noise would drown any table there is.
@@ -62,7 +61,7 @@ COMMON: dict[str, Constraint] = {
     ),
     "adjacency": one_of((kind.value for kind in Adjacency), "'add-remove' protects whether someone is in the table at all."),
     "noise_seed": Constraint(
-        lambda value: value is None or (is_integer(value) and value >= 0), "None or an int in [0, inf)",
+        lambda value: value is None or (is_integer(value) and value >= 0), "an int in [0, inf), or left out",
         "leave it out: with a seed the result is not private.",
     ),
     "random_state": Constraint(
@@ -82,7 +81,9 @@ LOCAL: dict[str, Constraint] = {
 MODEL = one_of(("central", "local"), "'central' trusts who runs the fit; 'local' simulates devices that trust nobody.")
 POINTS = {"tighten": boolean("tighten=True looks for a private box first, for bounds that may be several times too wide.")}
 WITHOUT_AUTO = Constraint(
-    lambda value: value is None, "None if n_clusters is not 'auto'", "n_clusters='auto' looks for a number up to it."
+    lambda value: value is None,
+    "left out if the number of clusters is not 'auto'",
+    "n_clusters='auto' looks for a number up to it.",
 )
 SITES = {
     "power": Constraint(
@@ -95,11 +96,6 @@ SITES = {
         "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
     ),
 }  # fmt: skip
-
-
-def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator as its ``get_params(deep=False)`` does, which needs scikit-learn."""
-    return {name: getattr(estimator, name) for name in sorted(inspect.signature(type(estimator)).parameters)}
 
 
 def check_number(name: str, owner: str, value: Any) -> None:
@@ -130,8 +126,8 @@ def _cap(has_groups: bool) -> Constraint:
     """Return what a cap on rows per group must be, given whether there are groups."""
     return Constraint(
         lambda cap: (is_integer(cap) and cap >= 1) if has_groups else cap is None,
-        "an int in [1, inf) if fit gets groups, and None if it gets none",
-        "max_rows_per_group=10 with fit(X, groups=table['person']) protects people; without both, single rows are protected.",
+        "an int in [1, inf)" if has_groups else "None, because fit gets no groups",
+        "max_rows_per_group=10 with groups protects people; without both, single rows are protected.",
     )
 
 
@@ -172,8 +168,8 @@ def _algorithm(solves: str) -> Constraint:
             return value in names(solves) or find(value, solves) is not None
         return solves_of(value) == solves
 
-    expected = f"one of {listed}, or an algorithm for {'tables' if solves == 'points' else solves}"
-    hint = "leave it out for the default; tables are for PrivateKMeans, sites for PrivateKMedoids, users for model='local'."
+    expected = f"one of {listed}, or another algorithm for {'tables' if solves == 'points' else solves}"
+    hint = "leave it out for the default; each algorithm is for tables, for sites or for users."
     return Constraint(holds, expected, hint)
 
 
@@ -216,12 +212,12 @@ class PointFacts:
         return self.space if isinstance(self.space, Schema) else None
 
     @property
-    def uneven(self) -> str | None:
+    def uneven(self) -> UnitsWarning | None:
         """What to type about the units of columns, if their public widths differ much and nothing was said."""
         return uneven(self.space) if self.typed["scale"] is None else None
 
     def schema_of(self, n_features: int) -> Schema | None:
-        """Return the public schema of so many columns, if there is more to say than bounds."""
+        """Return the public schema of `n_features` columns, if there is more to say than bounds."""
         if self.schema is not None or self.typed["scale"] in (None, 1) or self.columns is not None:
             return self.schema
         return nameless_schema(self.space.domain(n_features), self.typed["scale"], self.owner)
@@ -238,7 +234,7 @@ class PointFacts:
         return isinstance(self.typed["n_clusters"], str)
 
     def fit(self, n_features: int) -> Fit:
-        """Return the fit for this number of columns: those of the fit, of which a category has several."""
+        """Return the fit for this number of encoded columns, of which a category has several."""
         schema = self.schema_of(n_features)
         problem = PointProblem(
             k=int(self.typed["max_clusters"] or MOST_FOUND) if self.is_counted else int(self.typed["n_clusters"]),
@@ -252,8 +248,7 @@ class PointFacts:
         )
         solves = "users" if self.is_local else "points"
         algorithm = choose(self.typed["algorithm"], solves, bool(self.typed["tighten"]))
-        counts = getattr(algorithm, "counts", None)  # someone's own algorithm may have none
-        if self.is_counted and not (counts and counts(problem)):
+        if self.is_counted and not algorithm.counts(problem):
             hint = "n_clusters=8, or algorithm='tree': others ask with k before there is a summary, or make none."
             raise ParameterError.wrong("n_clusters", self.owner, f"an int with algorithm {algorithm.name!r}", AUTO, hint)
         return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"])
@@ -293,7 +288,7 @@ def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_group
 
 
 def _space(bounds: Any, scale: Any, owner: str) -> Box | Ball | Schema:
-    """Return where rows lie; a ball has one unit, for it is as wide in every column."""
+    """Return where rows lie; a ball has one unit, because it is as wide in every column."""
     schema = schema_of(bounds, scale, owner)
     space = as_space(bounds, owner) if schema is None else schema
     if isinstance(space, Ball) and scale not in (None, 1):

@@ -11,13 +11,14 @@ from typing import Any
 
 from spinney._version import __version__
 from spinney.algorithms.problem import Problem
-from spinney.algorithms.registry import find, solves_of
+from spinney.algorithms.registry import Adapted, find, solves_of
 from spinney.algorithms.tighten import Tightened
 from spinney.exceptions import BudgetError, ParameterError
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import round_up
 from spinney.privacy.charges import Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
+from spinney.privacy.trust import Randomness
 
 __all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"]
 
@@ -54,11 +55,11 @@ def _plain(value: Any) -> Any:
 
 
 def plain_parameters(algorithm: object) -> dict[str, Any]:
-    """Return the parameters of an algorithm, the fields of its dataclass; of one in a private box, those of the one inside.
+    """Return the parameters of an algorithm, the fields of its dataclass; of one around another those of the one inside.
 
     Of an algorithm among them its name is recorded, and its own parameters behind a dot: ``base`` and ``base.alpha``.
     """
-    if isinstance(algorithm, Tightened):
+    if isinstance(algorithm, Tightened | Adapted):
         return plain_parameters(algorithm.inner)
     found: dict[str, Any] = {}
     for one in fields(algorithm) if is_dataclass(algorithm) else ():
@@ -112,8 +113,7 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
     """Return the fields that every release has, from the plan and from what was spent of it."""
     budget, unit = problem.budget, problem.unit
     uses_delta = any(charge.measure is Measure.ZCDP or charge.delta for charge in ledger.planned)
-    noise = "none: not private" if budget.is_infinite else source.statement
-    added = {"none: not private": "added no noise", "secure": "added the noise"}.get(noise, "added noise that can be repeated")
+    noise = Randomness.NONE if budget.is_infinite else Randomness(source.statement)
     if ledger.epsilon > budget.epsilon:
         raise BudgetError("More was spent than the budget: nothing is released.")
     return {
@@ -125,7 +125,7 @@ def promise_fields(problem: Problem, ledger: FitLedger, source: NoiseSource, gro
         "noise": noise,
         "charges": ledger.entries,
         "version": __version__,
-        "model": model.replace("added the noise", added),
+        "model": model.replace("{added}", noise.added),
         "mechanisms": ledger.records,
         "k": problem.k,
         "k_source": GIVEN,

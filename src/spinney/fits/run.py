@@ -7,22 +7,30 @@ from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney.algorithms.problem import let_ask, planned
+from spinney.algorithms.problem import planned
+from spinney.curators.files import FileRows
+from spinney.curators.frames import spark_rows
+from spinney.curators.memory import ArrayRows
 from spinney.curators.purse import Purse
 from spinney.curators.rows import Rows
 from spinney.exceptions import ParameterError
 from spinney.fits.cautions import caution
 from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
+from spinney.fits.parameters import PointFacts
 from spinney.fits.record import promise_fields, repeat_fields
 from spinney.fits.watching import watched
 from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
+from spinney.tables.cells import check_groups
+from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
+from spinney.tables.streams import Batches, chosen_batches
 
-__all__ = ["generator", "run", "run_with"]
+__all__ = ["generator", "given_groups", "rows_of", "run", "run_with"]
 
 
 def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
@@ -37,12 +45,53 @@ def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Gen
     return np.random.default_rng(random_state)
 
 
+def given_groups(X: Any, groups: Any) -> bool:
+    """Return whether rows have groups; asks nothing of X."""
+    if not issubclass(type(X), Batches):
+        return groups is not None
+    if groups is not None:
+        raise ParameterError(
+            "A table on disk brings its own groups.", "name their column, as in scan('stays.parquet', groups='person')."
+        )
+    return bool(X.has_groups)
+
+
+def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], tuple[NDArray[Any], Any]]) -> Rows:
+    """Return where the rows of a table are, in scaled numbers if there are units.
+
+    Parameters
+    ----------
+    X : array-like, frame, Arrow table, lazy frame, path, table on disk or Spark DataFrame
+        Private.
+    groups : array-like or str, optional
+    facts : PointFacts
+    checked : callable
+        Checks the schema of a table in memory; returns its numbers, and the names of its columns.
+    """
+    rows: Rows
+    if issubclass(type(X), Batches):
+        rows = FileRows(X if facts.columns is None else chosen_batches(X, facts.columns, facts.schema))
+    elif is_spark_frame(X):
+        rows = spark_rows(X, facts.columns, groups)
+    elif is_path(X):
+        found = open_path(X, facts.columns, groups, facts.schema, facts.is_local)  # users are asked one by one
+        rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+    else:
+        source = read_source(X, facts.columns, groups, must_have_names=True, schema=facts.schema, width=facts.width)
+        array, names = checked(source)
+        check_groups(source.nonprivate_groups, len(array))
+        rows = ArrayRows(array, source.nonprivate_groups, None if names is None else tuple(map(str, names)))
+    facts.check_columns(rows.columns)
+    schema = facts.schema_of(rows.n_features)
+    return rows if schema is None else rows.encoded(schema)
+
+
 def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     """Charge the plan, let the algorithm ask, and return what may be published.
 
     Privacy
     -------
-    Neighbors, statement and proof are those of the algorithm that runs.
+    Neighbors, statement and proof depend on the algorithm that runs.
 
     Parameters
     ----------
@@ -68,11 +117,10 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
         As in `run`.
     """
     problem, algorithm, seed = fit.problem, fit.algorithm, fit.noise_seed
-    backends = getattr(algorithm, "backends", ("memory",))
-    if rows.place not in backends:
+    if rows.place not in algorithm.backends:
         raise ParameterError(
-            f"The algorithm {algorithm.name!r} does not run on rows of the kind {rows.place!r}.\n"
-            f"Hint: it runs on {', '.join(map(repr, backends))}. Arrays and frames are in memory; a path of any size is not."
+            f"The algorithm {algorithm.name!r} does not run on rows of the kind {rows.place!r}.",
+            f"it runs on {', '.join(map(repr, algorithm.backends))}. Arrays and frames are in memory; a path of any size is not.",
         )
     spent = FitLedger(problem.budget, planned(algorithm, problem))
     rng = generator(fit.random_state, seed)
@@ -82,7 +130,7 @@ def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledge
             with sealed():
                 backend = stack.enter_context(rows.opened(problem.ground, problem.unit, source.key))
             curator = rows.gate(backend, problem.unit, spent, source)
-            result = let_ask(algorithm, Purse(curator), problem.shown, rng)
+            result = algorithm.run(Purse(curator), problem.shown, rng)
         promise = promise_fields(problem, spent, source, fit.grouped, rows.model)
         promise |= repeat_fields(algorithm, fit.random_state, seed, made)
         release = problem.release(result, algorithm.name, rows.columns, promise)

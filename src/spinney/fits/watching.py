@@ -1,4 +1,4 @@
-"""A bar for whoever waits for a fit in a notebook. The room `report` draws it; elsewhere there is none."""
+"""A progress bar for a fit in a notebook. The room `report` draws it; elsewhere there is none."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from spinney._lazy import above
+from spinney._shown import offered
 
 __all__ = ["watched"]
 
 
 def watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
-    """Return what shows a bar of so many questions, if this is a notebook; nothing is imported to find out.
+    """Return what shows a bar of questions, if this is a notebook; nothing is imported to find out.
 
     Parameters
     ----------
@@ -23,5 +23,5 @@ def watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if getattr(shell, "kernel", None) is None:  # a kernel draws for a notebook; a terminal has none
         return nullcontext()
-    bar: AbstractContextManager[Any] = above("spinney.report.progress:notebook_bar")(count())
+    bar: AbstractContextManager[Any] = offered("bar")(count())
     return bar

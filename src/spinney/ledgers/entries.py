@@ -140,7 +140,7 @@ def check_charges(charges: tuple[Charge, ...]) -> None:
     elif any(_bits(charge.amount) > MOST_BITS or _bits(charge.delta) > MOST_BITS for charge in charges):
         wrong = "fractions of fewer digits, which files can hold"
     if wrong:
-        raise ParameterError(f"The 'charges' parameter of Ledger must be {wrong}.\nHint: estimator.plan(n_features=2).charges.")
+        raise ParameterError.unlike("charges", "Ledger", f"{wrong}.", "estimator.plan(n_features=2).charges.")
 
 
 def table_lines(entries: Sequence[Entry], delta: Fraction, last: int) -> list[str]:

@@ -45,7 +45,7 @@ def _amount_and_square(numerator: int, denominator: int) -> tuple[int, int]:
 
 
 def _sum(amounts: Iterable[Amount]) -> Fraction:
-    """Return an exact sum; those of one denominator are added first, which is faster."""
+    """Return an exact sum; numbers of one denominator are added first, which is faster."""
     numerators: dict[int, int] = {}
     for numerator, denominator in (amount.as_integer_ratio() for amount in amounts):
         numerators[denominator] = numerators.get(denominator, 0) + numerator
@@ -127,7 +127,7 @@ class Tally:
         return Fraction(_least(epsilon))
 
     def epsilon(self, delta: Fraction) -> Amount:
-        """Return the least epsilon proved for these very charges at `delta`; infinite if none is."""
+        """Return the least epsilon proved for these charges at `delta`; infinite if there is none."""
         left = delta - self.delta
         if left < 0:
             return math.inf
@@ -141,7 +141,7 @@ class Tally:
 
 
 def _converted(pure: Fraction, rho: Fraction, all_gaussian: bool, delta: Fraction) -> Amount:
-    """Return the epsilon of so many charges in all, as a plan adds them up."""
+    """Return the epsilon of the charges together, as a plan adds them up."""
     question = "counts" if all_gaussian else ""  # any question with Gaussian noise
     return total_epsilon([Charge("", "", Measure.PURE, pure), Charge("", question, Measure.ZCDP, rho)], delta)
 
@@ -211,7 +211,7 @@ class Lock:
 
     @property
     def text(self) -> str:
-        """The lock as an entry tells it."""
+        """The lock as an entry states it."""
         if self.rho is not None:
             return "gaussian"
         return "pure" if self.order is None else repr(float(self.order))
@@ -286,13 +286,13 @@ def refusal(before: Filter, after: Filter) -> BudgetError:
     at = f" at delta {float(ceiling.delta):.6g}" if ceiling.delta else ""
     if ceiling.delta == 0 and not after.tally.is_pure:
         return BudgetError(
-            "This release needs a delta, and the ledger has none.\nHint: with delta=0 all noise is pure. Nothing was charged."
+            "This release needs a delta, and the ledger has none.", "with delta=0 all noise is pure. Nothing was charged."
         )
     if not before.fits:
         return BudgetError(f"The ledger is above its ceiling. {ABOVE} Nothing was charged.")
     total = "beyond its delta" if after.total == math.inf else f"to epsilon {float(after.total):.6g}{at}"
     left = math.floor(max(float(ceiling.epsilon - before.total), 0.0) * 1e6) / 1e6
     return BudgetError(
-        f"This release would bring the ledger {total}, and its ceiling is {float(ceiling.epsilon):.6g}.\n"
-        f"Hint: epsilon {left:g} is left for pure noise. Nothing was charged."
+        f"This release would bring the ledger {total}, and its ceiling is {float(ceiling.epsilon):.6g}.",
+        f"epsilon {left:g} is left for pure noise. Nothing was charged.",
     )

@@ -39,7 +39,7 @@ def _is_number(value: Any) -> bool:
 
 
 def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any) -> dict[str, Any]:
-    """Check what a ledger is opened with and return its first line, but for the ways."""
+    """Check what a ledger is opened with and return its first line, without the ways."""
     delta = 0.0 if delta is None else delta
     adjacency = Adjacency.ADD_REMOVE.value if adjacency is None else adjacency
     if not (_is_number(epsilon) and 0 < epsilon < math.inf):
@@ -50,7 +50,7 @@ def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any)
         raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the releases will have it.")
     cap = max_rows_per_group
     if not is_cap(cap):
-        raise wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None protects single rows.")
+        raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "left out, single rows are protected.")
     ceiling = Budget.of(float(epsilon), float(delta))
     return {
         "format": FORMAT,

@@ -26,7 +26,7 @@ except ImportError:  # not a Unix system
 
 __all__ = ["Journal", "OpenJournal", "close_locked", "has_locks", "open_locked", "sync_folder"]
 
-#: A file that was made and never written may read as so many zeros.
+#: A file that was made and never written may read as this many zeros.
 BLOCK = 4096
 #: Letters of the check at the end of a line.
 CHECK = 32
@@ -102,7 +102,7 @@ class Journal:
     def damaged(self, what: str) -> DataError:
         """Return the error that refuses the file."""
         return DataError(
-            f"{self.path} is damaged: {what}.\nHint: restore it from a copy. What was spent is not known, so nothing is charged."
+            f"{self.path} is damaged: {what}.", "restore it from a copy. What was spent is not known, so nothing is charged."
         )
 
     @contextmanager
@@ -110,8 +110,8 @@ class Journal:
         """Open and lock the file: for one writer alone, or for readers."""
         if not has_locks():
             raise DataError(
-                "This system has no file locks (fcntl), so it cannot keep a ledger. Nothing was written or charged.\n"
-                "Hint: keep the ledger on Linux, macOS or in WSL. Fits without a ledger work here; add up their epsilons by hand."
+                "This system has no file locks (fcntl), so it cannot keep a ledger. Nothing was written or charged.",
+                "keep the ledger on Linux, macOS or in WSL. Fits without a ledger work here; add up their epsilons by hand.",
             )
         descriptor = -1
         try:
@@ -127,8 +127,8 @@ class Journal:
     def _unusable(self, error: OSError, what: str) -> DataError:
         hint = "the path names a file in a folder that exists and may be written to."
         if error.errno == errno.ENOENT and self.path.parent.is_dir():
-            hint = "Ledger(path, epsilon=...) or 'spinney ledger open' makes one."
-        return DataError(f"The ledger {self.path} cannot be {what}: {error.strerror or error}.\nHint: {hint}")
+            hint = "'spinney ledger open' makes one, and so does spinney.Ledger with an epsilon."
+        return DataError(f"The ledger {self.path} cannot be {what}: {error.strerror or error}.", hint)
 
 
 class OpenJournal:
@@ -155,7 +155,7 @@ class OpenJournal:
         if at.size + whole == 0 and len(content) <= BLOCK:
             content = content.rstrip(b"\0")[: len(journal.first)]  # blocks that were never written read as zeros
         if at.size == 0 and not (content.startswith(journal.first) or (whole == 0 and journal.first.startswith(content))):
-            raise DataError(f"{journal.path} is not a ledger.\nHint: name another file; this one was left as it is.")
+            raise DataError(f"{journal.path} is not a ledger.", "name another file; this one was left as it is.")
         texts, check = [], at.check
         for i, line in enumerate(content[:whole].split(b"\n")[:-1], start=at.lines + 1):
             try:
@@ -220,7 +220,7 @@ class OpenJournal:
             raise journal._unusable(error, "written") from error
 
     def sync(self) -> None:
-        """Return when all lines are safe on disk, whoever wrote them."""
+        """Return when all lines are safe on disk, of other processes too."""
         try:
             self._sync()
         except OSError as error:

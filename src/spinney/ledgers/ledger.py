@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spinney._lazy import above
+from spinney._shown import Showable
 from spinney.exceptions import DataError, ParameterError
 from spinney.ledgers.entries import (
     Entry,
@@ -42,7 +42,7 @@ __all__ = ["Ledger"]
 SHOWN = 20
 
 
-class Ledger:
+class Ledger(Showable):
     """A file that adds up releases and refuses the one that would exceed its ceiling.
 
     Privacy
@@ -57,13 +57,13 @@ class Ledger:
     path : str or Path
         Several processes may use it at once. The file holds public facts only.
     epsilon : float, optional
-        The ceiling. Needed for a new ledger; that of an existing one cannot be changed.
+        The ceiling. Needed for a new ledger; it cannot be changed later.
     delta : float, optional
-        0, the default of a new ledger, refuses Gaussian noise. Take it some ten times as large as that of its releases.
+        0, the default of a new ledger, refuses Gaussian noise. Take it about ten times as large as the delta of its releases.
     adjacency : {"add-remove", "replace"}, optional
         The first for a new ledger, if it is left out.
     max_rows_per_group : int, optional
-        For a new ledger: protect groups, of which at most so many rows count in any release. Left out: rows.
+        For a new ledger: protect groups; the most rows of one that count in any release. Left out: rows.
 
     Examples
     --------
@@ -102,9 +102,7 @@ class Ledger:
                 file.append(json.dumps(with_ways(header)))
                 self._absorb(file)
         if not self._head:
-            raise DataError(
-                f"{self.path} is not opened yet: its first line was cut short.\nHint: open it again, with its epsilon."
-            )
+            raise DataError(f"{self.path} is not opened yet: its first line was cut short.", "open it again, with its epsilon.")
         for name, value in asked.items():
             if value is not None and header[name] != self._head[name]:
                 stored = float(Fraction(self._head[name])) if name in ("epsilon", "delta") else self._head[name]
@@ -169,7 +167,7 @@ class Ledger:
         charges : iterable of Charge
             All that the release may spend.
         adjacency, max_rows_per_group
-            The unit that the charges are for: that of the ledger, with a cap that is not larger.
+            The unit that the charges are for: the unit of the ledger, with a cap that is not larger.
         promised : Budget, optional
             What the release promises by itself, for the record.
         objective, algorithm, note : str
@@ -271,13 +269,13 @@ class Ledger:
         if not is_adjacency(adjacency):
             raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the release has it.")
         if not is_cap(cap):
-            raise wrong("max_rows_per_group", "None or an int in [1, inf)", cap, "None if single rows are protected.")
+            raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "leave it out for single rows.")
         head = self._head
         own = head["max_rows_per_group"]
         if adjacency != head["adjacency"] or (cap is None) != (own is None) or (cap is not None and cap > own):
             raise ParameterError(
-                f"The ledger {self.path} is about {self._unit}, and this release about "
-                f"{unit_text(adjacency, cap)}.\nHint: one ledger has one unit; a cap may be smaller than the ledger's."
+                f"The ledger {self.path} is about {self._unit}, and this release about {unit_text(adjacency, cap)}.",
+                "one ledger has one unit; a cap may be smaller than the ledger's.",
             )
 
     def _refresh(self) -> None:
@@ -329,9 +327,6 @@ class Ledger:
 
     def __str__(self) -> str:
         return self.table(SHOWN)
-
-    def _repr_html_(self) -> str:
-        return str(above("spinney.report.notebook:ledger_html")(self))
 
     def table(self, last: int) -> str:
         """Return the last entries as a table with the running total, and what is left."""

@@ -132,7 +132,7 @@ def aggregate(question: str, messages: Iterable[Any], roster: Collection[str] | 
         reason = str(refusal)
     else:
         return _tallied(asked, messages, tokens)
-    raise ParameterError(f"This is no question: {reason}.\nHint: give the text that the devices were sent.")
+    raise ParameterError(f"This is no question: {reason}.", "give the text that the devices were sent.")
 
 
 def _tokens(roster: Any) -> frozenset[str]:

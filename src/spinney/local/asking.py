@@ -20,7 +20,7 @@ __all__ = ["Asking", "Unlawful", "least_gaussian", "least_threshold"]
 
 #: Offsets of `sums` are whole numbers of this part of their reach.
 RESOLUTION = 1024
-#: Users are dealt into so many groups by a hash.
+#: Number of groups into which a hash deals users.
 PARTS = 1000
 
 

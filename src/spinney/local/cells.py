@@ -1,4 +1,4 @@
-"""Cells of a box, halved where mass is: each in its widest column, so that a string of zeros and ones tells all of them."""
+"""Cells of a box, halved where mass is: each in its widest column, so that a string of zeros and ones describes all of them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class CellTree:
         return self.shape.count("0")
 
     def refined(self, levels: IntArray) -> tuple[CellTree, IntArray]:
-        """Return the cells after halving each, and its halves, so many times, and which cell each of them came from."""
+        """Return the cells after repeated halving, and which cell each of them came from."""
         marks, origins = [], []
         waiting = deque([(0, self.nodes[0].low, self.nodes[0].width, -1)])  # -1: as its cell says
         while waiting:

@@ -8,16 +8,21 @@ Proof: ``proofs/local.md``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.curators.gate import Paid
+from spinney.curators.memory import ArrayRows
+from spinney.curators.rows import Rows
 from spinney.curators.telling import tell
-from spinney.exceptions import BudgetError
+from spinney.exceptions import BudgetError, ParameterError
 from spinney.local.device import WORDS, Refusal, read_amount, read_question
 from spinney.local.tallies import ReportTally
 from spinney.local.users import Users
@@ -27,12 +32,18 @@ from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
+from spinney.questions.ground import Ground
 
-__all__ = ["Desk", "Till", "record_of_reports"]
+__all__ = ["Desk", "LocalRows", "Till", "record_of_reports", "users_of"]
 
+#: What a release says of who was trusted.
+SIMULATED = (
+    "local, simulated: the party that ran the fit held the rows, played the devices of all users and {added}, so it was "
+    "trusted; where devices answer, each user trusts the own device alone. The number of users is public"
+)
 #: What mechanisms are called in releases, by what users are asked.
 MECHANISMS = {"cost": "randomized response", "sums": "discrete gaussian"}
 
@@ -157,3 +168,40 @@ class Desk(Paid):
             values = exact.ravel()
         noisy: IntArray = drawn(values, draw, source).reshape(exact.shape)
         return noisy
+
+
+def users_of(rows: Rows) -> LocalRows:
+    """Return rows that play users; they must be in memory."""
+    if type(rows) is not ArrayRows:
+        raise ParameterError(
+            "Users are simulated from a table in memory.", "give fewer rows, as an array or a frame; spinney.local asks devices."
+        )
+    return LocalRows(rows.nonprivate_array, rows.columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalRows(Rows):
+    """Rows of a table in memory, each of which plays a user.
+
+    Parameters
+    ----------
+    nonprivate_rows : array of shape (n, d)
+    columns : tuple of str, optional
+    """
+
+    nonprivate_rows: NDArray[Any]
+    columns: tuple[str, ...] | None = None
+
+    place = "users"
+    model = SIMULATED
+    gate = Desk
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """The number of columns."""
+        return int(self.nonprivate_rows.shape[1])
+
+    @contextmanager
+    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Any]:
+        """Return a context in which the users can be asked."""
+        yield Users(self.nonprivate_rows, ground, key())

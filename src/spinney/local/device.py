@@ -29,7 +29,7 @@ WORDS, FINE, PLACES = 2**32, 2**20, 128
 _ONE_AT_A_TIME = threading.Lock()
 #: Columns, steps of a column, radii and other numbers are not more, so that every language computes with them exactly.
 MOST_COLUMNS, MOST_STEPS, WIDEST, LARGEST = 1024, 2**20, 2**25, 2**53 - 1
-#: Characters of a question; the fields of every question, and those of each kind.
+#: Most characters of a question; the fields of every question, and the further fields of each kind.
 LONGEST, HEAD = 4_000_000, {"format", "id", "kind", "epsilon", "delta", "domain", "group", "noise"}
 KINDS = {
     "cells": {"shape"}, "regions": {"centers", "radii"}, "offsets": {"centers", "radii", "reaches", "kernel", "bins"},
@@ -248,7 +248,7 @@ def _region(point: list[int], asked: dict[str, Any]) -> int:
 
 
 def _leaf(point: list[int], asked: dict[str, Any]) -> int:
-    """Return the number of a point's cell. The shape tells level by level which cells are halved, in their widest columns."""
+    """Return the number of a point's cell. The shape says level by level which cells are halved, in their widest columns."""
     shape, low, width, node = asked["shape"], [0] * len(point), list(asked["domain"]["steps"]), 0
     ones = list(accumulate(map("1".__eq__, shape), initial=0))
     for _ in range(depth_of(shape)):  # as many steps for every row: one that is in its cell already stays there
@@ -287,7 +287,7 @@ class _Entropy:
         self._draw, self._bytes, self._at = draw, b"", 0
 
     def take(self, count: int) -> bytes:
-        """Return so many bytes."""
+        """Return this many bytes."""
         if self._at + count > len(self._bytes):
             self._bytes, self._at = self._bytes[self._at :] + self._draw(max(count, 512)), 0
         self._at += count

@@ -25,7 +25,7 @@ class Grid:
 
     @classmethod
     def of(cls, domain: Domain) -> Grid:
-        """Return the grid of a domain; of a ball, that of the box around it."""
+        """Return the grid of a domain; of a ball, the grid of the box around it."""
         widths = domain.upper - domain.lower
         step = float(widths.max()) / MOST_STEPS
         return cls(domain.lower, step, np.clip(np.ceil(widths / step), 1, MOST_STEPS).astype(np.int64))

@@ -9,7 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from spinney.algorithms.problem import Algorithm, Charges, PointProblem, Result
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.local.limits import Scope, check_limits
 from spinney.local.tallies import ReportTally

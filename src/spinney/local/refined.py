@@ -1,9 +1,9 @@
 """The refined protocol: every user answers one question, with the whole epsilon.
 
-Users are dealt into groups by a public hash. The first ones tell their cells: of a coarse grid, and of grids that are halved
+Users are dealt into groups by a public hash. The first ones report their cells: of a coarse grid, and of grids that are halved
 where the group before found mass. The cells that stand out of the noise are a weighted summary, which plain clustering turns into
-centers. Another group tells where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
-centers and shows how wide clusters are. The last one tells the same within a narrower reach, on which the noise depends, and
+centers. Another group reports where in the Voronoi cell of its center, in one column, a user is, in a few bins: this moves the
+centers and shows how wide clusters are. The last one reports the same within a narrower reach, on which the noise depends, and
 moves the centers once more. Steps are weighed by the noise of what they correct and their own.
 
 Proof: ``proofs/local.md``.
@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import Charges, PointProblem, Result
+from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer, real
 from spinney.local.asking import PARTS, Asking
 from spinney.local.cells import CellTree
@@ -32,14 +33,14 @@ from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge, Measure
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import nearest
 
 __all__ = ["Refined"]
 
-#: More centers than asked for are told about if a cluster of average size stands out of the noise by so many standard deviations.
-#: Of those, one is merged with others if its users stand out by so many.
+#: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
+#: One of them is merged with others if its users exceed the noise by this many.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
 #: What the parameters may be.
 _POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
@@ -62,13 +63,13 @@ class Refined(Protocol):
     Parameters
     ----------
     coarse, fine, wide : int
-        How many of a thousand users tell coarse cells, finer cells each time, and wide offsets; the others tell narrow offsets.
+        How many of a thousand users report coarse cells, finer cells each time, and wide offsets; the others narrow offsets.
     rounds : int
         How often finer cells are asked for.
     most_cells : int
         Of the finer grids.
     split : float
-        A cell is halved as long as its parts would pass so many standard deviations of the noise.
+        A cell is halved as long as its parts would pass this many standard deviations of the noise.
     deepest : int
         Halvings of a cell in one round, at most.
     bins : int
@@ -76,7 +77,7 @@ class Refined(Protocol):
     reach : float
         Of narrow offsets, in standard deviations of a cluster's columns.
     spare : float
-        So many times as many centers as asked for are told about by wide offsets, and then merged: of two clusters that the
+        Centers that wide offsets describe, per center asked for; they are merged afterwards: of two clusters that the
         cells take for one, both are found.
     """
 
@@ -201,7 +202,7 @@ class _Step:
         mass = np.maximum(self.masses / max(tally.total_users, 1), 1e-12)
         self._mass = mass
         denominator = mass
-        if len(tally.users) > self.d:  # a median: weights are told too
+        if len(tally.users) > self.d:  # a median: weights are reported too
             denominator = np.maximum((shares[self.d] * places).sum(axis=1), 0.05 * mass)
         self.offsets = ((columns * places).sum(axis=2) / denominator).T * reaches[:, None]
         noise = std[: self.d].mean() * np.sqrt((places**2).sum())

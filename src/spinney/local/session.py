@@ -11,8 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from spinney.algorithms.problem import Result, planned
-from spinney.constraints import check, one_of
+from spinney.algorithms.problem import planned
+from spinney.algorithms.result import Result
+from spinney.constraints import check, instance, one_of
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.charging import today
 from spinney.fits.fit import Fit
@@ -22,9 +23,10 @@ from spinney.local.aggregation import aggregate
 from spinney.local.desk import Till
 from spinney.local.device import Refusal, read_question
 from spinney.local.grid import Grid
+from spinney.local.protocol import Protocol
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.source import SecureSource
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball
@@ -33,8 +35,8 @@ __all__ = ["Session", "policy_of"]
 
 #: What a release says of who was trusted.
 DEVICES = (
-    "local: the device of each user held its row and added the noise before anything left it; the server saw reports alone. "
-    "The number of users is public"
+    "local: the device of each user held its row and {added} before anything left it; the server saw reports alone. The number "
+    "of users is public"
 )
 FORMAT = "spinney-session/1"
 OWNER = "spinney.local.Session"
@@ -107,16 +109,24 @@ class Session:
         typed = {"delta": 0.0, "algorithm": "auto", "n_clusters": None, "epsilon": None, "bounds": None} | self.parameters | fixed
         facts = check_points(typed, self.objective, OWNER, False)
         if facts.typed["scale"] is not None or facts.schema is not None:
-            raise ParameterError("Devices send numbers as they are.\nHint: bounds of numbers, without units or categories.")
+            raise ParameterError("Devices send numbers as they are.", "bounds of numbers, without units or categories.")
         return facts.planned(self.n_features)
+
+    @property
+    def protocol(self) -> Protocol:
+        """The algorithm, which asks users."""
+        found: Any = self.fit.algorithm
+        check(OWNER, {"algorithm": found}, {"algorithm": instance(Protocol, "leave it out for the default.")})
+        protocol: Protocol = found
+        return protocol
 
     @cached_property
     def _talk(self) -> tuple[tuple[tuple[str, str], ...], Result | None]:
         """The questions so far with the names of their charges, the open one last; and what may be released, at the end."""
-        problem, algorithm = self.fit.problem, self.fit.algorithm
-        charges = {charge.name: charge for charge in planned(algorithm, problem)}
-        talk, asked = algorithm.talk(problem, charges, np.random.default_rng(self.random_state)), []
-        foreign = DataError("A tally is not of the question that this session asks.\nHint: add reports with heard(messages).")
+        problem: Any = self.fit.problem
+        charges = {charge.name: charge for charge in planned(self.protocol, problem)}
+        talk, asked = self.protocol.talk(problem, charges, np.random.default_rng(self.random_state)), []
+        foreign = DataError("A tally is not of the question that this session asks.", "add reports with heard(messages).")
         result = None
         try:
             asked.append(next(talk))
@@ -137,9 +147,9 @@ class Session:
         return asked[-1][1] if result is None else None
 
     def heard(self, messages: Iterable[Any], roster: Collection[str] | None = None) -> Session:
-        """Return the session after the messages that answer the open question; parameters are those of `aggregate`."""
+        """Return the session after the messages that answer the open question; parameters as for `aggregate`."""
         if self.question is None:
-            raise ParameterError("This session has ended: nothing is asked.\nHint: its release has the centers.")
+            raise ParameterError("This session has ended: nothing is asked.", "its release has the centers.")
         tally = aggregate(self.question, messages, roster)
         return replace(self, tallies=(*self.tallies, tally))
 
@@ -148,9 +158,7 @@ class Session:
         """What may be published, after the last question."""
         asked, result = self._talk
         if result is None:
-            raise ParameterError(
-                "This session is not at its end.\nHint: send its question to devices, and give it their reports."
-            )
+            raise ParameterError("This session is not at its end.", "send its question to devices, and give it their reports.")
         problem: Any = self.fit.problem
         algorithm = self.fit.algorithm
         ledger = FitLedger(problem.budget, planned(algorithm, problem))
@@ -202,7 +210,7 @@ class Session:
             return session
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, Refusal):
             pass
-        raise DataError("This is no whole session.\nHint: keep the file that 'spinney local question' wrote.")
+        raise DataError("This is no whole session.", "keep the file that 'spinney local question' wrote.")
 
 
 def _tally(record: Any, question: str | None) -> ReportTally:
@@ -218,10 +226,9 @@ def _tally(record: Any, question: str | None) -> ReportTally:
 
 def policy_of(session: Session) -> dict[str, Any]:
     """Return a policy that allows a session's questions and nothing else: for users, or who speaks for them, to judge."""
-    if not isinstance(session, Session):
-        raise ParameterError.wrong("session", "policy_of", "a Session", session, "policy_of(session).")
+    check("policy_of", {"session": session}, {"session": instance(Session, "policy_of(session).")})
     problem: Any = session.fit.problem
-    charges, scope = planned(session.fit.algorithm, problem), session.fit.algorithm.scope(problem)
+    charges, scope = planned(session.fit.algorithm, problem), session.protocol.scope(problem)
     delta = max(charge.delta for charge in charges)
     return {
         "format": "spinney-policy/1",

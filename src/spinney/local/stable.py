@@ -20,7 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Charges, PointProblem, Result
+from spinney.algorithms.problem import Charges, PointProblem
+from spinney.algorithms.result import Result
 from spinney.constraints import boolean, check
 from spinney.exceptions import ParameterError
 from spinney.local.asking import PARTS, Asking
@@ -44,9 +45,9 @@ SHARES = {
 }  # fmt: skip
 #: Steps of the descent for k-median.
 STEPS = 5
-#: There is one finer grid only, so the first is so many halvings finer than where there are several.
+#: With one finer grid only, the first is this many halvings finer than with several.
 MORE = 3
-#: A part of a halved cell passes so many times the noise; a cell is halved so often at most, into so many cells in all.
+#: A part of a halved cell passes this many times the noise; most halvings of a cell; most cells in all.
 SPLIT, DEEPEST, MOST_CELLS = 2.0, 4, 1024
 
 
@@ -57,7 +58,7 @@ class StableLocal(Protocol):
     Parameters
     ----------
     anchored : bool, default True
-        Whether means are told as offsets from their centers; False, as printed: from the middle of the domain, whose radius is
+        Whether means are offsets from their centers; False, as printed: from the middle of the domain, whose radius is
         then the reach.
     """
 
@@ -66,7 +67,7 @@ class StableLocal(Protocol):
     anchored: bool = True
 
     def __post_init__(self) -> None:
-        check("StableLocal", vars(self), {"anchored": boolean("anchored=True tells means from their centers.")})
+        check("StableLocal", vars(self), {"anchored": boolean("anchored=True reports means as offsets from their centers.")})
 
     def shares(self, problem: PointProblem) -> tuple[Charge, ...]:
         """Return the charges of one user, in the order of asking; all of delta is the Gaussian reports'."""
@@ -131,7 +132,7 @@ class StableLocal(Protocol):
     def _descent(
         self, problem: PointProblem, asking: Asking, centers: FloatArray, counts: FloatArray, epsilon: Fraction, delta: Fraction
     ) -> Generator[tuple[str, str], ReportTally, FloatArray]:
-        """Return centers after steps along noisy mean directions, each told by another group; the mean of the later half."""
+        """Return centers after steps along noisy mean directions, each reported by another group; the mean of the later half."""
         ends = [PARTS * step // STEPS for step in range(STEPS + 1)]
         third, everywhere = gaps_of(centers, problem) / 3, np.full(len(centers), np.inf)
         floor, start, passed = np.full(len(centers), asking.grid.step), centers, []

@@ -55,7 +55,7 @@ class CellSummary:
         return solve(self.tree.middles[kept], self.weights[kept], k, problem.power, rng, fillers).centers
 
     def levels(self, tally: ReportTally, split: float, deepest: int, most_cells: int) -> IntArray:
-        """Return how often to halve each cell, so that its parts pass so many times the noise if rows fill it evenly."""
+        """Return how often to halve each cell, so that its parts pass a multiple of the noise if rows fill it evenly."""
         noise = max(split * float(tally.count_std[0]) / max(tally.total_users, 1), 1e-12)
         levels = np.minimum(np.floor(np.log2(np.maximum(self.weights / noise, 1))).astype(np.int64), deepest)
         while np.sum(2**levels) > most_cells and levels.max() > 0:
@@ -87,7 +87,7 @@ class CellSummary:
 
 
 def _cut(count: int) -> float:
-    """Return how many standard deviations noise passes once in twice so many cells."""
+    """Return how many standard deviations noise passes once in twice this number of cells."""
     return NormalDist().inv_cdf(1 - 1 / (2 * count + 2))
 
 

@@ -8,34 +8,21 @@ comes from a secret key, independently of the rows.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.memory import ArrayRows
-from spinney.curators.rows import Rows
-from spinney.exceptions import ParameterError
 from spinney.local.cells import leaves_of
 from spinney.local.device import FINE, WORDS, digest_of, slots_of
 from spinney.local.grid import Grid
 from spinney.local.tallies import columns_of
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import IntArray
 from spinney.privacy.held import Held
-from spinney.privacy.ledger import FitLedger
-from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 
-__all__ = ["LocalRows", "Users", "users_of"]
+__all__ = ["Users"]
 
-#: What a release says of who was trusted.
-SIMULATED = (
-    "local, simulated: the party that ran the fit held the rows, played the devices of all users and added the noise, so it was "
-    "trusted; where devices answer, each user trusts the own device alone. The number of users is public"
-)
 #: Rows that are compared with centers at once.
 BLOCK = 2**16
 
@@ -152,46 +139,3 @@ def _sums(places: IntArray, region: IntArray, asked: dict[str, Any]) -> IntArray
     totals = np.zeros((len(asked["centers"]), d), dtype=np.int64)
     np.add.at(totals, t, _scaled(gaps, asked["resolution"], longest[:, None]))
     return totals.reshape(1, -1)
-
-
-def users_of(rows: Rows) -> LocalRows:
-    """Return rows that play users; they must be in memory."""
-    if type(rows) is not ArrayRows:
-        raise ParameterError(
-            "model='local' simulates users of a table in memory.\nHint: give an array or a frame; spinney.local asks devices."
-        )
-    return LocalRows(rows.nonprivate_array, rows.columns)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LocalRows(Rows):
-    """Rows of a table in memory, each of which plays a user.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n, d)
-    columns : tuple of str, optional
-    """
-
-    nonprivate_rows: NDArray[Any]
-    columns: tuple[str, ...] | None = None
-
-    place = "users"
-    model = SIMULATED
-
-    @property
-    def n_features(self) -> int:  # type: ignore[override]
-        """The number of columns."""
-        return int(self.nonprivate_rows.shape[1])
-
-    @contextmanager
-    def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Any]:
-        """Return a context in which the users can be asked."""
-        yield Users(self.nonprivate_rows, ground, key())
-
-    @staticmethod
-    def gate(backend: Any, unit: Unit, ledger: FitLedger, source: NoiseSource) -> Any:
-        """Return the desk where these users are asked."""
-        from spinney.local.desk import Desk  # which asks users
-
-        return Desk(backend, unit, ledger, source)

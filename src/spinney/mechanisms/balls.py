@@ -1,7 +1,7 @@
 """Noise shaped like a ball, exact on integers: continuous noise of density exp(-length / scale), rounded.
 
 Where one row moves a sum by a vector of limited length, this is pure noise in that length: a coordinate's variance is about half
-of that of discrete Laplace noise for the same promise. Continuous numbers are known to as many bits as it takes to round them;
+of the one of discrete Laplace noise for the same promise. Continuous numbers are known to as many bits as it takes to round them;
 more bits are drawn until they do, so that no rounding error is left.
 
 Proof: ``proofs/balls.md``.
@@ -24,9 +24,9 @@ __all__ = ["add_balls", "ball_quantile", "ball_std"]
 FIRST_BITS = 128
 #: With b bits, numbers nearer than 2**-(b / NEAR) to where a logarithm has its pole, or two cases meet, are not trusted.
 NEAR = 8
-#: A coordinate is known to within so many times its number of columns, its scale, and 2**-(b / 2): proofs/balls.md, step 3.
+#: A coordinate is known to within this many times its number of columns, its scale, and 2**-(b / 2): proofs/balls.md, step 3.
 UNITS = 16
-#: Numbers are drawn so many at a time.
+#: How many numbers are drawn at a time.
 _AT_ONCE = 16
 #: What 64 bits hold.
 _MOST = 2**63 - 1
@@ -60,7 +60,7 @@ def add_balls(values: IntArray, scale: float, randbits: Callable[[int], int]) ->
     values : array of shape (cells, columns)
     scale : float
     randbits : callable
-        Draws a whole number of so many bits, all equally likely.
+        Draws a whole number of the given number of bits, all equally likely.
     """
     noisy = np.empty(values.shape, dtype=np.int64)
     for cell, exact in enumerate(values.tolist()):
@@ -72,7 +72,7 @@ def add_balls(values: IntArray, scale: float, randbits: Callable[[int], int]) ->
 
 
 def _rounded(uniforms: _Uniforms, columns: int, scale: float) -> list[int] | None:
-    """Return a random vector whose density falls as exp(-length / scale), rounded; None if the known bits do not tell.
+    """Return a random vector whose density falls as exp(-length / scale), rounded; None if the known bits do not decide.
 
     It has an even number of columns, of which the last may be left out.
     """
@@ -84,7 +84,7 @@ def _rounded(uniforms: _Uniforms, columns: int, scale: float) -> list[int] | Non
     with localcontext(_context(_digits(bits))):
         reach = int(Decimal(scale) * length * side)
         error = int(UNITS * columns * Decimal(scale) * (1 + length) * 2 ** (3 * bits - bits // 2)) + (2 << 2 * bits)
-    # The squared lengths of pairs of coordinates, over that of the whole, are the gaps between sorted uniform numbers.
+    # The squared lengths of pairs of coordinates, as shares of the whole, are the gaps between sorted uniform numbers.
     cuts = sorted(uniforms[place] for place in range(2 * pairs, 3 * pairs - 1))
     found, half, place = list[int](), 1 << (3 * bits - 1), 3 * pairs - 1
     for low, high in zip([0, *cuts], [*cuts, side], strict=True):
@@ -116,19 +116,19 @@ def _length(uniforms: _Uniforms, columns: int, near: int) -> Decimal | None:
 
 
 def _digits(bits: int) -> int:
-    """Return how many digits decimals have beside numbers of so many bits."""
+    """Return how many digits decimals need beside numbers of this many bits."""
     return bits // 6 + 12
 
 
 def _context(digits: int) -> Context:
-    """Return a context of its own for decimals of so many digits: callers may have set theirs."""
+    """Return a new context for decimals of this many digits: callers may have set theirs."""
     return Context(digits, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])
 
 
 def _logarithm(number: Decimal) -> Decimal:
     """Return the logarithm of a positive number, in the digits of the context; ten times faster than ``number.ln()``.
 
-    That of a whole number of sixteenths near its leading digits, and a short series for what is left.
+    The logarithm of a whole number of sixteenths near its leading digits, plus a short series for the rest.
     """
     digits, exponent = getcontext().prec, number.adjusted()
     sixteenths = number.scaleb(-exponent) * 16

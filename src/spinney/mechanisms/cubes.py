@@ -1,7 +1,7 @@
 """Noise shaped like a cube, exact on integers: P(z) in proportion to exp(-max |z_j| / scale).
 
 Where any one row may move every column of a sum by as much, this is the least pure noise of its kind: a coordinate's variance is
-about a sixth of that of discrete Laplace noise for the same promise. With one column it is discrete Laplace noise.
+about a sixth of discrete Laplace noise's for the same promise. With one column it is discrete Laplace noise.
 
 Proof: ``proofs/cubes.md``.
 """
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 __all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std", "wide_geometric"]
 
 IntArray = NDArray[np.int64]
-#: Up to so many radii a sum is added up; beyond it is an integral, up to one part in a million.
+#: Up to this many radii a sum is added up; beyond it is an integral, up to one part in a million.
 _SUMMED = 100_000
 #: What 64 bits hold.
 _MOST = 2**63 - 1
@@ -31,7 +31,7 @@ def add_cubes(values: IntArray, geometric: Callable[[int], list[int]], below: Ca
     ----------
     values : array of shape (cells, columns)
     geometric : callable
-        Draws so many whole numbers r >= 0, each with probability in proportion to exp(-r / scale).
+        Draws as many whole numbers r >= 0 as its argument says, each with probability in proportion to exp(-r / scale).
     below : callable
         Draws a whole number from 0 to below its argument, all equally likely.
     """
@@ -53,7 +53,7 @@ def wide_geometric(
     scale : float
     count : int
     geometric : callable
-        Draws so many such numbers of a scale of at most 2**41, as 64 bits hold.
+        Draws `count` such numbers, of a scale of at most 2**41, as 64 bits hold.
     below : callable
         As for `add_cubes`.
     """

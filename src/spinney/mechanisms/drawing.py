@@ -1,7 +1,7 @@
 """The one entrance to noise, and who may watch it.
 
 Every mechanism draws through `drawn`, with a `Draw` that says what it draws and how far one unit moves what the noise hides. An
-ordinary source only draws. A `Watched` one also tells an observer what was asked, drawn and answered, exact numbers included: it
+ordinary source only draws. A `Watched` one also shows an observer what was asked, drawn and answered, exact numbers included: it
 is made by `spinney.audit` alone, for made-up rows. No parameter of a fit, no environment variable and no global makes one.
 """
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.privacy.trust import Randomness
 
 __all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at", "radial"]
 
@@ -82,7 +83,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drawn:
-    """Noise was drawn: for auditors only, for it holds the exact values.
+    """Noise was drawn: for auditors only, because it holds the exact values.
 
     Parameters
     ----------
@@ -144,10 +145,10 @@ class Watched:
     asked: Asked | None = None
     numbers: Any = field(default_factory=count)
 
-    statement = "audited: not private"
+    statement = Randomness.AUDITED
 
     def ask(self, name: str, question: Any, ground: Any, charge: Any, unit: Any) -> Watched:
-        """Return this source for the draws of one question, and tell that it begins."""
+        """Return this source for the draws of one question, and report that it begins."""
         asked = Asked(next(self.numbers), name, question, ground, charge, unit)
         self.observer(asked)
         return replace(self, asked=asked)
@@ -166,7 +167,7 @@ class Watched:
         return factor.get("" if self.asked is None else self.asked.name, 1.0)
 
     def draw(self, values: IntArray, draw: Draw) -> Any:
-        """Draw, and tell."""
+        """Draw, and report."""
         factor = self._factor
         draw = replace(draw, scale=draw.scale * factor)
         if factor != 1 and isinstance(draw.rule, Responses):
@@ -178,7 +179,7 @@ class Watched:
         return answer
 
     def draw_at(self, shape: tuple[int, int], solve: Solve, exact_at: ExactAt, draw: Draw) -> Any:
-        """Draw and solve, or repeat what was drawn, and tell what was exact at the answer."""
+        """Draw and solve, or repeat what was drawn, and report what was exact at the answer."""
         draw = replace(draw, scale=draw.scale * self._factor)
         repeat = getattr(self.source, "repeat", None)
         answer = solve(radial(shape, draw.scale, self.source)) if repeat is None else repeat(draw)
@@ -186,36 +187,36 @@ class Watched:
         return answer
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        """Draw beside the entrance: what an observer sees has no sensitivity."""
         noisy: IntArray = self.draw(values, Draw("laplace", scale, "l1"))
         return noisy
 
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        """Draw beside the entrance: what an observer sees has no sensitivity."""
         noisy: IntArray = self.draw(values, Draw("gaussian", scale, "squared l2"))
         return noisy
 
     def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        """Draw beside the entrance: what an observer sees has no sensitivity."""
         noisy: IntArray = self.draw(values, Draw("cube", scale, "largest of a cell"))
         return noisy
 
     def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        """Draw beside the entrance: what an observer sees has no sensitivity."""
         noisy: IntArray = self.draw(values, Draw("ball", scale, "length of a cell"))
         return noisy
 
     def select(self, scores: IntArray, scale: float) -> int:
-        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        """Draw beside the entrance: what an observer sees has no sensitivity."""
         return int(self.draw(scores, Draw("gumbel", scale, "range")))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Draw beside the entrance: what an observer is told has no sensitivity."""
+        """Draw beside the entrance: what an observer sees has no sensitivity."""
         noisy: IntArray = self.draw(values, Draw("responses", 1.0, "users", rule=rule))
         return noisy
 
     def key(self) -> bytes:
-        """Return 16 secret bytes of the source, and tell."""
+        """Return 16 secret bytes of the source, and report."""
         key = self.source.key()
         self.observer(Keyed(key))
         return key
@@ -252,7 +253,7 @@ def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray
 def drawn_at(shape: tuple[int, int], solve: Solve, exact_at: ExactAt, draw: Draw, source: NoiseSource) -> Any:
     """Return an answer that radial noise decides together with exact values that depend on the answer.
 
-    Whoever watches is told the exact values at the answer: they and the answer give the noise back.
+    Whoever watches sees the exact values at the answer: they and the answer give the noise back.
     """
     if type(source) is Watched:
         return source.draw_at(shape, solve, exact_at, draw)

@@ -1,6 +1,6 @@
 """Discrete Laplace and Gaussian noise in whole numbers, exactly: the samplers of Canonne, Kamath and Steinke (2020), compiled.
 
-Coins are thrown with whole numbers, so that probabilities are those of the scale as it stands, a rational. The one number that
+Coins are thrown with whole numbers, so that probabilities are exact for the scale, a rational. The one number that
 is not whole, the exponent with which a Gaussian proposal is taken, is known to within a proven error; a draw with a coin that
 falls within it, about one in 10**14, is made again in fractions, from the same bits. So is whatever 64 bits do not hold.
 
@@ -25,9 +25,9 @@ __all__ = ["add_exact"]
 BITS = 62
 #: Between these scales no whole number of a draw is beyond 64 bits, with fewer turns than `TURNS`.
 LEAST, MOST, TURNS = 2.0**-10, 2.0**50, 1024
-#: The exponent of a Gaussian proposal is off by at most so much, times one more than itself, up to `FAR`.
+#: Error of the exponent of a Gaussian proposal, at most, as a multiple of one more than itself, up to `FAR`.
 ERROR, FAR = 2.0**-48, 2.0**40
-#: Words are drawn for so many values at a time; most values take fewer than these.
+#: Values that words are drawn for at a time; most values take fewer than these.
 _AT_ONCE, _PER_VALUE = 4096, 32
 #: What 64 bits hold.
 _MOST = 2**63 - 1
@@ -47,7 +47,7 @@ def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Call
         Of Laplace noise, P(z) is in proportion to exp(-|z| / scale); of Gaussian noise, to exp(-z^2 / (2 scale^2)).
     gaussian : bool
     random_bytes : callable
-        Draws so many bytes, all equally likely.
+        Draws as many bytes as its argument says, all equally likely.
     """
     if type(scale) is not float or not 0 < scale < math.inf:  # kernels would be compiled for other numbers, and overflow
         raise ValueError("Noise needs a scale above 0, and a finite one, that is a float.")
@@ -160,7 +160,7 @@ def _taken(word: Callable[[], int], size: int, sigma: float, width: int) -> bool
     rest = (exponent - turns) / 2
 
     def coin() -> bool:
-        """Show heads with probability `rest`: a word decides, but for the one that it falls into; there its share does."""
+        """Show heads with probability `rest`: a word decides, unless the boundary lies within its step."""
         share = rest * 2**BITS - word()
         return bool(share >= 1) or (share > 0 and _number(word, share.denominator) < share.numerator)
 

@@ -30,14 +30,14 @@ __all__ = ["POINT_STEPS", "SLOPE_STEPS", "Perturbation", "minimized", "perturbat
 
 #: Shares of epsilon: of how much a row bends the sum, against the pull, and of what a tolerance leaves; slopes get the rest.
 BEND_SHARE, POINT_SHARE = Fraction(1, 4), Fraction(1, 50)
-#: A gradient of length 1 has so many steps, and a step of a minimum is this part of a radius. Equal rows jump by a step together:
+#: Steps of a gradient of length 1, and of a radius for a minimum. Equal rows jump by a step together:
 #: a million of them stay within the least tolerance, and a descent ends.
 SLOPE_STEPS, POINT_STEPS = 2**44, 2**20
 #: Covers the rounding of a root, an exponential and a quotient.
 ROUNDED = 1 - Fraction(1, 10**9)
-#: At most so many rounds of descent; a handful is enough.
+#: Most rounds of descent; a handful is enough.
 ROUNDS = 200
-#: The least pull: it keeps a cell without rows where it is, and the tolerance within what sums in steps can tell.
+#: The least pull: it keeps a cell without rows where it is, and the tolerance within what sums in steps can resolve.
 LEAST_PULL = 1 / 16
 
 
@@ -66,7 +66,7 @@ class Perturbation:
 
     @property
     def tolerance(self) -> float:
-        """The longest gradient at a minimum: the true one is then at most one step away, for the pull bends the sum so much."""
+        """The longest gradient at a minimum: the true one is then at most one step away: the pull bends the sum enough."""
         return self.pull / POINT_STEPS
 
     def losses(self, unit: Unit) -> tuple[float, float, float]:

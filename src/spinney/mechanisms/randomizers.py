@@ -49,7 +49,7 @@ class Responses:
 
 
 def _heads(coins: NDArray[np.int64], entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
-    """Return numbers of heads among so many fair coins."""
+    """Return the number of heads among each number of fair coins."""
     words = (coins + 63) >> 6
     found = np.zeros(coins.size, dtype=np.int64)
     rest = (coins & 63).astype(np.uint64)
@@ -77,7 +77,7 @@ def _heads_of_one(coins: int, entropy: Callable[[int], bytes]) -> int:
 
 
 def binomials(trials: NDArray[np.int64], chance: int, entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
-    """Return numbers of successes, each of so many independent trials.
+    """Return the number of successes in each number of independent trials.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def binomials(trials: NDArray[np.int64], chance: int, entropy: Callable[[int], b
     chance : int
         Of one trial, in parts of 2^32, from 0 to 2^32.
     entropy : callable
-        Returns so many random bytes.
+        Returns as many random bytes as its argument says.
     """
     if chance >= 1 << BITS:
         return trials.copy()
@@ -102,6 +102,6 @@ def binomials(trials: NDArray[np.int64], chance: int, entropy: Callable[[int], b
 
 
 def responses(values: NDArray[np.int64], rule: Responses, entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
-    """Return how many users set each slot, of which it is so many users' own."""
+    """Return how many users set each slot, from how many have it as their own."""
     others = np.asarray(rule.users, dtype=np.int64) - values
     return binomials(values, rule.own, entropy) + binomials(others, rule.other, entropy)

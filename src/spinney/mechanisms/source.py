@@ -19,6 +19,7 @@ from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
 from spinney.privacy.budget import remembered
+from spinney.privacy.trust import Randomness
 
 __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
 
@@ -26,7 +27,9 @@ __all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_sou
 class NoiseSource(Protocol):
     """Draws exact discrete noise around integers."""
 
-    statement: str
+    @property
+    def statement(self) -> str:
+        """What a release says of this noise: the text of a `Randomness`."""
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise of this scale to every value."""
@@ -44,7 +47,7 @@ class NoiseSource(Protocol):
         """Return the index of the largest score plus Gumbel noise of this scale."""
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, of which it is so many users' own."""
+        """Return how many users set each slot, from how many have it as their own."""
 
     def key(self) -> bytes:
         """Return 16 secret bytes."""
@@ -67,7 +70,7 @@ def _noisy_max(scale: float) -> Any:
 class SecureSource:
     """Exact noise from the operating system's entropy."""
 
-    statement = "secure"
+    statement = Randomness.SECURE
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise of this scale to every value."""
@@ -99,7 +102,7 @@ class SecureSource:
         return int(_noisy_max(scale)(np.ascontiguousarray(scores)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, of which it is so many users' own."""
+        """Return how many users set each slot, from how many have it as their own."""
         return responses(values, rule, secrets.token_bytes)
 
     def key(self) -> bytes:
@@ -110,7 +113,7 @@ class SecureSource:
 class SeededSource:
     """Reproducible noise of the same distributions: not private."""
 
-    statement = "seeded: not private"
+    statement = Randomness.SEEDED
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -152,7 +155,7 @@ class SeededSource:
         return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.size)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, of which it is so many users' own."""
+        """Return how many users set each slot, from how many have it as their own."""
         return responses(values, rule, self._rng.bytes)
 
     def key(self) -> bytes:

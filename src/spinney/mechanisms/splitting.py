@@ -27,7 +27,7 @@ __all__ = ["SplitRule", "split_rule", "worst_loss"]
 
 #: Prices above this are not used up: the noise is far below a row already.
 MOST_EPSILON = 1024
-#: At most so many offsets are tried; between them the loss is bounded.
+#: Most offsets that are tried; between them the loss is bounded.
 MOST_OFFSETS = 1024
 #: Safety factor over rounding in the float sums of `worst_loss`.
 MARGIN = 1 + 1e-9

@@ -30,7 +30,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that keeps the results of a function of numbers for so many of its last arguments.
+    """Return a decorator that keeps the results of a function of numbers for its last arguments.
 
     A cache finds its entries by equality, and anyone can make a number that equals another one and computes something else. So
     what is given numbers of other types is computed, and not kept.
@@ -123,7 +123,7 @@ class Budget:
 
     @property
     def loose(self) -> str | None:
-        """What to say if this is hardly a promise; None if it is one, or if noise is switched off, which says so itself."""
+        """What to say if the promise is very weak; None otherwise, and if noise is switched off, which says so itself."""
         told = []
         if self.epsilon > MOST_EPSILON and not self.is_infinite:
             told.append(

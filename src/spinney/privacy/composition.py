@@ -168,7 +168,7 @@ def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
 def _least_noise(
     epsilon: Amount, delta: Fraction, shares: tuple[tuple[str, str, Fraction, float, float], ...]
 ) -> tuple[tuple[Measure, Amount], ...]:
-    """Return what `compose` charges for each part; numbers alone are kept, for what is handed out may be changed."""
+    """Return what `compose` charges for each part; numbers alone are kept, because what is handed out may be changed."""
     budget, parts = Budget(epsilon, delta), [Part(*share) for share in shares]
     return tuple((charge.measure, charge.amount) for charge in _best_charges(budget, parts))
 

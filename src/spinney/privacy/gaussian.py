@@ -1,4 +1,4 @@
-"""What discrete Gaussian noise costs, closer than its zCDP tells: hardly more than continuous noise of the same size.
+"""What discrete Gaussian noise costs, closer than by its zCDP: hardly more than continuous noise of the same size.
 
 Letters: m = 2 rho, the sum of the squares of how far answers move in standard deviations of their noise; q, the ripple; r = q m /
 (2 pi^2). Against continuous noise, one that lives on whole numbers costs a variance that is 1 / (1 - r) times as large, and a
@@ -24,12 +24,12 @@ RIPPLES = tuple(range(3, 17))
 MOST_WIDENED = 0.5
 #: Where rounding might show: of the two terms of a delta, of the delta that is looked for, and of the epsilon.
 ROUNDING, DELTA_ROUNDING, EPSILON_ROUNDING = 2.0**-48, 2.0**-40, 2.0**-24
-#: Smaller numbers are not told apart, and of a smaller delta no more than zCDP is claimed.
+#: Smaller numbers are not distinguished, and of a smaller delta no more than zCDP is claimed.
 UNDERFLOW, LEAST_DELTA = 1e-280, 1e-30
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
-    """Return a delta such that discrete Gaussian noise of so much rho, in any number of answers, is (epsilon, delta)-private."""
+    """Return a delta such that discrete Gaussian noise of `rho`, in any number of answers, is (epsilon, delta)-private."""
     return min(_delta(2 * rho, epsilon, ripple) for ripple in RIPPLES)
 
 
@@ -52,7 +52,7 @@ def _delta(m: float, epsilon: float, ripple: int) -> float:
 
 @remembered(256)
 def gaussian_epsilon(rho: float, delta: float, largest: float) -> float:
-    """Return an epsilon such that Gaussian noise of so much rho is (epsilon, delta)-private, or `largest` if that is less.
+    """Return an epsilon such that Gaussian noise of `rho` is (epsilon, delta)-private, or `largest` if that is less.
 
     Parameters
     ----------

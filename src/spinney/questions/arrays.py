@@ -29,7 +29,7 @@ SHORTEST, LONGEST = 1e-150, 1e150
 
 
 def is_one_of(kind: type, kinds: Iterable[type]) -> bool:
-    """Whether a type is one of these: the very same, for a type of types may say that it equals others."""
+    """Whether a type is one of these: the very same, because a type of types may say that it equals others."""
     return any(kind is one for one in kinds)
 
 

@@ -32,7 +32,7 @@ __all__ = ["MOST_BLOCKS", "MOST_POINTS", "SAMPLINGS", "Blocking", "Blocks", "Tup
 
 #: How rows come into blocks: each into one, or each block a sample of its own, with replacement.
 SAMPLINGS = ("disjoint", "replacement")
-#: At most so many blocks, and so many centers of all of them: they fit into memory.
+#: Most blocks, and most centers of all of them: they fit into memory.
 MOST_BLOCKS, MOST_POINTS = 2**16, 2**24
 #: What covers the rounding of a root and of an inverse hyperbolic sine, and draws that are even up to n / 2^64.
 ROUNDED = Fraction(10**9 - 1, 10**9)
@@ -43,8 +43,8 @@ def check_sampling(sampling: str, unit: Unit, owner: str) -> None:
     if sampling == "replacement" and (not unit.replaces or unit.max_rows > 1):
         raise ParameterError(
             f"The 'sampling' parameter of {owner} must be 'disjoint' unless single rows are replaced: with replacement, the size "
-            "of a sample tells the number of rows.\n"
-            "Hint: sampling='disjoint', or adjacency='replace' without groups."
+            "of a sample tells the number of rows.",
+            "sampling='disjoint', or adjacency='replace' without groups.",
         )
 
 
@@ -91,7 +91,7 @@ class Blocking(Kind):
         return math.sqrt(2) * self.k * self.about.l2 if self.sampling == "disjoint" else 0.0
 
     def unit(self, unit: Unit) -> Unit:
-        """Return who is protected among the centers: those of one block, replaced, or of two if a row may change its block."""
+        """Return who is protected among centers: one block's centers, replaced; two blocks' if a row may change its block."""
         check_sampling(self.sampling, unit, "Blocks")
         blocks = 2 if unit.replaces and self.sampling == "disjoint" else 1
         return Unit(Adjacency.REPLACE, blocks * self.k)

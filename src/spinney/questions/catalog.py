@@ -1,4 +1,4 @@
-"""The closed list of questions, for an auditor: what each one tells, how far one row moves it, its proof and its attacks.
+"""The closed list of questions, for an auditor: what each one releases, how far one row moves it, its proof and its attacks.
 
 Nothing else is ever asked about private rows: the gate (`spinney.curators.gate`) refuses what is not on this list. The tests hold
 the list to its proofs and attacks.

@@ -168,7 +168,7 @@ class Choosing(Kind):
 class Choose(Question):
     """One option by the exponential mechanism on its exact cost.
 
-    The cost of one row differs between options by at most a public range: that of the second-nearest center for swaps, the
+    The cost of one row differs between options by at most a public range: the second-nearest center's for swaps, the
     largest difference between two sets for sets.
 
     Parameters

@@ -18,7 +18,7 @@ from spinney.spaces.described import ABSENT
 
 __all__ = ["MOST_BINS", "ClusterBins", "Clusters"]
 
-#: A column has at most so many bins, besides that of rows that do not say it.
+#: Most bins of a column, besides the bin of rows without a value.
 MOST_BINS = 2**16
 
 
@@ -91,7 +91,7 @@ class ClusterBins:
 
     def check(self, ground: Ground) -> None:
         """Raise a ValueError unless each column behind has bins."""
-        require(type(self.clusters) is Clusters, "bins are those of clusters")
+        require(type(self.clusters) is Clusters, "bins must be bins of clusters")
         behind = self.clusters.behind(ground)
         shaped = self.bins.ndim == 1 and self.bins.size == behind >= 1
         lawful = shaped and ((self.bins >= 1) & (self.bins <= MOST_BINS)).all()

@@ -2,7 +2,7 @@
 
 A value that was handed over can be changed after it was checked, and anything can be set on it: its type says what a method is,
 and the instance what is called. So the gate asks a copy that nobody else holds. It has no attribute but its fields, whose values
-are copies too, so its methods are those of its class.
+are copies too, so its methods come from its class.
 """
 
 from __future__ import annotations

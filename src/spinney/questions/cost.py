@@ -27,7 +27,7 @@ __all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
 COST_STEPS = 2**30
 #: A step is no shorter: its inverse is finite.
 LEAST_STEP = float(np.finfo(np.float64).tiny)
-#: Tables that compare two sets of centers are cut into blocks of about so many numbers.
+#: Numbers in a block of a table that compares two sets of centers, about.
 MOST_NUMBERS = 2**22
 
 

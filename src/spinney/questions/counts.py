@@ -34,7 +34,7 @@ class CountAnswer:
 
 @dataclass(frozen=True)
 class Counting(Kind):
-    """Counts over disjoint cells, or over so many families of them at once: a row lies in one cell of each family."""
+    """Counts over disjoint cells, or over several families of them at once: a row lies in one cell of each family."""
 
     question = "counts"
 

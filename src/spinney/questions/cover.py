@@ -119,7 +119,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Covering(Kind):
-    """So many choices that lean toward uncovered rows, priced together."""
+    """Choices that lean toward uncovered rows, priced together."""
 
     question = "cover"
 

@@ -36,7 +36,7 @@ class Splitting(Kind):
     Parameters
     ----------
     threshold : int, optional
-        In rows; a plan does not know it, for it follows from released answers, and neither noise nor loss depends on it.
+        In rows; a plan does not know it, because it follows from released answers, and neither noise nor loss depends on it.
     """
 
     threshold: int | None = field(default=None, compare=False)

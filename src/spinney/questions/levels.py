@@ -38,7 +38,7 @@ class LevelAnswer:
 
 @dataclass(frozen=True)
 class LevelCounting(Kind):
-    """Counts of so many levels, each paid for by an equal part of the charge, whether it is reached or not."""
+    """Counts of some levels, each paid for by an equal part of the charge, whether it is reached or not."""
 
     question = "levels"
 

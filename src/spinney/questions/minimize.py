@@ -25,7 +25,7 @@ from spinney.spaces.box import FloatArray
 
 __all__ = ["MOST_BENDS", "PROVED", "Minimize", "Minimizing", "MinimumAnswer", "Slopes"]
 
-#: At most so many second derivatives, of all cells: they fit into memory, as exact numbers.
+#: Most second derivatives of all cells: they fit into memory, as exact numbers.
 MOST_BENDS = 2**20
 #: What a release states of every such question.
 PROVED = "over the reals only"
@@ -41,7 +41,7 @@ class MinimumAnswer:
 
 @dataclass(frozen=True)
 class Minimizing(Kind):
-    """A minimum in so many columns: one row adds a loss to one cell, whose gradient and second derivatives are at most 1."""
+    """A minimum in `n_features` columns: one row adds a loss to one cell, whose gradient and second derivatives are at most 1."""
 
     question = "minimize"
 

@@ -33,7 +33,7 @@ __all__ = [
 
 #: A tree starts with all cells of a level: at most this one, so that they fit into memory.
 MOST_START = 24
-#: A partition of points has at most so many cells, or as many as points.
+#: Most cells of a partition of points, unless there are more points.
 MOST_CELLS = 2**MOST_START
 
 
@@ -72,7 +72,7 @@ class ColumnBins:
     bits: int = BIN_BITS
 
     def merged(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return counts of these bins from those of 2**BIN_BITS bins a column."""
+        """Return counts of these bins from counts of 2**BIN_BITS bins a column."""
         found: NDArray[np.int64] = counts.reshape(len(counts), 2**self.bits, -1).sum(axis=2)
         return found
 
@@ -103,7 +103,7 @@ def check_partition(partition: Partition, ground: Ground) -> None:
         labels = partition.labels
         most = max(MOST_CELLS, ground.n_points)
         is_size = type(partition.n_cells) is int and 1 <= partition.n_cells <= most
-        require(is_size, "the number of cells must be a whole number, at least 1 and not far above that of points")
+        require(is_size, "the number of cells must be a whole number, at least 1 and not far above the number of points")
         fits = labels.shape == (ground.n_points,) and labels.min(initial=0) >= -1 and labels.max(initial=-1) < partition.n_cells
         require(ground.domain is None and fits, "labels must give each point a cell, or -1")
         return

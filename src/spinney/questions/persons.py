@@ -63,7 +63,7 @@ class OneEach:
 
 @dataclass(frozen=True, eq=False)
 class Persons(Question):
-    """Noisy numbers of persons in each cluster. A person's cluster is that of one of its rows, drawn by a secret.
+    """Noisy numbers of persons in each cluster. A person's cluster is the cluster of one of its rows, drawn by a secret.
 
     Parameters
     ----------

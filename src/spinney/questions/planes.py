@@ -13,7 +13,7 @@ from spinney.spaces.box import FloatArray
 
 __all__ = ["MOST_NODES", "PlaneCells"]
 
-#: A tree of planes has at most so many nodes.
+#: Most nodes of a tree of planes.
 MOST_NODES = 2**24
 
 

@@ -28,7 +28,7 @@ class Exact(Protocol):
     """What a backend does for a question: exact whole numbers about all rows. They never leave unless noise was added."""
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
-        """Return an aggregate of the closed list; cells of so many levels below may be asked about next."""
+        """Return an aggregate of the closed list; cells of `levels_below` levels below may be asked about next."""
 
 
 class Kind(ABC):
@@ -72,7 +72,7 @@ class Question(ABC):
 
     @property
     def family(self) -> str:
-        """What releases call the cells that it is about: those of `spinney.questions.partitions`, CENTERS, or none."""
+        """What releases call its cells: names of `spinney.questions.partitions`, CENTERS, or none."""
         return "none"
 
     @abstractmethod

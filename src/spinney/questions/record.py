@@ -1,6 +1,6 @@
 """What a release stores of a question's noise: public facts, exact, so that a reader can check them alone.
 
-Numbers are texts of exact fractions. `docs/release-format.md` tells what each means; `spinney.verification` checks them.
+Numbers are texts of exact fractions. `docs/release-format.md` says what each means; `spinney.verification` checks them.
 """
 
 from __future__ import annotations

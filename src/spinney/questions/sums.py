@@ -28,7 +28,7 @@ __all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summ
 
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20
-#: From so many columns on pure noise is shaped like a ball; with fewer it would hardly be less than Laplace noise.
+#: From this many columns on pure noise is shaped like a ball; with fewer it would hardly be less than Laplace noise.
 BALL_COLUMNS = 5
 #: The largest share of a charge that pays for the weights.
 WEIGHT_SHARE = Fraction(1, 5)
@@ -66,7 +66,7 @@ class SumAnswer:
 
 @dataclass(frozen=True)
 class Summing(Kind):
-    """Sums of vectors of so many columns: one row adds a weight, and a vector in an L2 ball (inside an L1 ball) or a cube."""
+    """Sums of vectors of some columns: one row adds a weight, and a vector in an L2 ball (inside an L1 ball) or a cube."""
 
     question = "sums"
 

@@ -39,7 +39,7 @@ class TotalAnswer:
 
 @dataclass(frozen=True)
 class Totaling(Kind):
-    """Sums of so many columns: a row moves each by at most one half width, in one cluster."""
+    """Sums of columns: a row moves each by at most one half width, in one cluster."""
 
     question = "totals"
 
@@ -50,7 +50,7 @@ class Totaling(Kind):
 
     @property
     def l1(self) -> float:
-        """A cube's noise has a sixth of the variance of that of an L1 ball."""
+        """A cube's noise has a sixth of the variance of an L1 ball's."""
         return self.columns / math.sqrt(6)
 
     @property
@@ -118,8 +118,8 @@ class Totals(Question):
         return Totaling(int(self.columns.size))
 
     def check(self, ground: Ground) -> None:
-        """Columns must be there, and each be summed once: the price is that of so many."""
-        require(type(self.clusters) is Clusters, "totals are those of clusters")
+        """Columns must be there, and each be summed once: the price is the price of this number of columns."""
+        require(type(self.clusters) is Clusters, "totals must be of clusters")
         behind = self.clusters.behind(ground)
         columns = self.columns
         lawful = columns.ndim == 1 and columns.size >= 1 and (columns >= 0).all() and (columns < behind).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spinney._lazy import above
+from spinney._shown import Showable
 from spinney.releases.centers import Release
 from spinney.spaces.box import FloatArray
 
@@ -13,7 +13,7 @@ __all__ = ["OneCluster"]
 
 
 @dataclass(frozen=True, eq=False)
-class OneCluster:
+class OneCluster(Showable):
     """A small ball that holds at least about as many rows as were asked for.
 
     Privacy
@@ -40,10 +40,6 @@ class OneCluster:
     count_margin: float
     wanted: int
     release: Release
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:ball_html")(self)
-        return text
 
     @property
     def statement(self) -> str:

@@ -40,7 +40,7 @@ class Release(ClusterRelease):
     feature_names : tuple of str or None
     center_margins : array of shape (k, d) or None
         How far noise may have moved each coordinate of a center in the last private step, before the step was shortened, with a
-        probability of 0.95; in the user's units. NaN where a center rests on no step, or on too few rows to tell; None where the
+        probability of 0.95; in the user's units. NaN where a center rests on no step, or on too few rows; None where the
         algorithm takes no step.
     schema : list of dict or None
         Public facts about each column of the table, if more than bounds were given: its kind, unit or weight, categories, what a
@@ -50,7 +50,7 @@ class Release(ClusterRelease):
         How many centers rest on a private step, the budget not being enough for more; the others come from the summary. None
         where the algorithm takes no such step.
     k_costs : tuple of float or None
-        The estimated costs of 1, 2, ... clusters, over that of one, that k was found from; None where it was given.
+        The estimated costs of 1, 2, ... clusters, over the cost of one, from which k was found; None where it was given.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -68,6 +68,7 @@ class Release(ClusterRelease):
     format: str = "spinney-release/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("centers", "sizes", "summary_points", "summary_weights"):
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         if self.center_margins is not None:
@@ -75,11 +76,11 @@ class Release(ClusterRelease):
 
     @property
     def faint(self) -> str:  # type: ignore[override]
-        """What to tell if the sizes are no larger than noise."""
-        if self.model.startswith("local"):
+        """What to say if the sizes are no larger than noise."""
+        if self.trust.is_local:
             return "These sizes may all be noise. Did too few users answer for this epsilon?"
         return (
-            "These sizes may all be noise. Are there too few rows for so many clusters at this epsilon, was a column of words "
+            "These sizes may all be noise. Are there too few rows for this k and epsilon, was a column of words "
             "clustered, or is the table empty?"
         )
 

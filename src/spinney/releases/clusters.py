@@ -27,7 +27,7 @@ def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
 
 
 def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
-    """Whether noisy sizes together could be those of no rows at all.
+    """Whether noisy sizes together could be sizes of no rows at all.
 
     The sizes of no rows, noise cut off at zero, stay below this with a probability of about 0.999, for both kinds of noise.
     """
@@ -44,7 +44,7 @@ class ClusterRelease(Promise):
         As for `Release`, and for `SiteRelease` by indices of points.
     """
 
-    #: What to tell if the sizes are no larger than noise.
+    #: What to say if the sizes are no larger than noise.
     faint = ""
 
     algorithm: str

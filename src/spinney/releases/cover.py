@@ -34,6 +34,7 @@ class CoverRelease(Promise):
     format: str = "spinney-cover/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))
 
     def _check(self) -> None:

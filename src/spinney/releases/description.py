@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from spinney.exceptions import ParameterError
 from spinney.releases.clusters import frozen_array, look_empty
 from spinney.releases.promise import Promise
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.described import bin_names, is_measured
 from spinney.spaces.schema import Schema
 
 __all__ = ["NAMED", "DescriptionRelease"]
 
-#: So many columns are named that distinguish a cluster most.
+#: Most columns that are named as distinguishing a cluster.
 NAMED = 3
 #: A column of which a larger part of the rows says nothing is pointed out.
 SILENT = 0.9
@@ -39,26 +39,26 @@ class DescriptionRelease(Promise):
     columns : list of dict
         Public facts of the described columns, as a schema states them.
     bins : tuple of int
-        How many equal bins the histogram of each column has; those of a category are its values, of a truth value false and true.
+        How many equal bins the histogram of each column has; for a category its values, for a truth value false and true.
     rows : array of shape (k,)
         Noisy numbers of rows, cut off at zero.
     rows_margin : float
         Each true number lies within this of the noisy one before it was cut off, with probability 0.95; so do margins below.
     persons : array of shape (k,) or None
-        Noisy numbers of persons, of each of whom one secretly drawn row counts; None if rows are not those of persons, or one row
+        Noisy numbers of persons, of each of whom one secretly drawn row counts; None if rows are not rows of persons, or one row
         of each counts anyway.
     persons_margin : float or None
     counts : array of int of shape (k, all bins)
         Noisy histograms, column after column; behind the bins of each stands the number of rows that do not say it.
     counts_margin : float
     means : array of shape (k, m)
-        Means of numbers and dates, in the user's units; NaN of other columns, and where too few rows are seen to tell.
+        Means of numbers and dates, in the user's units; NaN of other columns, and where too few rows are seen.
     mean_margins : array of shape (k, m)
     quantile_levels : tuple of float
     quantiles, quantiles_lower, quantiles_upper : arrays of shape (k, m, levels)
         Of numbers and dates, and where the true ones lie with a probability of about 0.95.
     scores : array of shape (k, m)
-        How far the column's histogram in a cluster is from that of all rows, from 0 to 1: estimated total variation distances.
+        Estimated total variation distance between the column's histogram in a cluster and in all rows, from 0 to 1.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -87,6 +87,7 @@ class DescriptionRelease(Promise):
     format: str = "spinney-description/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("rows", "means", "mean_margins", "quantiles", "quantiles_lower", "quantiles_upper", "scores"):
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         object.__setattr__(self, "counts", frozen_array(self.counts, np.int64))
@@ -139,13 +140,13 @@ class DescriptionRelease(Promise):
         return self.names.index(column)
 
     def histogram(self, column: str) -> NDArray[np.int64]:
-        """Return the noisy counts of one column, clusters by bins; the last bin is that of rows that do not say it."""
+        """Return the noisy counts of one column, clusters by bins; the last bin counts rows without a value."""
         place = self._place(column, "histogram")
         start = sum(self.bins[:place]) + place
         return self.counts[:, start : start + self.bins[place] + 1]
 
     def shares(self, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the shares of a column's bins among the rows of each cluster, the last that of no answer, and their margins.
+        """Return the shares of a column's bins among the rows of each cluster, "no answer" last, and their margins.
 
         A margin is how far noise may have moved the share, with a probability of 0.95; both are NaN where too few rows are seen.
         """
@@ -157,7 +158,7 @@ class DescriptionRelease(Promise):
             return shares, np.hypot(self.counts_margin, shares * self.rows_margin) / np.where(seen, rows, np.nan)
 
     def bin_names(self, column: str) -> tuple[str, ...]:
-        """Return what the bins of a column are called, but that of no answer: values of a category, or ends of an interval."""
+        """Return the names of the bins of a column, without "no answer": values of a category, or ends of an interval."""
         place = self._place(column, "bin_names")
         fact = self.facts[place]
         if not is_measured(fact):
@@ -182,7 +183,7 @@ class DescriptionRelease(Promise):
         expected = [len(bin_names(fact)) for fact in self.facts if not is_measured(fact)]
         given = [size for size, fact in zip(self.bins, self.facts, strict=True) if not is_measured(fact)]
         if not k or not all(type(size) is int and size >= 1 for size in self.bins) or expected != given:
-            raise ValueError("the bins are not those of the columns")
+            raise ValueError("the bins do not match the columns")
         by_level = (self.quantiles, self.quantiles_lower, self.quantiles_upper)
         shapes = [(self.rows, (k,)), (self.counts, (k, sum(self.bins) + m)), (self.persons, (k,))]
         shapes += [(array, (k, m)) for array in (self.means, self.mean_margins, self.scores)]
@@ -195,4 +196,4 @@ class DescriptionRelease(Promise):
         if infinite or not all(np.isfinite(values).all() for values in numbers):
             raise ValueError("a number is not finite")
         if (self.persons is None) != (self.persons_margin is None) or not isinstance(self.of, str):
-            raise ValueError("persons or the described release are not told")
+            raise ValueError("persons or the described release are not stated")

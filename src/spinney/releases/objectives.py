@@ -20,6 +20,6 @@ def title_of(objective: str) -> str:
 
 
 def counted_words(k: int, most: int) -> str:
-    """Return where k comes from, if it was found on a summary, of at most so many."""
+    """Return where k comes from, if it was found on a summary, up to a largest k."""
     why = "rows thin out between clusters, and one more would gain little" if k > 1 else "no more stand out"
     return f"found on the private summary, of at most {most}: {why}"

@@ -29,7 +29,7 @@ def missing_names(thing: str, first: str, adjacency: str) -> str:
 
 
 def _rules(first: str, missing: str, cap: int | None) -> str:
-    """Return the rules in one sentence: what happens to rows that say nothing, and to those of a group."""
+    """Return the rules in one sentence: what happens to rows without a value, and to the rows of a group."""
     rules = [*([first] if first else []), missing]
     if cap is not None:
         rows = "one row" if cap == 1 else f"at most {cap} rows"

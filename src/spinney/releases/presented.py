@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from spinney._lazy import above
+from spinney._shown import Showable, offered
 
 __all__ = ["Presented"]
 
 
-class Presented:
+class Presented(Showable):
     """Shows itself by what `spinney.report` makes of it."""
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:release_html")(self)
-        return text
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """Return the clusters, sites or choices as a frame, in the order of the release.
@@ -27,7 +23,7 @@ class Presented:
         ----------
         kind : {"pandas", "polars"}
         """
-        return above("spinney.report.frames:to_frame")(self, kind)
+        return offered("frame")(self, kind)
 
     def plot(self, columns: tuple[int, ...] | None = None) -> Any:
         """Draw the release with matplotlib and return the axes, several as an array; notebooks show them.
@@ -41,4 +37,4 @@ class Presented:
         columns : tuple of int, optional
             Of centers: which to show, as for `spinney.report.draw`.
         """
-        return above("spinney.report.plots:plot")(self, columns)
+        return offered("plot")(self, columns)

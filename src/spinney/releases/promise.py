@@ -13,6 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
+from spinney.privacy.trust import Randomness, Trust
 from spinney.releases.presented import Presented
 from spinney.verification.canonical import digest_of
 from spinney.verification.keys import shared_signature, signature_by
@@ -54,8 +55,8 @@ def read_json(path: str | Path) -> dict[str, Any]:
         json.dumps(record, ensure_ascii=False).encode("utf-8")  # half a character, by its code, cannot be printed
     except (ValueError, RecursionError):  # no UTF-8, no JSON, a number too long, or too deep
         content = b""
-    if not content:  # raised here, for those errors hold the file's content, which may be a table
-        raise ReleaseError(f"{path} is not JSON.\nHint: write it with release.to_json(path).")
+    if not content:  # raised here, because those errors hold the file's content, which may be a table
+        raise ReleaseError(f"{path} is not JSON.", "name a file that a fit wrote.")
     return record if isinstance(record, dict) else {}
 
 
@@ -72,7 +73,8 @@ class Promise(Presented):
     adjacency : {"add-remove", "replace"}
     max_rows_per_group : int or None
         None: a row is the unit. Otherwise a group is, with this cap.
-    noise : {"secure", "seeded: not private", "none: not private"}
+    noise : Randomness
+        Or its text.
     charges : tuple of Charge
     version : str
         Of the library.
@@ -81,7 +83,7 @@ class Promise(Presented):
     preprocessing : str
         What was done to the rows before the questions.
     parameters : dict
-        Those of the algorithm, by their names.
+        The parameters of the algorithm, by their names.
     random_state : int, str or None
         The seed of public randomness if it was a number, else what it was.
     noise_seed : int or None
@@ -112,7 +114,7 @@ class Promise(Presented):
     delta: float
     adjacency: str
     max_rows_per_group: int | None
-    noise: str
+    noise: Randomness
     charges: tuple[Charge, ...]
     version: str
     model: str = ""
@@ -130,10 +132,18 @@ class Promise(Presented):
     signature: str | None = None
     format: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", Randomness(self.noise))
+
+    @property
+    def trust(self) -> Trust:
+        """Who was trusted: the model, read."""
+        return Trust.of(self.model)
+
     @property
     def is_private(self) -> bool:
         """Whether the noise was secure."""
-        return self.noise == "secure"
+        return self.noise is Randomness.SECURE
 
     @property
     def statement(self) -> str:
@@ -182,7 +192,7 @@ class Promise(Presented):
         """
         if (key is None) == (private_key is None):
             hint = "signed(secrets.token_bytes(32)), or signed(private_key='release.key')."
-            raise ParameterError(f"A release is signed with one key.\nHint: {hint}")
+            raise ParameterError("A release is signed with one key.", hint)
         record = json.loads(self.to_json())
         signature = shared_signature(record, key) if key is not None else signature_by(record, str(private_key))
         return replace(self, signature=signature)
@@ -218,7 +228,7 @@ class Promise(Presented):
         if not isinstance(record, dict):
             raise ParameterError.wrong("record", "from_dict", "a dict", record, "as release.to_dict() gives it.")
         if not cls.reads(record.get("format")):
-            raise ReleaseError(f"This is not a release of format {cls.format}.\nHint: write it with release.to_json(path).")
+            raise ReleaseError(f"This is not a release of format {cls.format}.", "name a file that a fit wrote.")
         try:
             fields = cls._read_fields(record)
             fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
@@ -231,7 +241,7 @@ class Promise(Presented):
         except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, OverflowError):
             pass
         # Not above: the error may quote what was in the record, and would become the context of this one.
-        raise ReleaseError("The release is incomplete or damaged.\nHint: write it again with to_json.")
+        raise ReleaseError("The release is incomplete or damaged.", "restore it from a copy.")
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
@@ -259,7 +269,7 @@ class Promise(Presented):
         if not (cap is None or (isinstance(cap, int) and cap >= 1)):
             raise ValueError("the unit is not described")
         Adjacency(self.adjacency)
-        if not all(isinstance(text, str) for text in (self.noise, self.model, self.version, self.preprocessing)):
+        if not all(isinstance(text, str) for text in (self.model, self.version, self.preprocessing)):
             raise ValueError("a text is not one")
         self._check_record()
 

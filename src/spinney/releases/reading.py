@@ -30,4 +30,4 @@ def read_release(path: str | Path) -> AnyRelease:
         if kind.reads(record.get("format")):
             return kind.from_dict(record)
     known = ", ".join(kind.format for kind in KINDS)
-    raise ReleaseError(f"{path} is not a release of a known format: {known}.\nHint: write it with release.to_json(path).")
+    raise ReleaseError(f"{path} is not a release of a known format: {known}.", "name a file that a fit wrote.")

@@ -48,7 +48,7 @@ class SiteRelease(ClusterRelease):
     """
 
     faint = (
-        "These sizes may all be noise. Is there too little demand for so many sites at this epsilon, or are the points not named "
+        "These sizes may all be noise. Is there too little demand for this k and epsilon, or are the points not named "
         "as in the public files?"
     )
 
@@ -61,6 +61,7 @@ class SiteRelease(ClusterRelease):
     format: str = "spinney-sites/3"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("medoids", "existing_sites", "summary_points"):
             object.__setattr__(self, name, frozen_array(getattr(self, name), np.int64))
         for name in ("sizes", "summary_weights"):

@@ -23,12 +23,12 @@ DIRECTIONS = ((1, 0.4), (-1, 0.4), (1, -0.6), (-1, -0.6), (0, 1), (0, -1), (1, 1
 REACHES = (7, 15, 26, 40, 58)
 
 
-#: Makes a figure of so many inches.
+#: Makes a figure of a given width and height in inches.
 NewFigure = Callable[[float, float], Any]
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return a figure of so many inches; matplotlib is imported only now."""
+    """Return a figure of this width and height in inches; matplotlib is imported only now."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -38,7 +38,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def title_text(lines: Sequence[str], width: float, points: float) -> str:
-    """Return lines that each fit into so many inches in letters of so many points."""
+    """Return lines that each fit into this width in inches, in letters of this size in points."""
     letters = int((width - 0.4) * 72 / (points * LETTER))
     parts: list[str] = []
     for line in lines:

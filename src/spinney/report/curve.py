@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ParameterError, check_path
+from spinney.constraints import check, instance, integer
+from spinney.exceptions import check_path
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.objectives import POWERS, title_of
 from spinney.report.canvas import NewFigure, new_figure, save, title_text
-from spinney.report.plots import axes_of, shown_figure
 from spinney.report.separation import check_summary
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 
-__all__ = ["CostCurve", "cost_curve", "draw_curve", "found_curve"]
+__all__ = ["cost_curve", "curve_figure", "draw_curve", "found_curve"]
 
 #: Numbers of clusters that are written below a curve.
 MOST_TICKS = 12
-
-
-@dataclass(frozen=True)
-class CostCurve:
-    """Estimated costs of the best found centers for each number of clusters, and the number that was chosen, if one was."""
-
-    objective: str
-    clusters: tuple[int, ...]
-    costs: tuple[float, ...]
-    statement: str = ""
-    chosen: int | None = None
-
-    def __str__(self) -> str:
-        first = max(self.costs[0], 1e-300)
-        lines = ["  k   cost / cost of one cluster"]
-        for k, cost in zip(self.clusters, self.costs, strict=True):
-            lines.append(f"{k:3d}   {cost / first:6.4f} {'#' * round(50 * cost / first)}{' <- chosen' * (k == self.chosen)}")
-        return "\n".join(lines)
-
-    def plot(self) -> Any:
-        """Draw the curve with matplotlib and return the axes; notebooks show them."""
-        return axes_of(_figure(self, shown_figure))
-
-    def _repr_html_(self) -> str:
-        from spinney.report.notebook import curve_html  # which shows curves, too
-
-        return curve_html(self)
-
-
-def _is_count(value: Any, least: int) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 
 def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) -> CostCurve:
@@ -60,7 +28,7 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
 
     Privacy
     -------
-    Post-processing of a release: free. The costs are those of the summary, so they carry its noise, and leave out how rows
+    Post-processing of a release: free. The costs are computed on the summary, so they carry its noise, and leave out how rows
     spread within its cells: read the shape of the curve, not its values.
 
     Parameters
@@ -71,13 +39,14 @@ def cost_curve(release: Release, max_clusters: int = 20, random_state: int = 0) 
     random_state : int
         Seeds the restarts.
     """
-    if not isinstance(release, Release):
-        raise ParameterError.wrong("release", "cost_curve", "a Release", release, "model.release_.")
-    for name, value, least in (("max_clusters", max_clusters, 1), ("random_state", random_state, 0)):
-        if not _is_count(value, least):
-            raise ParameterError.wrong(name, "cost_curve", f"an int in [{least}, inf)", value, "max_clusters=20, random_state=0.")
+    lawful = {
+        "release": instance(Release, "model.release_."),
+        "max_clusters": integer(1, "max_clusters=20."),
+        "random_state": integer(0, "random_state=0."),
+    }
+    check("cost_curve", {"release": release, "max_clusters": max_clusters, "random_state": random_state}, lawful)
     check_summary(release)
-    release = release.in_scale  # costs are those of distances
+    release = release.in_scale  # costs are costs of distances
     rng = np.random.default_rng(random_state)
     domain = domain_from_dict(release.domain)
     power = POWERS.get(release.objective, 1)
@@ -105,12 +74,11 @@ def found_curve(release: Release) -> CostCurve | None:
 def draw_curve(curve: CostCurve, path: str | Path) -> None:
     """Write a PNG of the curve."""
     check_path(path, "draw_curve")
-    if not isinstance(curve, CostCurve):
-        raise ParameterError.wrong("curve", "draw_curve", "a CostCurve", curve, "cost_curve(release).")
-    save(_figure(curve, new_figure), path)
+    check("draw_curve", {"curve": curve}, {"curve": instance(CostCurve, "cost_curve(release).")})
+    save(curve_figure(curve, new_figure), path)
 
 
-def _figure(curve: CostCurve, new: NewFigure) -> Any:
+def curve_figure(curve: CostCurve, new: NewFigure) -> Any:
     """Return a figure of the curve."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 

@@ -1,4 +1,4 @@
-"""What is told of the description of clusters, in texts: its numbers with their margins, cluster by cluster."""
+"""The description of clusters in texts: its numbers with their margins, cluster by cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spinney.report.pages import (
     shortened,
     spent_lines,
 )
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.plain_values import within
 
@@ -24,12 +24,12 @@ __all__ = ["described_columns", "description_page", "level_names", "mean_texts",
 
 #: Categories that are shown of a column, those with the most rows first.
 SHOWN_CATEGORIES = 8
-#: What stands where too few rows are seen to tell.
+#: What stands where too few rows are seen.
 UNTOLD = "-"
 
 
 def described_columns(release: DescriptionRelease) -> list[int]:
-    """Return the columns that are shown: in the order of the release, or so many as fit, those that distinguish clusters most."""
+    """Return the columns that are shown: in the order of the release, or as many as fit, those that distinguish clusters most."""
     count = len(release.names)
     if count <= SHOWN_COLUMNS:
         return list(range(count))
@@ -58,7 +58,7 @@ def _margin(fact: Column, margin: float) -> str:
 
 def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
     """Return the means of a column with their margins."""
-    fact, exact = release.facts[place], release.noise.startswith("none")
+    fact, exact = release.facts[place], release.noise.is_exact
     texts = []
     for mean, margin in zip(release.means[:, place].tolist(), release.mean_margins[:, place].tolist(), strict=True):
         behind = "" if exact or math.isnan(margin) else f" \N{PLUS-MINUS SIGN} {_margin(fact, margin)}"
@@ -69,7 +69,7 @@ def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
 
 def quantile_texts(release: DescriptionRelease, place: int) -> list[list[str]]:
     """Return the quantiles of a column, level by level, with where the true ones lie."""
-    exact = release.noise.startswith("none")
+    exact = release.noise.is_exact
     fact, arrays = release.facts[place], (release.quantiles, release.quantiles_lower, release.quantiles_upper)
 
     def text(told: float, low: float, high: float) -> str:
@@ -90,7 +90,7 @@ def share_texts(release: DescriptionRelease, place: int) -> tuple[list[str], lis
     titles = [*release.bin_names(name), "(no answer)"]
     order = np.argsort(-release.histogram(name)[:, :-1].sum(axis=0), kind="stable")
     shown = sorted(order[:SHOWN_CATEGORIES].tolist()) + ([] if fact.fill is not None else [len(titles) - 1])
-    exact = release.noise.startswith("none")
+    exact = release.noise.is_exact
 
     def text(share: float, margin: float) -> str:
         behind = "" if exact else f" \N{PLUS-MINUS SIGN} {100 * margin:.2g}%"
@@ -122,7 +122,7 @@ def _numbers(release: DescriptionRelease) -> list[str]:
     margins = f"rows +- {release.rows_margin:.0f}"
     margins += "" if release.persons_margin is None else f", persons +- {release.persons_margin:.0f}"
     told = "Clusters in the order of the release's centers"
-    how = "exact: no noise was added" if release.noise.startswith("none") else f"noisy: {margins}, with probability 0.95"
+    how = "exact: no noise was added" if release.noise.is_exact else f"noisy: {margins}, with probability 0.95"
     return [f"{told} ({how}):", *shortened(aligned([heads, *rows]), "clusters")]
 
 
@@ -154,7 +154,7 @@ def description_page(release: DescriptionRelease) -> str:
         *promise_lines(release),
         "",
         *_numbers(release),
-        "The number behind a column tells how far its histogram in the cluster is from that of all rows: 0 is alike, 1 apart.",
+        "The number behind a column says how far its histogram in the cluster is from the one of all rows: 0 same, 1 apart.",
         *([release.faint] if release.looks_empty else []),
         *release.silent,
         *(line for place in shown for line in _column(release, place)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from spinney.constraints import check, one_of
 from spinney.exceptions import ParameterError, ReleaseError
 from spinney.releases.centers import Release
 from spinney.releases.cover import CoverRelease
@@ -21,14 +22,13 @@ KINDS = ("pandas", "polars")
 
 def to_frame(release: Promise, kind: str = "pandas") -> Any:
     """Return the clusters, sites or choices of a release as a frame; parameters and privacy as for ``release.to_frame``."""
-    if not (isinstance(kind, str) and kind in KINDS):
-        raise ParameterError.wrong("kind", "to_frame", f"one of {', '.join(map(repr, KINDS))}", kind, "'pandas'.")
+    check("to_frame", {"kind": kind}, {"kind": one_of(KINDS, "'pandas'.")})
     columns = _columns(release)
     try:
         library = import_module(kind)
     except ImportError:
         other = KINDS[1 - KINDS.index(kind)]
-        raise ReleaseError(f"{kind} is not installed.\nHint: install it, or to_frame({other!r}).") from None
+        raise ReleaseError(f"{kind} is not installed.", f"install it, or to_frame({other!r}).") from None
     return library.DataFrame(columns)
 
 
@@ -63,7 +63,7 @@ def _described(release: DescriptionRelease) -> dict[str, Any]:
             columns[_new(f"{name} margin", columns)] = release.mean_margins[:, place].copy()
             columns[_new(f"{name} median", columns)] = release.quantiles[:, place, middle].copy()
             continue
-        for title, share in zip(release.bin_names(name), release.shares(name)[0].T, strict=False):  # without that of no answer
+        for title, share in zip(release.bin_names(name), release.shares(name)[0].T, strict=False):  # without "no answer"
             columns[_new(f"{name}={title}", columns)] = share.copy()
     return columns | {_new("named", columns): [", ".join(named) for named in release.named]}
 

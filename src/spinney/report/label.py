@@ -119,13 +119,13 @@ def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
         "Gaussian noise is counted in rho (zCDP), which is part of epsilon.",
     )
     yield "privacy", "unit of privacy", unit, unit_words
-    yield "trust", "model", release.model.partition(":")[0], release.model.partition(": ")[2] or "Not told."
+    yield "trust", "model", release.trust.kind, release.trust.words or "Not stated."
     yield "trust", "randomness", release.noise, "Secure noise comes from the system's entropy and cannot be repeated."
     yield "trust", "audit", release.audit, "A report with a measured bound, if there is one."
     yield "data", "released", _product(release)[0], _product(release)[1]
     yield "data", "domain", _domain(release), "Public; declared by the caller."
-    yield "data", "preprocessing", release.preprocessing or "not told", "What was done to rows before the questions."
-    yield "data", "missing values", release.missing_values or "not told", "The rule for rows that say nothing."
+    yield "data", "preprocessing", release.preprocessing or "not stated", "What was done to rows before the questions."
+    yield "data", "missing values", release.missing_values or "not stated", "The rule for rows that say nothing."
     yield (
         "means",
         "mechanisms",
@@ -138,13 +138,13 @@ def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
         "means",
         "software",
         f"spinney {release.version}",
-        ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not told.",
+        ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not stated.",
     )
     charged = f"entry {made['entry']} of {made.get('ledger')}" if made.get("entry") else "no ledger"
     yield (
         "about",
         "made",
-        made.get("date") or "not told",
+        made.get("date") or "not stated",
         f"Charged to {charged}; epsilons of several releases about the same rows add up.",
     )
     yield "about", "responsible", OPEN, "Who published it."
@@ -207,7 +207,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
                 "privacy_parameters_description": f"{release.statement}; {release.epsilon:.6g} was spent.",
             },
             "model": {
-                "model_name": release.model.partition(":")[0],
+                "model_name": release.trust.kind,
                 "model_name_description": release.model,
                 "release_type": "one time",
                 "interactivity": "none: the questions follow from a plan that is made before any row is read",
@@ -217,7 +217,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
                 "composition": "pure charges add; zCDP charges add and are converted once, at delta",
             },
             "implementation": {
-                "pre_processing_eda_hyperparameter_tuning": f"{release.preprocessing}; k: {release.k_source or 'not told'}",
+                "pre_processing_eda_hyperparameter_tuning": f"{release.preprocessing}; k: {release.k_source or 'not stated'}",
                 "mechanisms": _mechanisms(release),
                 "software": {"spinney": release.version} | release.versions,
                 "audit": release.audit,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ParameterError, ReleaseError, check_path
+from spinney.constraints import boolean, check, instance, optional
+from spinney.exceptions import ReleaseError, check_path
 from spinney.releases.sites import SiteRelease
 from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
 from spinney.report.site_table import site_names
@@ -16,7 +17,7 @@ from spinney.spaces.metric import FiniteMetric, Network
 
 __all__ = ["draw_map", "look_like_degrees"]
 
-#: Sites are labeled up to this many; more labels would cover the map. Of a long name so many letters are shown.
+#: Sites are labeled up to this many; more labels would cover the map. Of a long name this many letters are shown.
 LABELED, LETTERS = 40, 28
 #: The area of the heaviest point of a summary of few points; with more than MANY points areas shrink, and so do lines.
 AREA, MANY = 400, 100
@@ -70,16 +71,16 @@ def map_figure(
     release: SiteRelease, space: FiniteMetric | None = None, degrees: bool | None = None, new: NewFigure = new_figure
 ) -> Any:
     """Return the figure that `draw_map` writes, made by `new`; other parameters as there."""
-    if not isinstance(release, SiteRelease):
-        raise ParameterError.wrong("release", "draw_map", "a SiteRelease", release, "model.release_ of a PrivateKMedoids.")
-    if not (space is None or isinstance(space, FiniteMetric)):
-        raise ParameterError.wrong("space", "draw_map", "a FiniteMetric or None", space, "that of the release.")
-    if not (degrees is None or isinstance(degrees, bool)):
-        raise ParameterError.wrong("degrees", "draw_map", "True, False or None", degrees, "leave it out.")
+    lawful = {
+        "release": instance(SiteRelease, "model.release_ of a PrivateKMedoids."),
+        "space": optional(instance(FiniteMetric, "the one of the release.")),
+        "degrees": optional(boolean("leave it out.")),
+    }
+    check("draw_map", {"release": release, "space": space, "degrees": degrees}, lawful)
     drawn = None if space is None else space.coordinates
     coordinates = release.coordinates if drawn is None else drawn[release.sites]
     if coordinates is None:
-        raise ReleaseError("The release has no coordinates to draw.\nHint: choose the sites in a space with coordinates.")
+        raise ReleaseError("The release has no coordinates to draw.", "choose the sites in a space with coordinates.")
     everywhere = coordinates if drawn is None else drawn
     degrees = look_like_degrees(everywhere) if degrees is None else degrees
     places = _plane(coordinates)
@@ -90,7 +91,7 @@ def map_figure(
         _draw_space(axis, release, space, _plane(drawn))
     _draw_sites(axis, release, places)
     _frame(axis, _plane(everywhere), degrees, flat=coordinates.shape[1] == 1)
-    margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
+    margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
     title = [f"Sites and the rows that each serves{margin}", release.statement]
     figure.suptitle(title_text(title, shape[0], 11), fontsize=11)
     figure.legend(loc="outside lower center", ncols=1 if shape[0] < NARROW else 3, fontsize=8, frameon=False)

@@ -12,7 +12,7 @@ from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.curve import found_curve
 from spinney.report.site_table import site_names
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import short, within
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
-#: Lines shown of a table, and charges beyond which those of one kind share a line.
+#: Lines shown of a table, and charges beyond which one kind shares a line.
 SHOWN_LINES, SHOWN_CHARGES = 40, 20
 
 
@@ -56,7 +56,7 @@ def promise_lines(release: Promise) -> list[str]:
 
 def sizes_words(release: Release | SiteRelease, what: str = "", each: str = "") -> str:
     """Return what sizes are, with what they count, and how far each may be off."""
-    if release.noise.startswith("none"):
+    if release.noise.is_exact:
         return f"size{what} (exact: no noise was added)"
     return f"noisy size{what} ({each}+- {release.sizes_margin:.0f} with probability 0.95)"
 
@@ -67,7 +67,7 @@ def before_lines(release: Promise) -> list[str]:
 
 
 def made_lines(release: Promise) -> list[str]:
-    """Return when a release was made and what repeats it; files of earlier versions tell less, or nothing."""
+    """Return when a release was made and what repeats it; files of earlier versions say less, or nothing."""
     made, lines = release.made, []
     if made.get("date"):
         charged = f", charged to {made['ledger']} as entry {made['entry']}" if made.get("ledger") else ""
@@ -78,7 +78,7 @@ def made_lines(release: Promise) -> list[str]:
 
 
 def shortened(lines: list[str], what: str, whole: bool = False) -> list[str]:
-    """Return a heading and at most so many lines as fit on a page, and how many are left out; if it is to be whole, all."""
+    """Return a heading and at most as many lines as fit on a page, and how many are left out; if it is to be whole, all."""
     left = len(lines) - 1 - SHOWN_LINES
     return lines if left <= 0 or whole else [*lines[: SHOWN_LINES + 1], f"... and {left} more {what}"]
 
@@ -115,7 +115,7 @@ def _coordinate(release: Release, i: int, column: int) -> str:
     """Return a coordinate of a center in the user's units, with its margin if it has one."""
     value, facts, margins = float(release.centers[i, column]), release.facts, release.center_margins
     fact = Column(None, "number") if facts is None else facts.of_titles[column]
-    margin = math.nan if margins is None or release.noise.startswith("none") else float(margins[i, column])
+    margin = math.nan if margins is None or release.noise.is_exact else float(margins[i, column])
     text = fact.shown(value) or within(value, margin) or short(value, 5)
     return text if math.isnan(margin) else f"{text} +- {fact.shown_margin(margin)}"
 
@@ -123,9 +123,9 @@ def _coordinate(release: Release, i: int, column: int) -> str:
 def _margin_lines(release: Release) -> list[str]:
     """Return what the margins of centers are, if there are some."""
     margins = release.center_margins
-    if margins is None or release.noise.startswith("none"):
+    if margins is None or release.noise.is_exact:
         return []
-    some = " A center without margins rests on too few steps, or on too few rows to tell." if np.isnan(margins).any() else ""
+    some = " A center without margins rests on too few steps, or on too few rows." if np.isnan(margins).any() else ""
     return [f"Behind +-: how far the noise of the last private step moved a coordinate, at most, with probability 0.95.{some}"]
 
 

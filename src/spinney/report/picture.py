@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.constraints import check, instance
 from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import title_of
 from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
-from spinney.solvers.nearest import nearest
 from spinney.spaces.box import domain_from_dict
+from spinney.spaces.nearest import nearest
 
 __all__ = ["counts_line", "draw", "figure_of"]
 
@@ -34,7 +35,7 @@ def _is_place(value: Any, n_features: int) -> bool:
 
 
 def _table(name: str, values: Any, least: int, length: int | None = None) -> NDArray[np.float64] | None:
-    """Return a table of numbers with at least so many columns, if there is one; an error does not quote it."""
+    """Return a table of numbers with at least `least` columns, if there is one; an error does not quote it."""
     if values is None:
         return None
     table: NDArray[Any] = np.empty(0)
@@ -77,8 +78,7 @@ def figure_of(
     release: Release, public_points: Any = None, colors: Any = None, columns: Any = None, new: NewFigure = new_figure
 ) -> Any:
     """Return the figure that `draw` writes, made by `new`; other parameters as there."""
-    if not isinstance(release, Release):
-        raise ParameterError.wrong("release", "draw", "a Release", release, "model.release_.")
+    check("draw", {"release": release}, {"release": instance(Release, "model.release_.")})
     d = release.centers.shape[1]
     lawful = columns is None or (
         isinstance(columns, tuple | list) and len(columns) >= 2 and all(_is_place(i, d) for i in columns)
@@ -96,7 +96,7 @@ def figure_of(
 
 
 def informative_columns(release: Release, count: int = SHOWN_COLUMNS) -> tuple[int, ...]:
-    """Return up to so many columns along which the centers differ most, by their sizes and the width of the domain, in order.
+    """Return up to `count` columns along which the centers differ most, by their sizes and the width of the domain, in order.
 
     Numbers and dates come before indicators, which have but two places.
     """
@@ -136,7 +136,7 @@ def _summary_words(release: Release) -> str:
 
 
 def _sizes_words(release: Release) -> str:
-    if release.noise.startswith("none"):
+    if release.noise.is_exact:
         return "its number: its exact number of rows"
     return f"its number: its noisy number of rows, +- {release.sizes_margin:.0f}"
 
@@ -260,7 +260,7 @@ def _matrix_handles(release: Release, columns: tuple[int, ...]) -> list[Any]:
         handles[0].set_label(f"{_summary_words(release)},\narea for rows")
     if len(release.centers) <= LISTED:
         colors, _ = _colors(release)
-        margin = "" if release.noise.startswith("none") else f" (+- {release.sizes_margin:.0f})"
+        margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
         handles[-1].set_label(f"center: the cluster's number,\nand the rows it serves{margin}:")
         look: dict[str, Any] = {"marker": "X", "color": "none", "markeredgecolor": "black", "markersize": 9}
         for i in np.argsort(-release.sizes, kind="stable"):

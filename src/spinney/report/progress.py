@@ -21,7 +21,7 @@ def _bar(done: int, steps: int, label: str) -> str:
 
 @contextmanager
 def notebook_bar(steps: int) -> Iterator[None]:
-    """Show a bar of so many questions below the cell of a notebook; when the fit is over, it goes.
+    """Show a bar of questions below the cell of a notebook; when the fit is over, it goes.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.constraints import check, integer, one_of
+from spinney.constraints import check, instance, integer, one_of
 from spinney.exceptions import DataError, ParameterError, ReleaseError
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
@@ -23,7 +23,7 @@ _STATE = integer(0, "random_state=0 repeats the restarts.")
 
 
 def _points(value: Any, name: str, owner: str) -> FloatArray:
-    """Return finite points, one a row; of anything else nothing is told."""
+    """Return finite points, one a row; an error says nothing of anything else."""
     try:
         points = np.ascontiguousarray(value, dtype=np.float64)
     except Exception:  # whatever a table raises; a message may quote its cells
@@ -38,9 +38,9 @@ def check_summary(release: Release) -> None:
     if len(release.summary_points):
         return
     if {release.algorithm, release.parameters.get("base")} & WITHOUT_SUMMARY:
-        raise ReleaseError("The release has no summary.\nHint: fit with algorithm='tree'.")
-    more = "more users" if release.model.startswith("local") else "more rows"
-    raise ReleaseError(f"The summary is empty: nothing stands out of the noise.\nHint: {more}, or a larger epsilon.")
+        raise ReleaseError("The release has no summary.", "fit with algorithm='tree'.")
+    more = "more users" if release.trust.is_local else "more rows"
+    raise ReleaseError("The summary is empty: nothing stands out of the noise.", f"{more}, or a larger epsilon.")
 
 
 def separation(release: Release, n_clusters: int | None = None, random_state: int = 0) -> Separation:
@@ -48,7 +48,7 @@ def separation(release: Release, n_clusters: int | None = None, random_state: in
 
     Privacy
     -------
-    Post-processing of a release: free. The numbers are those of the summary: they carry its noise, and leave out how rows spread
+    Post-processing of a release: free. The numbers describe the summary: they carry its noise, and leave out how rows spread
     within its cells, so clusters look a little tighter than they are. Take them as a hint.
 
     Parameters
@@ -60,8 +60,7 @@ def separation(release: Release, n_clusters: int | None = None, random_state: in
     random_state : int
         Seeds the restarts.
     """
-    if not isinstance(release, Release):
-        raise ParameterError.wrong("release", "separation", "a Release", release, "model.release_.")
+    check("separation", {"release": release}, {"release": instance(Release, "model.release_.")})
     k = len(release.centers) if n_clusters is None else n_clusters
     check("separation", {"n_clusters": k, "random_state": random_state}, {"n_clusters": _CLUSTERS, "random_state": _STATE})
     check_summary(release)
@@ -110,5 +109,5 @@ def wasserstein_distance(first: Any, second: Any) -> float:
         for name, one in (("first", first), ("second", second))
     ]
     if sets[0].shape != sets[1].shape:
-        raise DataError("Both sets must have as many centers and columns.\nHint: compare releases of one number of clusters.")
+        raise DataError("Both sets must have as many centers and columns.", "compare releases of one number of clusters.")
     return wasserstein(*sets)

@@ -1,4 +1,4 @@
-"""Exchanges of centers of weighted points: one goes, another comes, and a few steps tell whether that was good.
+"""Exchanges of centers of weighted points: one goes, another comes, and a few steps show whether that was good.
 
 Restarts find the right number of centers in each part of the plane only by luck, the less likely the more centers there are. An
 exchange takes the center that is missed least and puts it where points are far from all centers. Of a few such places the best
@@ -80,7 +80,7 @@ class Exchanges:
         self._shares = np.cumsum(self.weights * self._first)
 
     def exchanged(self, uniforms: FloatArray) -> FloatArray:
-        """Return the centers with a point far from them in the place of the one that is missed least.
+        """Return the centers with the one that is missed least replaced by a point far from them.
 
         A point is drawn by its cost for each of the uniforms, and the one is taken that leaves the least cost.
         """

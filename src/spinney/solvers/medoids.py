@@ -23,7 +23,7 @@ TRIALS = 3
 KICK = 8
 #: Demand points, and candidates, in the samples of a problem whose table does not fit.
 SAMPLE = 4096
-#: All searches together look at about so many costs: minutes. Only with thousands of centers are there fewer searches for it.
+#: Costs that all searches together look at, about: minutes. Only with thousands of centers does this mean fewer searches.
 MOST_COSTS = 2**38
 
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from spinney._lazy import above
+from spinney._shown import Showable
 from spinney.solvers.stability import Clustered, next_distances
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Separation", "separate"]
 
-#: k fits if its last center lowers the logarithm of the cost so many times as much as one more would ...
+#: k fits if its last center lowers the logarithm of the cost this many times as much as one more would ...
 FITS = 3.0
-#: ... and more may fit if one more lowers it so many times as much as it would in points spread evenly.
+#: ... and more may fit if one more lowers it this many times as much as it would in points spread evenly.
 MORE = 2.0
 #: Centers are moved by this part of the least distance between two of them ...
 MOVED = 0.1
@@ -30,7 +30,7 @@ DIFFERENT = 0.05
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Showable):
     """How separated points are for k clusters. Numbers alone: no point is kept.
 
     Parameters
@@ -129,10 +129,6 @@ class Separation:
             "alpha, center proximity": self.proximity,
             "share with the proximity condition": self.proximity_share,
         }
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:separation_html")(self)
-        return text
 
     def __str__(self) -> str:
         told = self.notions

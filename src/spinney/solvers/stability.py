@@ -15,12 +15,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.solvers.nearest import nearest
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import nearest
 
 __all__ = ["Clustered", "next_distances", "wasserstein"]
 
-#: Tables of points against centers are cut into blocks of about so many numbers.
+#: Numbers in a block of a table of points against centers, about.
 MOST_NUMBERS = 2**22
 #: Clusterings that are tried for how much they differ.
 TRIED = 16
@@ -184,7 +184,7 @@ class Clustered:
         return _ratio(self.cost + float(moved @ losses[order]), self.cost)
 
     def misassigned_share(self, alpha: float) -> float:
-        """Return a lower bound on beta of the same property as it is told in words, and as Balcan, Blum and Gupta have it.
+        """Return a lower bound on beta of the same property as stated in words, and as Balcan, Blum and Gupta have it.
 
         A clustering of a cost of at most alpha OPT_k that differs from this one by such a share: the points that lose least go
         to their second centers.

@@ -14,15 +14,15 @@ import numpy as np
 
 from spinney.compilation import compiled
 from spinney.solvers.exchanges import Exchanges
-from spinney.solvers.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 from spinney.spaces.box import FloatArray
+from spinney.spaces.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 
 __all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
 TRIALS = 8
-#: Exchanges of centers of the best restart: so many a center, and at least so many, each the best of so many drawn, with so many
-#: steps after it. The more centers there are, the more are in the wrong place after any restart.
+#: Exchanges of centers of the best restart: per center, at least, candidates drawn for each, and the
+#: steps after it. The more centers there are, the more are in the wrong place after a restart.
 EXCHANGES, LEAST_EXCHANGES, DRAWN, EXCHANGE_STEPS = 2, 32, 4, 3
 #: An exchange is kept if the cost is below this part of the one before.
 LOWER = 1 - 1e-6
@@ -30,7 +30,7 @@ LOWER = 1 - 1e-6
 FULL_WORK = 2**28
 #: Points times centers times columns from which on threads save more than they cost.
 WORTH_THREADS = 2**17
-#: A restart takes at least so many steps in the end.
+#: Least number of steps of a restart in the end.
 LEAST_STEPS = 5
 
 

@@ -29,9 +29,7 @@ def _column_values(name: str, owner: str, value: object) -> tuple[float, ...]:
     except Exception:  # whatever a table in its place raises; a message may quote its cells
         numbers = np.empty(0)
     if numbers.ndim != 1 or numbers.size == 0 or not np.isfinite(numbers).all():
-        raise ParameterError.wrong(
-            name, owner, "a finite number or one finite number per column", value, f"for example {owner}(-1, 1)."
-        )
+        raise ParameterError.wrong(name, owner, "a finite number or one finite number per column", value, "for example -1 and 1.")
     return tuple(numbers.tolist())
 
 

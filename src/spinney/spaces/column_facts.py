@@ -13,7 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError
 from spinney.naming import named
 from spinney.spaces.box import NARROWEST, WIDEST
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, canonical_name, day_of, days_since, is_digits, is_positive, number_of
 
 __all__ = ["HINT", "as_typed", "column_of", "record_of", "with_unit"]
@@ -25,6 +25,9 @@ MOST_CATEGORIES = 1_000
 HINT = (
     "bounds={'age': (0, 110), 'region': ['north', 'south', 'west'], 'admitted': (date(2020, 1, 1), date(2025, 12, 31)), "
     "'smoker': bool}, or a dict for a column: {'bounds': (0, 110), 'unit': 10, 'fill': 40, 'source': 'life tables'}."
+)
+SCALE_HINT = (
+    "scale='bounds' takes each column over its width; scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000."
 )
 #: What the dict of a column may say beside its kind.
 WORDS = {
@@ -40,9 +43,8 @@ KINDS = {"bounds": "number", "dates": "date", "categories": "category", "boolean
 
 
 def _wrong(owner: str, name: Any, expected: str, told: str) -> ParameterError:
-    """Return the error about one column of a schema, and what it is told instead: `named`, or words without a value."""
-    said = f"The 'bounds' parameter of {owner} must be {expected} for column {named(name)}. Got {told} instead."
-    return ParameterError(f"{said}\nHint: {HINT}")
+    """Return the error about one column of a schema, and what was given instead: `named`, or words without a value."""
+    return ParameterError.unlike("bounds", owner, f"{expected} for column {named(name)}. Got {told} instead.", HINT)
 
 
 def with_unit(column: Column, unit: Any, owner: str, tell: Tell = named) -> Column:
@@ -53,11 +55,8 @@ def with_unit(column: Column, unit: Any, owner: str, tell: Tell = named) -> Colu
         else []
     )
     if not widths or not all(NARROWEST < width < WIDEST for width in widths):  # the second one may vanish by rounding
-        what = f"The 'scale' parameter of {owner} must be a positive unit for column {named(column.name)}"
-        raise ParameterError(
-            f"{what}. Got {tell(unit)} instead.\n"
-            "Hint: scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000; or scale='bounds'."
-        )
+        must = f"a positive unit for column {named(column.name)}. Got {tell(unit)} instead."
+        raise ParameterError.unlike("scale", owner, must, SCALE_HINT)
     return replace(column, unit=float(unit), stated=True)
 
 
@@ -177,7 +176,7 @@ def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
     word = next((word for word in WORDS if word in facts), None)
     if word is None:
         words = "one of 'bounds', 'dates', 'categories' and 'boolean', with 'unit' (or 'weight'), 'fill' and 'source' beside it,"
-        raise _wrong(owner, name, f"a dict of {words}", "none of the four")  # not its words: they may be those of a table
+        raise _wrong(owner, name, f"a dict of {words}", "none of the four")  # without its words: they may come from a table
     unknown = next((other for other in facts if other != word and other not in WORDS[word]), None)
     if unknown is not None:
         beside = ", ".join(map(repr, sorted(WORDS[word])))

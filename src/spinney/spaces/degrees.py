@@ -51,5 +51,5 @@ def refuse_degrees(names: Iterable[object] | None, owner: str, hint: str = UNITS
     """
     if are_degrees(names):
         raise ParameterError(
-            f"{owner} measures columns as a plane, and their names say longitude and latitude.\nHint: {NO_PLANE}, {hint}"
+            f"{owner} measures columns as a plane, and their names say longitude and latitude.", f"{NO_PLANE}, {hint}"
         )

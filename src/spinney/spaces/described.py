@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 
 __all__ = ["ABSENT", "DescribedSchema", "Encoding", "bin_names", "is_measured"]
@@ -92,7 +92,7 @@ class DescribedSchema:
         return found
 
     def domain(self, clustered: Domain) -> Domain:
-        """Return the box of encoded rows around that of the columns that decide a cluster."""
+        """Return the box of encoded rows around the box of the columns that decide a cluster."""
         more = len(self.described)
         return Domain(
             np.concatenate([clustered.lower, np.zeros(more)]), np.concatenate([clustered.upper, np.full(more, ABSENT)]), np.inf

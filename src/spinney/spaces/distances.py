@@ -60,7 +60,7 @@ class Coordinates:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Edges as flat arrays: those of node u lead to ``ends[starts[u]:starts[u + 1]]``."""
+    """Edges as flat arrays: the edges of node u lead to ``ends[starts[u]:starts[u + 1]]``."""
 
     starts: IntArray
     ends: IntArray

@@ -41,7 +41,7 @@ Measure = Literal["euclidean", "manhattan"]
 
 #: Diameters are rounded up by this share, far more than the error of a sum.
 MARGIN = 1e-9
-#: A diameter takes searches from so many points: as many as search about SEARCHED_POINTS together, between these limits.
+#: Searches for a diameter start from as many points as search about SEARCHED_POINTS together, between these limits.
 LEAST_SEARCHES, MOST_SEARCHES, SEARCHED_POINTS = 8, 128, 2**20
 
 
@@ -143,7 +143,7 @@ class FiniteMetric:
 
         starts, ends, lengths, own = read_edges(graph)
         if own is not None and names is not None:
-            raise wrong("names", "None, for the edges name their points", type(names).__name__, "leave names out.")
+            raise wrong("names", "None, because the edges name their points", type(names).__name__, "leave names out.")
         return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates, names if own is None else own)
 
     @classmethod

@@ -37,7 +37,7 @@ def _manhattan(a, b):  # type: ignore[no-untyped-def]
 
 
 def in_strides(points: FloatArray) -> FloatArray:
-    """Return points as rows of strides for `distance_below`: columns that tell points apart first, padded with zeros."""
+    """Return points as rows of strides for `distance_below`: the columns that separate points best first, padded with zeros."""
     n, columns = points.shape
     width = min(columns, STRIDE)
     padded = np.zeros((n, -(-columns // width) * width))

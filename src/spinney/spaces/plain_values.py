@@ -1,4 +1,4 @@
-"""Plain values as people write them: names, numbers, days; what is none of them is None."""
+"""Plain values as people write them: names, numbers, days; None for anything else."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def is_digits(text: str) -> bool:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """Return a number in so many digits; large ones with commas, and very large or small ones with a power of ten."""
+    """Return a number in this many digits; large ones with commas, and very large or small ones with a power of ten."""
     value = float(value)
     if not math.isfinite(value) or value == 0:
         return "0" if value == 0 else str(value)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import Box, Domain, FloatArray
+from spinney.spaces.column import Column
 from spinney.spaces.column_facts import as_typed, column_of, record_of
-from spinney.spaces.columns import Column
 
 __all__ = ["Schema"]
 
@@ -52,7 +52,7 @@ class Schema:
 
     @property
     def is_plain(self) -> bool:
-        """Whether cells are their own numbers: none is a category, a date or a truth value, and none is filled in."""
+        """Whether all columns are plain numbers: no category, date or truth value, and nothing is filled in."""
         return all(column.kind == "number" and column.fill is None for column in self.columns)
 
     @cached_property

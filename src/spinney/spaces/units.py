@@ -8,21 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from spinney.exceptions import ParameterError
+from spinney.exceptions import ParameterError, UnitsWarning
 from spinney.naming import named
 from spinney.spaces.box import Box, Domain
-from spinney.spaces.column_facts import HINT, column_of, with_unit
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
+from spinney.spaces.column_facts import HINT, SCALE_HINT, column_of, with_unit
 from spinney.spaces.plain_values import is_positive
 from spinney.spaces.schema import Schema
 
-__all__ = ["SCALE_HINT", "nameless_schema", "schema_of", "uneven"]
+__all__ = ["nameless_schema", "schema_of", "uneven"]
 
-#: Widths that differ more than so many times are rarely meant.
+#: Widths that differ by more than this factor are rarely meant.
 UNEVEN = 20.0
-SCALE_HINT = (
-    "scale='bounds' takes each column over its width; scale={'age': 10, 'income': 20_000}: ten years weigh as much as 20,000."
-)
 
 
 def schema_of(bounds: Any, scale: Any, owner: str) -> Schema | None:
@@ -95,7 +92,7 @@ def _by_name(columns: list[Column], scale: Mapping[Any, Any], owner: str) -> lis
     ]
 
 
-def uneven(space: Any) -> str | None:
+def uneven(space: Any) -> UnitsWarning | None:
     """Return what to type if public widths differ much and units were not said of every column; None otherwise.
 
     Parameters
@@ -112,7 +109,7 @@ def uneven(space: Any) -> str | None:
         return None
     if float(np.max(widths)) <= UNEVEN * float(np.min(widths)):
         return None
-    return (
-        f"The public widths of columns differ more than {UNEVEN:g}-fold, so that the widest decides alone what is near.\n"
-        f"Hint: {SCALE_HINT} scale=1 leaves them as they are."
+    return UnitsWarning(
+        f"The public widths of columns differ more than {UNEVEN:g}-fold, so that the widest decides alone what is near.",
+        f"{SCALE_HINT} scale=1 leaves them as they are.",
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import has_quotes, stream_records
@@ -46,7 +46,7 @@ __all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
 
 #: Where a container says how much memory it may use.
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-#: What a system that does not tell is taken to have.
+#: What a system that does not say is taken to have.
 USUAL_MEMORY = 2**33
 
 
@@ -134,7 +134,7 @@ class _File(ABC):
         except OSError:
             same = False
         if not same:
-            raise DataError(f"{self.path} has changed while it was in use.\nHint: fit again when nothing writes to it any more.")
+            raise DataError(f"{self.path} has changed while it was in use.", "fit again when nothing writes to it any more.")
 
 
 class Scan(Batches):
@@ -319,8 +319,8 @@ class _NpyFile(_File):
 def open_npy(path: Path, columns: list[str] | None, groups: str | None) -> NDArray[Any]:
     """Open an array; it stays on disk."""
     if columns or groups:
-        hint = "give bounds=(low, high) for all columns, and no names of columns or groups, or use CSV or Parquet."
-        raise DataError(f"{path} has no column names.\nHint: {hint}")
+        hint = "give two bounds for all columns and no names of columns or groups, or use CSV or Parquet."
+        raise DataError(f"{path} has no column names.", hint)
     rows = shielded(lambda: np.lib.format.open_memmap(path, mode="r"), unreadable(path, "cannot be read."))
     if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind not in "fiub":
         raise unreadable(path, "does not hold a two-dimensional array of numbers.")

@@ -70,23 +70,23 @@ def _numbers(cells: list[Any]) -> NDArray[np.float64]:
 def no_numbers(column: str, kind: str) -> ParameterError:
     """Return the error for a column whose declared type holds no numbers; its name and its type are public."""
     return ParameterError(
-        f"The columns of X must hold numbers. Column {column!r} is of type {kind!r} instead.\n"
-        "Hint: leave it out: bounds={'age': (0, 110), 'income': (0, 200_000)} names the columns to use. A date becomes a number "
-        "as days since a public date."
+        f"The columns of X must hold numbers. Column {column!r} is of type {kind!r} instead.",
+        "leave it out: bounds={'age': (0, 110), 'income': (0, 200_000)} names the columns to use. A date becomes a number "
+        "as days since a public date.",
     )
 
 
 def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: str | None = None) -> list[int]:
-    """Return where the columns to use stand among those of a table: those that are named, or all but the groups.
+    """Return the places in a table of the columns to use: the named ones, or all but the groups.
 
-    Names are public. Those of the table are not repeated: a file without a header makes names of a row.
+    Names are public. Names of the table are not repeated: a file without a header makes names of a row.
     """
     known = list(known)
     hint = "spell names as list(X.columns) does, each once."
     for name in (*(columns or ()), *(() if groups is None else (groups,))):
         if known.count(name) != 1:
             what = "no column" if name not in known else "more than one column"
-            raise ParameterError(f"X has {what} {name!r}.\nHint: {hint}")
+            raise ParameterError(f"X has {what} {name!r}.", hint)
     if columns is None:
         return [place for place, name in enumerate(known) if groups is None or name != groups]
     return [known.index(name) for name in columns]
@@ -95,20 +95,20 @@ def chosen_places(known: Sequence[Any], columns: Sequence[str] | None, groups: s
 def _refuse_type(dtype: np.dtype[Any]) -> None:
     """Raise if an array's type holds no numbers. Objects are read by cell.
 
-    The type is declared and tells nothing about rows, but for the name of a type of texts, which has the length of the longest.
+    The type is declared and reveals nothing about rows, except the name of a type of texts, which has the length of the longest.
     """
     if dtype.kind in "Mm":
         raise ParameterError(
-            "The columns of X must hold numbers. Got dates, times or durations instead.\n"
-            "Hint: turn them into numbers, such as days since a public date."
+            "The columns of X must hold numbers. Got dates, times or durations instead.",
+            "turn them into numbers, such as days since a public date.",
         )
     if dtype.kind == "c":
         raise ValueError("Complex data not supported.")
     if dtype.kind not in "fiubO":
         what = "texts" if dtype.kind in "UST" else "other things"
         raise ParameterError(
-            f"The columns of X must hold numbers. Got an array of {what} instead.\n"
-            "Hint: pass the columns of numbers alone, as an array of numbers."
+            f"The columns of X must hold numbers. Got an array of {what} instead.",
+            "pass the columns of numbers alone, as an array of numbers.",
         )
 
 
@@ -130,7 +130,7 @@ def _polars_column(column: Any) -> NDArray[Any]:
 def _read_frame(frame: Any) -> NDArray[Any]:
     """Read a pandas or polars frame column by column: a cell's neighbors must not decide how it is read.
 
-    No type is refused: frames take theirs from their cells, so a refusal would tell of a row. Dates and texts are missing.
+    No type is refused: frames take theirs from their cells, so a refusal would reveal a row. Dates and texts are missing.
     """
     dtypes = list(frame.dtypes)
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes) and dtypes:
@@ -152,7 +152,7 @@ def _read_masked(array: Any) -> NDArray[Any]:
 
 
 def is_list_of_names(names: Any, length: int) -> bool:
-    """Whether this is a plain sequence with so many entries, whatever the entries are, and not an array of dates."""
+    """Whether this is a plain sequence with `length` entries, whatever the entries are, and not an array of dates."""
     is_plain = hasattr(names, "__len__") and not isinstance(names, str | bytes | dict) and not hasattr(names, "columns")
     return (
         is_plain
@@ -166,8 +166,8 @@ def check_groups(groups: Any, length: int) -> None:
     """Raise unless groups, if there are any, name one group per row."""
     if groups is not None and not is_list_of_names(groups, length):
         raise ParameterError(
-            "The 'groups' argument of fit must name one group per row.\n"
-            "Hint: pass a column of the same table, for example groups=table['person']."
+            "The 'groups' argument of fit must name one group per row.",
+            "pass a column of the same table, for example groups=table['person'].",
         )
 
 
@@ -187,7 +187,7 @@ def _cells_of(row: Any) -> Sequence[Any] | None:
 def _read_rows(rows: Sequence[Any], width: int | None) -> NDArray[np.float64] | None:
     """Read a list row by row; one that does not have the table's number of columns is missing. None if no row has any.
 
-    Where bounds do not say that number, it is that of most rows, the first of equals, and as public as that of an array.
+    Where bounds do not say that number, it is the number of most rows, the first of equals, and as public as an array's.
     """
     found = [_cells_of(row) for row in rows]
     if width is None:
@@ -211,7 +211,7 @@ def numeric_array(X: Any, width: int | None = None) -> Any:
     ----------
     X : array-like or frame
     width : int, optional
-        The number of columns, if public facts say it; only lists need to be told.
+        The number of columns, if public facts say it; only lists need it.
     """
     with sealed():
         if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind == "O":  # what a list of unequal rows becomes
@@ -264,7 +264,7 @@ def _one_column(column: Any) -> Any:
         shape: tuple[int, ...] = getattr(column, "shape", ())
     if len(shape) != 2 or shape[1] != 1:
         raise ParameterError(
-            "The rows of demand must be one index each.\nHint: pass one column, such as table['site'], of indices of points."
+            "The rows of demand must be one index each.", "pass one column, such as table['site'], of indices of points."
         )
     return column
 

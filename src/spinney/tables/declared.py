@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.exceptions import DataError
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import LARGEST_WHOLE, WHOLE
 from spinney.tables.encoding import code_cell
 from spinney.tables.records import as_names
@@ -21,7 +21,7 @@ __all__ = ["declared_cell", "name_cell"]
 HOLDS = {"category": "names", "boolean": "truth values", "date": "dates"}
 #: Steps of a day, by the unit of a type of times.
 DAY_STEPS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-#: polars writes days up to so many from the epoch.
+#: polars writes days up to this many from the epoch.
 MOST_DAYS = 90_000_000
 
 
@@ -65,7 +65,7 @@ def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:
     dated = (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Null)
     if names is None or (column.kind == "date" and dtype not in dated):
         raise DataError(
-            f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.\n"
-            "Hint: its declared type is another one; give it bounds of its own kind, or leave it out."
+            f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.",
+            "its declared type is another one; give it bounds of its own kind, or leave it out.",
         )
     return code_cell(names, column).alias(name)

@@ -1,9 +1,9 @@
-"""Cells of categories, truth values and dates as numbers, each cell alone; what is none of the public ones is missing, silently.
+"""Cells of categories, truth values and dates as numbers, each cell alone; values outside the public lists are missing, silently.
 
 - A category is a name: a text without blanks around it, or a whole number by its digits. Its number is its place in the list.
 - True and false are truth values, the numbers 1 and 0, or the texts true, false, yes, no, 1 and 0, in letters of any size.
 - A date is a date, a point in time (its hours are left out), or a text that begins as ``2025-12-31`` does and ends there or goes
-  on with a blank or a T. Its number is that of whole days since the epoch.
+  on with a blank or a T. Its number counts whole days since the epoch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.exceptions import ParameterError
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, LARGEST_WHOLE, WHOLE, canonical_name
 from spinney.spaces.schema import Schema
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError, check_path
 from spinney.naming import named
 from spinney.privacy.seal import sealed
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.batches import Scan, memory_bytes, open_npy, opened, scan
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
@@ -146,16 +146,16 @@ def _read_npy(path: Path, columns: list[str] | None, groups: str | None, coded: 
 
 def read_bounds(path: Path) -> dict[str, tuple[float, float]]:
     """Return public bounds by column from a JSON file such as ``{"age": [0, 110], "bmi": [10, 60]}``."""
-    hint = 'Hint: write JSON such as {"age": [0, 110], "bmi": [10, 60]}.'
+    hint = 'write JSON such as {"age": [0, 110], "bmi": [10, 60]}.'
 
     def parse(content: bytes) -> dict[str, tuple[float, float]]:
         record = json.loads(content.decode("utf-8"))
         return {str(name): (float(low), float(high)) for name, (low, high) in record.items()}
 
     check_path(path, "read_bounds")
-    content = shielded(Path(path).read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
-    bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.\n{hint}"))
+    content = shielded(Path(path).read_bytes, DataError(f"{path} cannot be read.", hint))
+    bounds = shielded(lambda: parse(content), DataError(f"{path} does not hold bounds.", hint))
     for name, (low, high) in bounds.items():
         if not low < high:
-            raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.\n{hint}")
+            raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.", hint)
     return bounds

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
-from spinney.tables.columns import Columns, read_columns
+from spinney.tables.table_columns import Columns, read_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,7 +75,7 @@ def _check_named(path: Path, names: pl.DataFrame, rows: NDArray[np.int64]) -> No
     for column in names.columns:
         empty = names[column].is_null().arg_true()
         if len(empty):
-            raise DataError(f"{_line(path, rows[empty[0]])} has no name in column {column!r}.\nHint: fill it in.")
+            raise DataError(f"{_line(path, rows[empty[0]])} has no name in column {column!r}.", "fill it in.")
 
 
 def _codes(names: pl.Series, known: Iterable[str]) -> NDArray[np.int64]:
@@ -104,11 +104,11 @@ def read_edges(path: Path, largest_part: bool = False) -> Edges:
     read, rows = _filled_rows(read_columns(path, ENDS, [LENGTH]))
     _check_named(path, read.names, rows)
     if not len(rows):
-        raise DataError(f"{path} has no edges.\nHint: one line each: from, to, length.")
+        raise DataError(f"{path} has no edges.", "one line each: from, to, length.")
     lengths = read.numbers[LENGTH].fill_null(np.nan).to_numpy()
     wrong = np.flatnonzero(~((lengths >= 0) & (lengths < WIDEST)))
     if len(wrong):
-        raise DataError(f"{_line(path, rows[wrong[0]])} has no length.\nHint: a length is a number of at least 0, such as 12.5.")
+        raise DataError(f"{_line(path, rows[wrong[0]])} has no length.", "a length is a number of at least 0, such as 12.5.")
     ends = pl.concat([read.names["from"], read.names["to"].alias("from")])
     both = ends.gather(np.arange(len(ends)).reshape(2, -1).T.ravel())  # row by row: from, to, from, to
     names = both.unique(maintain_order=True).to_list()
@@ -117,8 +117,8 @@ def read_edges(path: Path, largest_part: bool = False) -> Edges:
     if again is not None:
         tail, head = names[tails[again]], names[heads[again]]
         raise DataError(
-            f"{_line(path, rows[again])}: the edge between {tail!r} and {head!r} has another length in another line.\n"
-            "Hint: an edge counts in both directions and has one length; keep one of them, such as the shorter."
+            f"{_line(path, rows[again])}: the edge between {tail!r} and {head!r} has another length in another line.",
+            "an edge counts in both directions and has one length; keep one of them, such as the shorter.",
         )
     graph = coo_array((lengths, (tails, heads)), shape=(len(names), len(names)))
     inside = _largest_part(path, names, tails, heads, largest_part)
@@ -156,7 +156,8 @@ def _largest_part(
         outside = names[int(np.flatnonzero(~inside)[0])]
         raise DataError(
             f"{path} is not connected: it has {count} parts. The largest has {sizes.max()} of {len(names)} points; "
-            f"{outside!r} is outside.\nHint: add the edges that are missing, or leave the other parts out with largest_part=True."
+            f"{outside!r} is outside.",
+            "add the edges that are missing, or leave the other parts out with largest_part=True.",
         )
     return inside
 
@@ -173,16 +174,16 @@ def read_points(path: Path, columns: list[str]) -> Points:
     read, rows = _filled_rows(read_columns(path, [NAME], columns))
     _check_named(path, read.names, rows)
     if not len(rows):
-        raise DataError(f"{path} has no points.\nHint: one line each: a name and coordinates.")
+        raise DataError(f"{path} has no points.", "one line each: a name and coordinates.")
     twice = np.flatnonzero(~read.names[NAME].is_first_distinct().to_numpy())
     if len(twice):
         name = read.names[NAME][int(twice[0])]
-        raise DataError(f"{_line(path, rows[twice[0]])}: {name!r} is named twice.\nHint: give every point a name of its own.")
+        raise DataError(f"{_line(path, rows[twice[0]])}: {name!r} is named twice.", "give every point a name of its own.")
     for column in columns:
         numbers = read.numbers[column].fill_null(np.nan).to_numpy()
         wrong = np.flatnonzero(~(np.abs(numbers) < WIDEST))
         if len(wrong):
-            raise DataError(f"{_line(path, rows[wrong[0]])} has no number in column {column!r}.\nHint: leave unknown points out.")
+            raise DataError(f"{_line(path, rows[wrong[0]])} has no number in column {column!r}.", "leave unknown points out.")
     return Points(tuple(read.names[NAME]), read.numbers.select(columns).to_numpy(order="c"))
 
 
@@ -206,7 +207,7 @@ def find_places(wanted: Iterable[str], names: Iterable[str], option: str, where:
     found: dict[int, None] = {}
     for name in wanted:
         if name not in places:
-            raise DataError(f"{option}: {name!r} is no point of {where}.\nHint: spell names as they are spelled there.")
+            raise DataError(f"{option}: {name!r} is no point of {where}.", "spell names as they are spelled there.")
         found[places[name]] = None
     return np.array(list(found), dtype=np.int64)
 

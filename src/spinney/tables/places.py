@@ -62,6 +62,6 @@ def place_column(column: Any, names: tuple[str, ...] | None) -> NDArray[Any]:
 
 def _no_names(kind: str) -> ParameterError:
     return ParameterError(
-        f"Demand must be indices of points, for the space has no names. Got a column of type {kind!r} instead.\n"
-        "Hint: make the space with names for its points, or pass indices."
+        f"Demand must be indices of points, because the space has no names. Got a column of type {kind!r} instead.",
+        "make the space with names for its points, or pass indices.",
     )

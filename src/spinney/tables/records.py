@@ -112,7 +112,7 @@ def _read_plain(path: Path, header: Header, numbers: list[str], texts: list[str]
 
 
 def _plain_parts(path: Path, header: Header, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Read the lines of a file without quotes, so many at a time as fit a block."""
+    """Read the lines of a file without quotes, as many at a time as fit a block."""
     names = _place_names(header)
     with path.open("rb") as file:
         file.seek(header.size)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError
 from spinney.naming import is_path, named
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
 from spinney.tables.declared import declared_cell
 from spinney.tables.records import Header, read_header
@@ -61,7 +61,7 @@ Found = TypeVar("Found")
 
 def unreadable(path: Path, why: str, hint: str = FORMATS) -> DataError:
     """Return an error about a file."""
-    return DataError(f"{path} {why}\nHint: {hint}")
+    return DataError(f"{path} {why}", hint)
 
 
 def reader_errors() -> tuple[type[BaseException], ...]:
@@ -109,9 +109,9 @@ def table_files(paths: Paths) -> list[Path]:
                 raise unreadable(file, "is of a kind that cannot be read.")
         files += inside
     if not files:
-        raise DataError("No table is given.\nHint: name at least one .csv, .parquet or .npy file.")
+        raise DataError("No table is given.", "name at least one .csv, .parquet or .npy file.")
     if len({file.suffix.lower() for file in files}) > 1:
-        raise DataError("The files of a table must be of one kind.\nHint: give .csv, .parquet or .npy files, not a mixture.")
+        raise DataError("The files of a table must be of one kind.", "give .csv, .parquet or .npy files, not a mixture.")
     return files
 
 
@@ -139,19 +139,19 @@ def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, 
     """Return the columns to cluster, or raise if one is not there; names of columns are public."""
     known = list(known)
     if columns is not None and len(columns) > len(known):
-        raise DataError(f"{path} has fewer columns than are asked for.\nHint: {_where_names_are(path, known)}")
+        raise DataError(f"{path} has fewer columns than are asked for.", _where_names_are(path, known))
     chosen = [name for name in known if name != groups] if columns is None else list(columns)
     missing = [name for name in (*chosen, groups) if name is not None and name not in known]
     if missing:
         where = _where_names_are(path, known)
         if any(part.startswith(f"{missing[0]}=") for part in path.parts):
             where = "it is in the names of folders, which are not read: write the column into the files."
-        raise DataError(f"{path} has no column {named(missing[0])}.\nHint: {where}")
+        raise DataError(f"{path} has no column {named(missing[0])}.", where)
     if not chosen:
-        raise DataError(f"{path} has no columns to cluster.\nHint: its first line must name them.")
+        raise DataError(f"{path} has no columns to cluster.", "its first line must name them.")
     repeated = [name for name in chosen if chosen.count(name) > 1]
     if repeated:
-        raise DataError(f"The column {repeated[0]!r} is asked for twice.\nHint: name it once.")
+        raise DataError(f"The column {repeated[0]!r} is asked for twice.", "name it once.")
     return chosen
 
 
@@ -172,11 +172,11 @@ def csv_header(path: Path) -> Header:
 def check_names(path: Path, names: tuple[str, ...]) -> None:
     """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise DataError(f"{path} seems to be cut at other marks than commas.\nHint: write it with commas between the cells.")
+        raise DataError(f"{path} seems to be cut at other marks than commas.", "write it with commas between the cells.")
     if any(name and not any(letter.isalpha() for letter in name) for name in names) or any(map(is_digits, names)):
         raise DataError(
-            f"{path} has a number or a date where the name of a column should be.\n"
-            "Hint: its first line must name the columns, each with a letter in it, such as age,bmi,y2020."
+            f"{path} has a number or a date where the name of a column should be.",
+            "its first line must name the columns, each with a letter in it, such as age,bmi,y2020.",
         )
 
 
@@ -282,7 +282,7 @@ def holds_names(dtype: Any) -> bool:
 def check_groups(path: Path, groups: str, dtype: Any) -> None:
     """Raise if a Parquet column cannot name groups, by its type alone."""
     if not holds_names(dtype):
-        raise DataError(f"{path}: column {groups!r} does not hold names.\nHint: name a column of texts or whole numbers.")
+        raise DataError(f"{path}: column {groups!r} does not hold names.", "name a column of texts or whole numbers.")
 
 
 def same_groups(files: list[Path], groups: list[pl.Series]) -> pl.Series:
@@ -291,7 +291,7 @@ def same_groups(files: list[Path], groups: list[pl.Series]) -> pl.Series:
 
     for file, names in zip(files, groups, strict=True):
         if names.dtype != groups[0].dtype:
-            raise DataError(f"{file}: the groups are of another type than in {files[0]}.\nHint: write them alike in all files.")
+            raise DataError(f"{file}: the groups are of another type than in {files[0]}.", "write them alike in all files.")
     return pl.concat(groups)
 
 
@@ -303,8 +303,8 @@ def parquet_cell(path: Path, name: str, dtype: Any, coded: Column | None = None)
         return declared_cell(path, coded, dtype)
     if not holds_numbers(dtype):
         raise DataError(
-            f"{path}: column {name!r} does not hold numbers.\n"
-            "Hint: leave it out: columns=['age', ...] or bounds={'age': (0, 110), ...} names the others."
+            f"{path}: column {name!r} does not hold numbers.",
+            "leave it out: columns=['age', ...] or bounds={'age': (0, 110), ...} names the others.",
         )
     return pl.col(name).cast(pl.Float64, strict=False)
 

@@ -21,11 +21,11 @@ __all__ = ["read_schema", "schema_template", "table_columns"]
 
 #: What to write, by the kind of file.
 HINT = (
-    'Hint: write JSON such as {"age": [0, 110], "region": ["north", "south"], "day": {"dates": ["2020-01-01", "2025-12-31"]}, '
+    'write JSON such as {"age": [0, 110], "region": ["north", "south"], "day": {"dates": ["2020-01-01", "2025-12-31"]}, '
     '"smoker": {"boolean": true}, "income": {"bounds": [0, 200000], "unit": 20000, "fill": 0, "source": "tax tables"}}.'
 )
 TOML_HINT = (
-    'Hint: write TOML such as age = [0, 110] or region = ["north", "south"]; more facts of a column stand below its name, '
+    'write TOML such as age = [0, 110] or region = ["north", "south"]; more facts of a column stand below its name, '
     '[income], line by line: bounds = [0, 200000], unit = 20000, fill = 0, source = "tax tables"; or, in place of bounds, '
     "dates = [2020-01-01, 2025-12-31] or boolean = true."
 )
@@ -33,7 +33,7 @@ _TOML_HEAD = """\
 # Public facts about columns, from public knowledge alone: never from the rows. Delete the columns that are not to be used.
 # bounds = [0, 110]            lower and upper; or, in its place,
 # dates = [2020-01-01, 2025-12-31], categories = ["north", "south"] or boolean = true
-# unit = 10                    so much counts as one; weight = 1 for categories and truth values: how far two of them are apart
+# unit = 10                    this much counts as one; weight = 1 for categories and truth values: how far two of them are apart
 # fill = 40                    what a missing cell is read as; without it the row is left out
 # source = "life tables"       where the facts come from
 """
@@ -55,18 +55,18 @@ def read_schema(path: Path) -> dict[str, Any]:
     hint = TOML_HINT if is_toml else HINT
     if not path.exists():
         raise DataError(
-            f"There is no file {path}.\nHint: 'spinney schema' writes one to fill in, from the names of a table's columns."
+            f"There is no file {path}.", "'spinney schema' writes one to fill in, from the names of a table's columns."
         )
-    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.\n{hint}"))
+    content = shielded(path.read_bytes, DataError(f"{path} cannot be read.", hint))
 
     def parse() -> Any:
         text = content.decode("utf-8")
         return tomllib.loads(text) if is_toml else json.loads(text)
 
     kind = "TOML" if is_toml else "JSON"
-    record = shielded(parse, DataError(f"{path} does not hold bounds, or is no {kind}.\n{hint}"))
+    record = shielded(parse, DataError(f"{path} does not hold bounds, or is no {kind}.", hint))
     if not isinstance(record, dict) or not record:
-        raise DataError(f"{path} does not hold bounds.\n{hint}")
+        raise DataError(f"{path} does not hold bounds.", hint)
     facts = {name: _pair(given) for name, given in record.items()}
     for name, given in facts.items():
         _check_column(path, name, given, hint)
@@ -88,19 +88,19 @@ def _check_column(path: Path, name: str, given: Any, hint: str) -> None:
     pair = given.get("bounds") if isinstance(given, dict) else given
     if pair in ([], [None, None]):
         raise DataError(
-            f"{path}: nothing is filled in for column {named(name)}.\n"
-            "Hint: write its bounds, dates, categories or boolean, or delete the column; what to write is public knowledge."
+            f"{path}: nothing is filled in for column {named(name)}.",
+            "write its bounds, dates, categories or boolean, or delete the column; what to write is public knowledge.",
         )
     numbers = isinstance(pair, list) and len(pair) == 2 and all(type(end) in (int, float) for end in pair)
     if numbers and not pair[0] < pair[1]:  # type: ignore[index]
-        raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.\n{hint}")
+        raise DataError(f"{path}: the lower bound of {named(name)} is not below its upper bound.", hint)
     wrong = ""
     try:
         column_of(name, given, "a schema", type_of)  # what is there is not repeated: the file may be a table
     except ParameterError as error:
-        wrong = str(error).partition("\n")[0].partition(" must be ")[2]
+        wrong = error.must
     if wrong:
-        raise DataError(f"{path}: there must be {wrong}\n{hint}")
+        raise DataError(f"{path}: there must be {wrong}", hint)
 
 
 def table_columns(path: Path) -> list[str]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.seal import sealed
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, listed, no_numbers, numeric_array
 from spinney.tables.declared import declared_cell, name_cell
@@ -97,7 +97,7 @@ def is_path(X: Any) -> bool:
 
 
 def _existing(X: Any) -> Path:
-    """Return the path of a file or folder; what is none is not repeated, for it may be the content of one."""
+    """Return the path of a file or folder; what is none is not repeated, because it may be the content of one."""
     try:
         path = Path(X)
         is_there = path.exists()
@@ -105,8 +105,8 @@ def _existing(X: Any) -> Path:
         is_there = False
     if not is_there:
         raise ParameterError(
-            "X is a text that names no file or folder.\n"
-            "Hint: pass a table, or the path of a .csv, .parquet or .npy file, or of a folder of them."
+            "X is a text that names no file or folder.",
+            "pass a table, or the path of a .csv, .parquet or .npy file, or of a folder of them.",
         )
     return path
 
@@ -131,7 +131,7 @@ def open_path(
     from spinney.tables.files import open_table
 
     if groups is not None and not isinstance(groups, str):
-        raise ParameterError("A table on disk brings its own groups.\nHint: name their column, for example groups='person'.")
+        raise ParameterError("A table on disk brings its own groups.", "name their column, for example groups='person'.")
     return open_table(_existing(X), None if columns is None else list(columns), groups, schema, whole)
 
 
@@ -182,7 +182,7 @@ def read_source(
     is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
     if not is_frame and columns is not None and (must_have_names or coded):
         raise ParameterError(
-            "Bounds name columns, and X has no names of columns.\nHint: pass a frame, or give bounds=(lower, upper)."
+            "Bounds name columns, and X has no names of columns.", "pass a frame, or give bounds=(lower, upper)."
         )
     if is_frame and (columns is not None or by_name is not None):
         places = chosen_places(X.columns, columns, by_name)
@@ -208,7 +208,7 @@ def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:
 
 
 def _polars_texts(column: pl.Series) -> pl.Series:
-    """Return what the cells of a polars column say; its days and times are written as those of files are."""
+    """Return what the cells of a polars column say; its days and times are written as in files."""
     import polars as pl
 
     if column.dtype not in (pl.Date, pl.Datetime):
@@ -225,7 +225,7 @@ def _header(names: Sequence[str]) -> pl.DataFrame:
 
 def collected(lazy: Any, columns: Sequence[str] | None = None, groups: str | None = None) -> Any:
     """Return a lazy frame's rows, of the columns that are used; whatever fails in it may quote a cell."""
-    error = DataError("The lazy frame cannot be computed. Nothing was charged.\nHint: X.collect() says why, to you alone.")
+    error = DataError("The lazy frame cannot be computed. Nothing was charged.", "X.collect() says why, to you alone.")
     names = shielded(lambda: lazy.collect_schema().names(), error)
     used = [names[place] for place in chosen_places(names, columns, groups)]
     used += [groups] if groups is not None and groups not in used else []
@@ -254,7 +254,7 @@ def _arrow_rows(table: Any, places: list[int], coded: dict[str, Column]) -> NDAr
                 continue
             rows[:, i] = pl.Series(pl.from_arrow(table.column(place))).cast(pl.Float64, strict=False).to_numpy()
 
-    shielded(read, DataError("The Arrow table cannot be read. Nothing was charged.\nHint: X.validate(full=True) says why."))
+    shielded(read, DataError("The Arrow table cannot be read. Nothing was charged.", "X.validate(full=True) says why."))
     return rows
 
 
@@ -286,7 +286,7 @@ def arrow_cells(column: Any) -> NDArray[Any]:
             return np.array(_arrow_texts(column).to_list(), dtype=object)
         return pl.Series(pl.from_arrow(column)).cast(pl.Float64, strict=False).to_numpy()
 
-    return shielded(read, DataError("The Arrow column cannot be read. Nothing was charged.\nHint: validate(full=True) says why."))
+    return shielded(read, DataError("The Arrow column cannot be read. Nothing was charged.", "validate(full=True) says why."))
 
 
 def _arrow_names(column: Any) -> pl.Series:
@@ -296,11 +296,11 @@ def _arrow_names(column: Any) -> pl.Series:
     kind = _kind(column)
     if not holds_names(kind):
         raise ParameterError(
-            f"The groups must be texts or numbers. Got a column of type {str(column.type)!r} instead.\n"
-            "Hint: name a column of texts or whole numbers."
+            f"The groups must be texts or numbers. Got a column of type {str(column.type)!r} instead.",
+            "name a column of texts or whole numbers.",
         )
 
     def read() -> pl.Series:
         return _arrow_texts(column) if is_text(kind) else pl.Series(pl.from_arrow(column))
 
-    return shielded(read, DataError("The groups cannot be read. Nothing was charged.\nHint: their column is broken."))
+    return shielded(read, DataError("The groups cannot be read. Nothing was charged.", "their column is broken."))

@@ -14,7 +14,7 @@ from spinney.spaces.schema import Schema
 
 __all__ = ["Batches", "EncodedBatches", "batch_rows", "chosen_batches", "without_first"]
 
-#: A batch has at most so many rows, which bounds partial sums, and so many cells, which bounds memory.
+#: Most rows of a batch, which bounds partial sums, and most cells, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
 
 
@@ -24,7 +24,7 @@ def batch_rows(n_features: int) -> int:
 
 
 def without_first(batches: Iterable[NDArray[Any]], count: int) -> Iterator[NDArray[Any]]:
-    """Yield batches without so many of their first rows."""
+    """Yield batches without their first rows."""
     for batch in batches:
         if count < len(batch):
             yield batch[count:]
@@ -59,7 +59,7 @@ class Batches(ABC):
         return without_first(self.read(), start)
 
     def is_finite(self, start: int, count: int) -> bool:
-        """Whether it is known of so many rows, those of a batch, that all their values are finite."""
+        """Whether all values of the rows of a batch are known to be finite."""
         return False
 
     @abstractmethod
@@ -71,21 +71,21 @@ def chosen_batches(batches: Batches, columns: tuple[str, ...], schema: Schema | 
     """Return the columns of these names, which are public, in this order; they have been opened as numbers."""
     if schema is not None and any(column.kind != "number" for column in schema.columns):
         raise ParameterError(
-            "A table on disk was opened as numbers, before its categories, truth values or dates were known.\n"
-            "Hint: give fit the path itself; a large table stays on disk anyway."
+            "A table on disk was opened as numbers, before its categories, truth values or dates were known.",
+            "give fit the path itself; a large table stays on disk anyway.",
         )
     if batches.columns == columns:
         return batches
     if batches.columns is None:
-        raise ParameterError("Bounds name columns, and X has no names of columns.\nHint: give bounds=(lower, upper) instead.")
+        raise ParameterError("Bounds name columns, and X has no names of columns.", "give bounds=(lower, upper) instead.")
     missing = [name for name in columns if name not in batches.columns]
     if missing:
-        raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.\nHint: leave it out, or open it too.")
+        raise ParameterError(f"Bounds name a column that X does not have: {missing[0]!r}.", "leave it out, or open it too.")
     return _Chosen(batches, columns)
 
 
 class EncodedBatches(Batches):
-    """Other batches in scaled numbers, as a public schema says; at most so many rows at a time as these columns allow."""
+    """Other batches in scaled numbers, as a public schema says; at most as many rows at a time as these columns allow."""
 
     def __init__(self, batches: Batches, schema: Encoding) -> None:
         self._batches, self._schema = batches, schema

@@ -82,7 +82,7 @@ def _in_network(starts, ends, lengths, order, floor):  # type: ignore[no-untyped
 
 @compiled
 def _in_coordinates(points, strides, manhattan, order, floor):  # type: ignore[no-untyped-def]
-    """Compare batches of the order with the points; those of a group, which share a close center, are skipped together.
+    """Compare batches of the order with the points; points of a group, which share a close center, are skipped together.
 
     If v is at distance D of a group's center c, and u of the group at distance g, then u does not list v unless D - g is below
     what u has found already. Points drop out once they have found one within `floor`.

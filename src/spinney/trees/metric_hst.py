@@ -41,7 +41,7 @@ class MetricHST:
     parent : array of shape (nodes,)
         -1 for the root.
     first_child, n_children : arrays of shape (nodes,)
-        -1 and 0 for leaves: cells of one point, and those of the last level.
+        -1 and 0 for leaves: cells of one point, and cells of the last level.
     depth : array of shape (nodes,)
     start, stop : arrays of shape (nodes,)
         The points of a node are ``order[start:stop]``.
@@ -134,7 +134,7 @@ class MetricHST:
         return self.order[self.start[node] : self.stop[node]]
 
     def cells(self, depth: int) -> IntArray:
-        """Return the nodes that partition the points at a depth: those of this depth, and leaves above it."""
+        """Return the nodes that partition the points at a depth: nodes of this depth, and leaves above it."""
         return np.flatnonzero((self.depth == depth) | ((self.depth < depth) & (self.n_children == 0)))
 
     def counts(self, weights: ArrayLike) -> FloatArray:

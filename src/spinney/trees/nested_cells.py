@@ -67,7 +67,7 @@ class NestedCells:
         return cls(labels, seeds[kept])
 
     def cut(self, space: FiniteMetric, n_cells: ArrayLike, rng: np.random.Generator) -> NestedCells:
-        """Cut each cell into about so many; fine cells of one cell follow one another.
+        """Cut each cell into about this many; fine cells of one cell follow one another.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class NestedCells:
         return np.bincount(self.labels[self.labels >= 0], minlength=len(self))
 
     def sample(self, most: int, rng: np.random.Generator) -> IntArray:
-        """Draw up to so many points of each cell, one cell after the other."""
+        """Draw up to this many points of each cell, one cell after the other."""
         order = rng.permutation(np.flatnonzero(self.labels >= 0))
         order = order[np.argsort(self.labels[order], kind="stable")]
         sizes = self.sizes
@@ -127,7 +127,7 @@ def _nearest(space: FiniteMetric, inside: IntArray, seeds: IntArray) -> IntArray
 
 
 def _move(space: FiniteMetric, inside: IntArray, own: IntArray, seeds: IntArray, rng: np.random.Generator) -> IntArray:
-    """Move each seed to that of a few points of its cell from which the cell is nearest in sum."""
+    """Move each seed to the one of a few points of its cell with the least sum of distances to the cell."""
     order = np.argsort(own, kind="stable")
     bounds = np.searchsorted(own[order], np.arange(len(seeds) + 1))
     moved = seeds.copy()

@@ -120,7 +120,7 @@ class Splits:
         return cls(domain, Route(axes, np.empty(0, dtype=np.uint64), fractions), even)
 
     def check(self, n_features: int) -> None:
-        """Raise a ValueError unless these are plain arrays of splits of so many columns."""
+        """Raise a ValueError unless these are plain arrays of splits of `n_features` columns."""
         route, depth = self.route, self.depth
         arrays = ((route.axes, np.int64), (route.shifts, np.uint64), (route.fractions, np.int64))
         plain = all(type(array) is np.ndarray and array.ndim == 1 and array.dtype == dtype for array, dtype in arrays)

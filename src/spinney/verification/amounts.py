@@ -26,7 +26,7 @@ RIPPLES = range(3, 17)
 #: What a search in floats may be off by, and the least delta for which decimals of this many digits are tried.
 NEAR, LEAST_DELTA = Decimal(10) ** -9, 1e-30
 PI = Decimal("3.1415926535897932384626433832795028841971693993751058")
-#: A tail beyond so many standard deviations is summed by a fraction, a nearer one by a series.
+#: A tail beyond this many standard deviations is summed by a fraction, a nearer one by a series.
 FAR = 3
 #: Texts of numbers are not longer: exact fractions of floats have some 650 digits at most.
 LONGEST = 2000
@@ -116,7 +116,7 @@ def normal_share(place: Decimal) -> Decimal:
 
 
 def of_gaussian_noise(rho: Fraction, delta: Fraction, known: Fraction) -> Fraction:
-    """Return an epsilon such that Gaussian noise on whole numbers, of so much rho in all, is (epsilon, delta)-private.
+    """Return an epsilon such that Gaussian noise on whole numbers, of `rho` in all, is (epsilon, delta)-private.
 
     Noise that moves by m = 2 rho squared standard deviations in all has at most exp(2.1 exp(-q)) times the delta of a continuous
     loss of mean -m/2 and variance m / (1 - q m / (2 pi^2)), for every q of at least 3. The search is in floats, and what it

@@ -5,17 +5,17 @@ nothing is known: its records are taken at their word. ``#`` stands for any numb
 
 - ``names``: what the charge of a name pays for: the question, its kernel and its cells (``{k}``: a fact). There may be several
   alternatives; one in brackets holds under conditions, and one of ``words`` stands for several. An object says this as ``is``,
-  and besides: ``times`` (how many numbers there are, or the parameter that tells), ``gaps`` (numbers may be missing), ``follows``
+  and besides: ``times`` (how many numbers there are, or the parameter that says), ``gaps`` (numbers may be missing), ``follows``
   (its numbers are among those of another name), ``length`` (a field of the record, the formula that it follows, its arguments,
   what is wrong otherwise), ``rank`` and ``first``.
-- ``together``: names that may be put together. Then the last decides what they pay for, of those of the highest ``rank`` (0 if
+- ``together``: names that may be pooled. Then the last decides what they pay for, of those of the highest ``rank`` (0 if
   not given), or the first of them if it says ``first``.
-- ``needs``: names that must be there, alone or put together with others; one in brackets under conditions. Others may be missing.
-- ``like``: other schedules that hold as well. ``base``: and that of the algorithm which the parameter ``base`` names.
-- ``given``: parameters where a release tells none. ``margins``: which margins are of the noise of which names.
+- ``needs``: names that must be there, alone or pooled with others; one in brackets under conditions. Others may be missing.
+- ``like``: other schedules that hold as well. ``base``: and the one of the algorithm which the parameter ``base`` names.
+- ``given``: parameters where a release states none. ``margins``: which margins are of the noise of which names.
 
 A condition is a fact and its value, or that it is ``not`` this, ``below`` or ``from`` it. Facts: parameters, those of `misasked`,
-``asked NAME``, and ``mixed NAME``: it was put together with what stands for something else; ``mixed``: this record was.
+``asked NAME``, and ``mixed NAME``: it was pooled with what stands for something else; ``mixed``: this record was.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["margins_are_told", "misasked", "schedules"]
 @lru_cache
 def schedules() -> dict[str, Any]:
     """Return all schedules, by version of the format."""
-    found: dict[str, Any] = json.loads(files("spinney.verification").joinpath("schedules.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("schedules.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -89,7 +89,7 @@ def misasked(record: dict[str, Any], kind: str, columns: int) -> str | None:
 
 
 def margins_are_told(record: dict[str, Any], kind: str) -> bool:
-    """Whether the margins of counts are those of their noise, to a row; of algorithms of others nothing is known."""
+    """Whether the margins of counts match their noise, to a row; of algorithms of others nothing is known."""
     found = schedules()[record["format"][-1]]["schedules"].get(f"{kind} {record.get('algorithm', '')}".strip(), {})
     for field, names in found.get("margins", {}).items():
         told = record.get(field)

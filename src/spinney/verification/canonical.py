@@ -53,7 +53,7 @@ def _whole(text: str) -> int:
     return number
 
 
-#: How numbers are read: what overflows a float is none.
+#: How numbers are read: a number that overflows a float is refused.
 _NUMBERS: dict[str, Any] = {"parse_float": _finite, "parse_int": _whole}
 
 
@@ -65,5 +65,5 @@ def read_record(path: str | Path) -> dict[str, Any]:
     with suppress(ValueError, RecursionError):  # whose text and context hold the file's content, which may be a table
         record = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number, **_NUMBERS)
     if not isinstance(record, dict):
-        raise ReleaseError(f"{path} is no release: it is not JSON of one record.\nHint: name a file that a fit wrote.")
+        raise ReleaseError(f"{path} is no release: it is not JSON of one record.", "name a file that a fit wrote.")
     return record

@@ -32,12 +32,10 @@ def _version_of(record: dict[str, Any], path: str | Path) -> int:
     name, _, version = str(record.get("format")).rpartition("/")
     known = [str(one) for one in SCHEMAS]
     if name.removeprefix("spinney-") not in KINDS or not name.startswith("spinney-") or version not in known:
-        raise ReleaseError(
-            f"{path} is not a release of a known format.\nHint: name a file that 'spinney fit' or 'spinney sites' wrote."
-        )
+        raise ReleaseError(f"{path} is not a release of a known format.", "name a file that a fit wrote.")
     wrong = misfit(record, int(version))
     if wrong is not None:
-        raise ReleaseError(f"{path} is no whole release: {wrong}.\nHint: write it again with to_json.")
+        raise ReleaseError(f"{path} is no whole release: {wrong}.", "restore it from a copy.")
     return int(version)
 
 
@@ -95,14 +93,14 @@ def _charges(record: dict[str, Any]) -> Check:
 
 
 def _noise(record: dict[str, Any]) -> list[Check]:
-    """Check the noise of every question, that they are those of the algorithm, and that margins are those of the noise."""
+    """Check the noise of every question, that the questions match the algorithm, and the margins the noise."""
     charges, records = record["charges"], record["mechanisms"]
     asked, is_local = {one["question"] for one in charges}, record["model"].partition(":")[0].partition(",")[0] == "local"
     if (asked == {"reports"}) is not is_local or ("reports" in asked) is not is_local:
         words = "users' reports were added up, and nothing else, if and only if the model is local"
         return [Check("model", False, f"it is not the one of its charges: {words}")]
     if [one["name"] for one in charges] != [one["name"] for one in records]:
-        return [Check("mechanisms", False, "they are not those of the charges")]
+        return [Check("mechanisms", False, "they do not match the charges")]
     is_description = kind_of(record) == "description"
     columns, described = len(record["domain"]["lower"]) if "domain" in record else 0, record.get("columns", [])
     measured = sum(one["kind"] in ("number", "date") for one in described) if is_description else 0
@@ -121,11 +119,11 @@ def _noise(record: dict[str, Any]) -> list[Check]:
     if wrong is not None:
         return [*found, Check("questions", False, wrong)]
     told = margins_are_told(record, kind)
-    return found if told else [*found, Check("margins", False, "they are not those of the noise")]
+    return found if told else [*found, Check("margins", False, "they do not match the noise")]
 
 
 def _are_paid(charges: list[dict[str, str]], paid: list[dict[str, str]]) -> bool:
-    """Whether each charge is one of those paid, perhaps for another question, or several put together under their joined names.
+    """Whether each charge is one of those paid, perhaps for another question, or several pooled under their joined names.
 
     Each pays once. What a question needs is looked at elsewhere: here amounts count.
     """
@@ -198,7 +196,7 @@ def verify(
     Parameters
     ----------
     path : str or Path
-        What ``release.to_json(path)`` wrote, with this version or an earlier one; format 1 tells nothing of noise.
+        What ``release.to_json(path)`` wrote, with this version or an earlier one; format 1 says nothing of noise.
     ledger : str or Path, optional
         The ledger that was charged.
     key : str or Path, optional

@@ -23,7 +23,7 @@ def kind_of(record: dict[str, Any]) -> str:
 
 
 def check_contents(record: dict[str, Any]) -> list[Check]:
-    """Return the checks of a release's contents; its shape is that of the schema."""
+    """Return the checks of a release's contents; its shape was checked by the schema."""
     name, k = kind_of(record), record["k"]
     steps = [one["steps"] for one in record["mechanisms"] if name == "cover" and one["question"] == "cover"]
     same = len(record[KINDS[name]]) == k and all(count == k for count in steps)
@@ -68,7 +68,7 @@ def _rows_fit(record: dict[str, Any]) -> bool:
 
 
 def _is_in(value: float | None, low: float, high: float) -> bool:
-    """Whether a number, if there is one, lies between two others, but for rounding."""
+    """Whether a number, if there is one, lies between two others, up to rounding."""
     slack = OF_WIDTH * (high - low) + OF_SIZE * (abs(low) + abs(high))
     return value is None or low - slack <= value <= high + slack
 
@@ -96,7 +96,7 @@ def _outside(record: dict[str, Any]) -> tuple[str, str | None]:
         return words, "a lower bound is not below its upper bound"
     facts = [tuple(ends) for column in record.get("schema") or [] for ends in _ends_of(column)]
     if facts and facts != box:
-        return words, "the bounds are not those of the schema"
+        return words, "the bounds do not match the schema"
     if tightened is not None and not (
         all(low <= high for low, high in zip(tightened["lower"], tightened["upper"], strict=True))
         and _are_in([tightened["lower"], tightened["upper"]], box)
@@ -110,7 +110,7 @@ def _outside(record: dict[str, Any]) -> tuple[str, str | None]:
 
 
 def _is_in_ball(point: Sequence[float], domain: dict[str, Any]) -> bool:
-    """Whether a point lies in the ball of a domain, if it is one, but for rounding."""
+    """Whether a point lies in the ball of a domain, if it is one, up to rounding."""
     if "radius" not in domain:
         return True
     middle = [low / 2 + high / 2 for low, high in zip(domain["lower"], domain["upper"], strict=True)]
@@ -119,7 +119,7 @@ def _is_in_ball(point: Sequence[float], domain: dict[str, Any]) -> bool:
 
 
 def _nowhere(record: dict[str, Any]) -> tuple[str, str | None]:
-    """Say which points sites must be, and what is none."""
+    """Say which points sites must be, and which one is wrong."""
     words, space = "sites and summary are points of the public space, and sizes are not negative", record["space"]
     sites = record["medoids"] + record["existing_sites"]
     if space["n_candidates"] > space["n_points"] or max(sites + record["summary_points"]) >= space["n_points"]:
@@ -132,7 +132,7 @@ def _nowhere(record: dict[str, Any]) -> tuple[str, str | None]:
 
 
 def _no_set(record: dict[str, Any]) -> tuple[str, str | None]:
-    """Say which sets may be chosen, and what is none."""
+    """Say which sets may be chosen, and which one is wrong."""
     holds = max(record["chosen"], default=0) < record["n_sets"]
     return "chosen sets are among the public ones", None if holds else "a chosen set is none of the public ones"
 

@@ -21,7 +21,7 @@ FAMILIES: dict[str, set[str]] = {
 
 
 def cells_of_a_row(record: dict[str, Any], columns: int, describes: bool) -> int | None:
-    """Return in how many cells a row lies, by the family of its record, for so many columns; None if there are no such cells."""
+    """Return in how many cells a row lies, by the family of its record and the columns; None if there are no such cells."""
     family, question = record.get("family"), record["question"]
     if family is None and question == "counts":  # format 2: its sensitivity tells a bin of every column from one cell
         of_all = record["name"] == "bins" if describes else fraction_of(record["answers"][0]["row_sensitivity"]) == columns

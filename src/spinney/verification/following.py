@@ -16,7 +16,7 @@ COVER = 0.95
 
 
 def _levels(facts: dict[str, Any], most: int) -> int | None:
-    """Return how many levels a tree has that cuts each column so often, if it is told how many; 0 if parameters are none."""
+    """Return how many levels a tree has that cuts each column so often, if that is known; 0 if parameters are none."""
     alpha, chosen = facts["alpha"], facts["projection"]
     if chosen == "auto" or not (isinstance(alpha, int) and isinstance(chosen, int | None)):
         return None if chosen == "auto" else 0
@@ -24,12 +24,12 @@ def _levels(facts: dict[str, Any], most: int) -> int | None:
 
 
 def _followed(facts: dict[str, Any], levels: int, columns: int) -> int | None:
-    """Return how many levels rows are followed down, if a tree of so many columns does not end before."""
+    """Return how many levels rows are followed down, unless a tree of this number of columns ends before."""
     return levels if facts["columns"] >= columns else None
 
 
 def _balls(facts: dict[str, Any], apart: int | None, most: int) -> int | None:
-    """Return how many balls cover, at radii that grow; None if k was found on the way, 0 if the growth is none."""
+    """Return how many balls cover, at growing radii; None if k was found on the way, 0 if the growth is invalid."""
     growth = facts["growth"]
     if facts["is_found"] or not (isinstance(growth, float) and 0 < growth < 1):
         return None if facts["is_found"] else 0
@@ -41,7 +41,7 @@ FORMULAS: dict[str, Callable[..., int | None]] = {"levels": _levels, "followed":
 
 
 def margin(noise: dict[str, Any]) -> float:
-    """Return how far noise on counts reaches, which is told with them."""
+    """Return how far noise on counts reaches, which is stated with them."""
     scale = float(min(fraction_of(noise["answers"][0]["scale"]) or Fraction(), Fraction(10**300)))
     if noise["mechanism"] == "discrete gaussian":
         return math.ceil(scale * 1.9599639845400545) + 1

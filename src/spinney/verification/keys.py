@@ -23,7 +23,7 @@ SHORTEST_KEY = 16
 SHARED, PUBLIC = "hmac-sha256:", "ed25519:"
 #: What is signed begins so, and nothing else that a key may sign does.
 PREFIX = b"spinney release, ed25519\n"
-#: Keys in PEM hold the first text; those of OpenSSH begin with a name; those in DER with a sequence that names Ed25519 early on.
+#: Keys in PEM hold the first text; in OpenSSH's they begin with a name; in DER with a sequence that names Ed25519 early on.
 _PEM, _OPENSSH, _DER, _ED25519 = b"-----BEGIN", (b"ssh-", b"ecdsa-", b"sk-"), b"\x30", b"\x06\x03\x2b\x65\x70"
 
 
@@ -47,15 +47,15 @@ def is_signed_with(record: dict[str, Any], key: bytes) -> bool:
 
 
 def read_key(path: str | Path) -> bytes:
-    """Return the secret bytes in a file; what they are is never told."""
+    """Return the secret bytes in a file; they appear in no message."""
     check_path(path, "verify", "key")
     content = Path(path).read_bytes()
     if _is_of_a_pair(content):
         hint = "name it as the private key that signs, or as the public key that checks."
-        raise ParameterError(f"{path} holds a private or public key, which is no shared secret.\nHint: {hint}")
+        raise ParameterError(f"{path} holds a private or public key, which is no shared secret.", hint)
     if len(content) < SHORTEST_KEY:
         hint = "'head -c 32 /dev/urandom > release.key' makes one."
-        raise ParameterError(f"The key in {path} must be a file of at least 16 secret bytes.\nHint: {hint}")
+        raise ParameterError(f"The key in {path} must be a file of at least 16 secret bytes.", hint)
     return content
 
 
@@ -68,7 +68,7 @@ def _guest() -> tuple[Any, Any]:
         pass
     else:
         return ed25519, serialization
-    raise ParameterError("Private and public keys need the package cryptography.\nHint: pip install 'spinney-dp[sign]'.")
+    raise ParameterError("Private and public keys need the package cryptography.", "pip install 'spinney-dp[sign]'.")
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:
@@ -91,7 +91,7 @@ def make_keys(private: str | Path, public: str | Path) -> None:
     for path in (private, public):
         check_path(path, "make_keys")
         if Path(path).exists():
-            raise ParameterError(f"{path} is there already, and a key is never written over.\nHint: name another file.")
+            raise ParameterError(f"{path} is there already, and a key is never written over.", "name another file.")
     ed25519, form = _guest()
     key = ed25519.Ed25519PrivateKey.generate()
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
@@ -105,7 +105,7 @@ def make_keys(private: str | Path, public: str | Path) -> None:
 
 
 def _loaded(path: str | Path, kind: str) -> Any:
-    """Return the Ed25519 key in a file; nothing of the file is told."""
+    """Return the Ed25519 key in a file; an error reveals nothing of the file."""
     check_path(path, "verify" if kind == "public" else "sign", f"{kind}_key")
     ed25519, form = _guest()
     content, key = Path(path).read_bytes(), None
@@ -114,7 +114,7 @@ def _loaded(path: str | Path, kind: str) -> Any:
     except Exception:  # whatever is wrong with it, and its words may quote the file
         key = None
     if not isinstance(key, ed25519.Ed25519PublicKey if kind == "public" else ed25519.Ed25519PrivateKey):
-        raise ParameterError(f"{path} holds no {kind} key of Ed25519 in PEM.\nHint: 'spinney keys' makes a pair of them.")
+        raise ParameterError(f"{path} holds no {kind} key of Ed25519 in PEM.", "'spinney keys' makes a pair of them.")
     return key
 
 

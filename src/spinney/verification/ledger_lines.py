@@ -47,7 +47,7 @@ def read_ledger(path: str | Path) -> LedgerFile:
     check_path(path, "verify", "ledger")
     content = Path(path).read_bytes()
     if not content.startswith(_FIRST):
-        raise DataError(f"{path} is not a ledger.\nHint: name the file of 'spinney ledger open'.")
+        raise DataError(f"{path} is not a ledger.", "name the file of 'spinney ledger open'.")
     check, found, is_whole = "", LedgerFile({}, {}, {}), False
     for i, line in enumerate(content.split(b"\n")[:-1]):
         is_whole = False
@@ -58,7 +58,7 @@ def read_ledger(path: str | Path) -> LedgerFile:
                 found.add(json.loads(text))
                 is_whole = True
         if not is_whole:
-            raise DataError(f"{path} is damaged: line {i + 1} does not check.\nHint: restore it from a copy.")
+            raise DataError(f"{path} is damaged: line {i + 1} does not check.", "restore it from a copy.")
     if not is_whole:
-        raise DataError(f"{path} is not opened yet: its first line was cut short.\nHint: open it again, with its epsilon.")
+        raise DataError(f"{path} is not opened yet: its first line was cut short.", "open it again, with its epsilon.")
     return found

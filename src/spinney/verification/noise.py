@@ -121,7 +121,7 @@ def _additive(asked: _AskedNoise) -> str:
         mechanism, norm = "rounded ball", "length of a cell"
     _require(record["mechanism"] == mechanism and record["norm"] == norm, "its mechanism is none that its charge can pay")
     rows, replaced = _sensitivities(asked)
-    _require([one["of"] for one in answers] == [name for name, _ in rows], "its answers are not those of the question")
+    _require([one["of"] for one in answers] == [name for name, _ in rows], "its answers do not match the question")
     repeats = record["repeats"]
     _require(repeats == 1 or (repeats > 1 and record["question"] == "levels"), "it is asked once")
     if asked.is_pure:
@@ -147,7 +147,7 @@ def _additive(asked: _AskedNoise) -> str:
         _require(asked.number("row_sensitivity", answer) == row, f"one row moves its {name} further, or less, than it says")
         _require(loss(row, scale) <= price, f"the noise of its {name} is smaller than its price buys")
     spent = max(repeats * group * sum(map(Fraction.__mul__, prices, map(Fraction, case))) for case in cases)
-    _require(spent == asked.amount, "the prices of its rows are not those of its charge")
+    _require(spent == asked.amount, "the prices of its rows do not match its charge")
     lost = max(repeats * sum(map(loss, case, scales), start=Fraction(0)) for case in expected)
     _require(lost <= asked.amount, "a whole unit loses more than its charge")
     told = ", ".join(
@@ -163,9 +163,9 @@ def _persons(asked: _AskedNoise) -> str:
 
 
 def _price(asked: _AskedNoise, moved: int) -> Fraction:
-    """Return the price of one row, after a check that a unit of so many rows pays the charge with it."""
+    """Return the price of one row, after a check that a unit of these rows pays the charge with it."""
     price = asked.number("price")
-    _require(price * (moved if asked.is_pure else moved**2) == asked.amount, "the price of its rows is not that of its charge")
+    _require(price * (moved if asked.is_pure else moved**2) == asked.amount, "the price of its rows does not match its charge")
     return price
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spinney._lazy import above
+from spinney._shown import Showable
 
 __all__ = ["MARKS", "Check", "Verification"]
 
-#: How a finding is told.
-MARKS = {True: "holds", False: "REFUSED", None: "not told"}
+#: How a finding is shown.
+MARKS = {True: "holds", False: "REFUSED", None: "not stated"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Check:
     subject : str
         What it is about.
     holds : bool or None
-        None: the release does not tell enough to check it.
+        None: the release does not say enough to check it.
     words : str
         What was found.
     """
@@ -32,7 +32,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Showable):
     """All findings about one release. Printing it shows them, with the verdict at the end.
 
     Parameters
@@ -65,10 +65,6 @@ class Verification:
         told = "" if all(finding.holds for finding in self.findings) else ", as far as the release tells"
         by = "authenticated" if self.authenticated else "not authenticated: anyone could have written this file"
         return f"The arithmetic holds{told}; {by}."
-
-    def _repr_html_(self) -> str:
-        text: str = above("spinney.report.notebook:verification_html")(self)
-        return text
 
     def __str__(self) -> str:
         width = max(len(finding.subject) for finding in self.findings)

@@ -62,15 +62,15 @@ class Stated:
                 yield text.format_map(facts)
 
     def is_mixed(self, names: Sequence[str]) -> bool:
-        """Whether names that were put together stand for different things."""
+        """Whether pooled names stand for different things."""
         return len({frozenset(self.means(name)) for name in names}) > 1
 
     def may_join(self, names: Sequence[str]) -> bool:
-        """Whether these names may be put together; one alone may always be."""
+        """Whether these names may be pooled; one alone may always be."""
         return len(names) == 1 or set(map(blank, names)) <= {one for part, _ in self.parts for one in part.get("together", ())}
 
     def last(self, names: Sequence[str]) -> str:
-        """Return which of the names that were put together decides what they pay for."""
+        """Return which of the pooled names decides what they pay for."""
         if self.line(names[0])[0].get("first"):
             return names[0]
         return max(enumerate(names), key=lambda one: (self.line(one[1])[0].get("rank", 0), one[0]))[1]

@@ -24,7 +24,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 @lru_cache
 def _text(version: int) -> str:
-    return files("spinney.verification").joinpath(f"schemas/release-{version}.json").read_text(encoding="utf-8")
+    return files(__package__).joinpath(f"schemas/release-{version}.json").read_text(encoding="utf-8")
 
 
 def schema(version: int = SCHEMAS[-1]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 __all__ = ["split_loss"]
 
-#: So many starts are tried; between two of them each term is at most the larger of its ends. Twice as many as calibration tries,
+#: Starts that are tried; between two of them each term is at most the larger of its ends. Twice as many as calibration tries,
 #: among them the same, so that no lawful rule is refused.
 STARTS = 2048
-#: Terms behind so many scales are bounded together.
+#: Terms behind this many scales are bounded together.
 REACH = 45.0
 #: More terms than this are not added up: a lawful rule has some seventy levels.
 MOST_TERMS = 400_000

@@ -5,7 +5,7 @@ import pytest
 
 from spinney import FiniteMetric, ParameterError, PrivateKMedoids
 from spinney.algorithms.coverage import Coverage
-from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.problem import SiteProblem, planned
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Measure
 from spinney.privacy.pricing import Unit
@@ -55,13 +55,13 @@ def test_radii_grow_up_to_the_diameter(growth, power):
 
 
 def test_the_cover_has_a_delta_of_its_own_and_the_rest_is_left_to_the_others():
-    charges = Coverage().plan(problem(1.0, 1e-6))
+    charges = planned(Coverage(), problem(1.0, 1e-6))
     assert charges[0].delta == problem(1.0, 1e-6).budget.delta / 2
     assert charges[0].measure is Measure.PURE
     assert [charge.name for charge in charges] == ["cover", "weights", "sizes"]
-    assert all(not charge.delta for charge in Coverage().plan(problem(1.0)))
-    assert sum(charge.amount for charge in Coverage().plan(problem(1.0))) == 1
-    assert all(charge.amount == math.inf for charge in Coverage().plan(problem(math.inf)))
+    assert all(not charge.delta for charge in planned(Coverage(), problem(1.0)))
+    assert sum(charge.amount for charge in planned(Coverage(), problem(1.0))) == 1
+    assert all(charge.amount == math.inf for charge in planned(Coverage(), problem(math.inf)))
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.04, 0.96, 2.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spinney import PrivateKMeans
 from spinney.algorithms.exchange import exchanged
 from spinney.algorithms.step import Distances, Moved, ring_edges
-from spinney.solvers.nearest import nearest
+from spinney.spaces.nearest import nearest
 
 
 def edges_of(d):

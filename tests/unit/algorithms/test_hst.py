@@ -8,7 +8,7 @@ from covering import covering
 from spinney import Ball, Box, ParameterError
 from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import PointProblem
+from spinney.algorithms.problem import PointProblem, planned
 from spinney.algorithms.step import NEAR_SHARE, RING_EDGES
 from spinney.algorithms.tree_program import spread
 from spinney.curators.gate import Curator
@@ -18,7 +18,7 @@ from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.trees.quadtree import Splits, TreeCells
@@ -34,7 +34,7 @@ def fit(algorithm, rows, space, k, power, epsilon=math.inf, delta=0.0, unit=None
     problem = PointProblem(k=k, power=power, domain=domain, budget=Budget.of(epsilon, delta), unit=unit or Unit())
     source = SeededSource(seed)
     backend = MemoryBackend(rows, Ground(domain), problem.unit, source.key)
-    curator = Curator(backend, problem.unit, FitLedger(problem.budget, algorithm.plan(problem)), source)
+    curator = Curator(backend, problem.unit, FitLedger(problem.budget, planned(algorithm, problem)), source)
     return algorithm.run(Purse(curator), problem, np.random.default_rng(seed))
 
 

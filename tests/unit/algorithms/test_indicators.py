@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spinney import PrivateKMeans
 from spinney.algorithms.indicators import adding_up, consistent, two_ended
 from spinney.datasets import patients, patients_schema
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.schema_files import read_schema
 

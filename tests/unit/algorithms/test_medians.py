@@ -17,7 +17,7 @@ from spinney.fits.record import algorithm_of, plain_parameters
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.composition import compose
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.box import Box

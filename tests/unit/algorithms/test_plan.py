@@ -182,7 +182,7 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adj
 
     monkeypatch.setattr(Curator, "ask", spy)
     model = make(algorithm=algorithm, tighten=tighten, adjacency=adjacency, delta=delta, noise_seed=0)
-    turns = np.arange(40_000)[:, None]  # so many that no steps are put together
+    turns = np.arange(40_000)[:, None]  # too many for steps to be pooled
     model.fit(turns * [0.1, 0.07, 0, 0, 0] % 1 + [0, 0, 0.3, 0.4, 0.5])
     plan = model.plan(5)
     lines = str(plan).splitlines()

@@ -6,14 +6,15 @@ import pytest
 
 from covering import covering
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, verify
+from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.default import Tree
 from spinney.algorithms.hst import HST
-from spinney.algorithms.lloyd import Lloyd
-from spinney.algorithms.problem import Algorithm, Result
 from spinney.algorithms.registry import HOMES
+from spinney.algorithms.result import Result
 from spinney.algorithms.stable import LEAST_RADIUS, NEAR, Stable, radii
 from spinney.algorithms.tighten import Tightened
 from spinney.audit import replay
+from spinney.baselines.lloyd import Lloyd
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Whole
 from spinney.solvers.weighted import total_cost

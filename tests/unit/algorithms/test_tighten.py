@@ -7,6 +7,7 @@ import pytest
 from spinney import Ball, Box, BudgetError, PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.default import Tree
 from spinney.algorithms.hst import HST
+from spinney.algorithms.problem import planned
 from spinney.algorithms.registry import HOMES, find
 from spinney.algorithms.tighten import MARGIN, SHARE, Tightened, tight_box
 from spinney.mechanisms.additive import Noise
@@ -164,8 +165,8 @@ def test_a_plan_reads_nothing_of_the_domain_but_its_columns(inner, n_features, d
     problem = PrivateKMeans(3, epsilon=1.0, delta=delta, bounds=(0, 1)).plan(n_features).problem
     others = [Box(-5e99, 4e99), Box(1e15, 1e15 + 1), Ball(1e-99), Box(0, np.arange(1, n_features + 1))]
     for algorithm in (inner, Tightened(inner)):
-        plans = {algorithm.plan(replace(problem, domain=space.domain(n_features))) for space in others}
-        assert plans == {algorithm.plan(problem)}
+        plans = {planned(algorithm, replace(problem, domain=space.domain(n_features))) for space in others}
+        assert plans == {planned(algorithm, problem)}
 
 
 def test_the_parts_are_those_inside_with_a_tenth_less():

@@ -22,7 +22,7 @@ from spinney.audit.tiny import OpenLedger, demand_curator, neighbors
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.estimators.coverage import CoverModel
-from spinney.estimators.description import DescriptionModel
+from spinney.estimators.description_model import DescriptionModel
 from spinney.mechanisms.drawing import FINE, Draw, Watched, drawn, drawn_at, radial
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure

@@ -100,7 +100,7 @@ def test_a_table_that_is_not_there_is_told_before_how_it_is_read(folder):
     [
         (
             ("--columns", "wealth"),
-            "--columns must be columns that bounds, or the release, tell of: 'cost', 'ward', 'age'. Got 'wealth'",
+            "--columns must be columns in the bounds or the release: 'cost', 'ward', 'age'. Got 'wealth'",
         ),
         (("--columns", ""), "--columns must be"),
         (("--bins", "1"), "--bins must be an int from 2"),

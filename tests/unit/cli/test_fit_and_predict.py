@@ -126,7 +126,7 @@ def test_a_cell_that_is_not_a_number_is_missing(folder):
         (("rows.csv", "--bounds", "0", "1", "--groups", "person", "--max-rows-per-group", "2"), "no column 'person'"),
         (
             ("rows.csv", "--bounds-file", "nothing.json"),
-            "There is no file nothing.json. Hint: 'spinney schema TABLE --out FILE' writes one",
+            "There is no file nothing.json. Hint: 'spinney schema' writes one",
         ),
         (("rows.csv", "--bounds-file", "broken.json"), "does not hold bounds"),
         (("rows.csv", "--bounds-file", "swapped.json"), "the lower bound of 'dose' is not below its upper bound"),
@@ -323,7 +323,7 @@ def test_predict_needs_the_columns_of_the_release(folder):
     assert "nothing.json" in result.stderr
     result = run("predict", "rows.csv", "rows.npy", "--out", "labels.csv")
     assert result.exit_code == 3
-    assert result.stderr == "error: rows.csv is not JSON. Hint: name a file that 'spinney fit' or 'spinney sites' wrote.\n"
+    assert result.stderr == "error: rows.csv is not JSON. Hint: name a file that a fit wrote.\n"
     result = run("predict", "release.json", "rows.npy", "--out", "no/labels.csv")
     assert result.exit_code == 3
     assert "no/labels.csv cannot be written." in result.stderr

@@ -516,7 +516,7 @@ def test_show_draws_the_network_from_the_public_files(folder):
     assert sites(*MAP, "--picture", "whole.png").exit_code == 0
     alone = run("show", "release.json", "--picture", "alone.png")
     assert alone.exit_code == 0
-    assert "Wrote alone.png. It has the sites alone, for a release holds no network: --graph with" in alone.output
+    assert "Wrote alone.png. It has the sites alone, because a release holds no network: --graph with" in alone.output
     shown = run("show", "release.json", "--picture", "shown.png", *MAP)
     assert shown.exit_code == 0
     assert shown.output.endswith("Wrote shown.png.\n")

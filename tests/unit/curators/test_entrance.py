@@ -3,9 +3,9 @@ import pytest
 
 from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
 from spinney.curators.kernels import count_cells, find_nearest
-from spinney.solvers.nearest import BLOCK, SLAB_POINTS, nearest, scale_centers
 from spinney.spaces.box import Ball, Box
 from spinney.spaces.grid import GRID_BITS, door
+from spinney.spaces.nearest import BLOCK, SLAB_POINTS, nearest, scale_centers
 from spinney.trees.quadtree import Splits, TreeCells
 
 NO_MASK = np.empty(0, np.uint8)

@@ -13,8 +13,8 @@ from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import RADIUS_STEPS, Sums
-from spinney.solvers.nearest import find_labels, scale_centers
 from spinney.spaces.grid import door
+from spinney.spaces.nearest import find_labels, scale_centers
 from spinney.trees.quadtree import BIN_BITS, Splits, TreeCells
 
 BOX = Box([-3, -3, -3], [3, 3, 5]).domain(3)

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney import Box, BudgetError, FiniteMetric, PrivateKMeans
-from spinney.algorithms.problem import Algorithm, Result, let_ask
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.registry import Adapted
+from spinney.algorithms.result import Result
 from spinney.algorithms.stable import Stable
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
@@ -21,7 +23,7 @@ from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import compose, is_gaussian, total_epsilon
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
@@ -283,5 +285,5 @@ def test_static_and_odd_runs_are_told_apart_by_their_arguments():
             seen.append(type(purse))
 
     for algorithm in (Static(), Keyed()):
-        let_ask(algorithm, plain("a", "b"), None, None)
+        Adapted(algorithm).run(plain("a", "b"), None, None)
     assert seen == [(Curator, ["a", "b"]), Purse]

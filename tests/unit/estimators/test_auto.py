@@ -79,7 +79,7 @@ def test_algorithms_that_read_k_are_refused_before_anything_is_charged(name):
     ("wrong", "words"),
     [
         ({"n_clusters": "Auto"}, "'n_clusters' .* an int, or 'auto'. Got 'Auto' instead"),
-        ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* None if n_clusters is not 'auto'. Got 20"),
+        ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* left out if the number of clusters is not 'auto'. Got 20"),
         ({"max_clusters": 0}, "'max_clusters' .* from 1 to 200"),
         ({"max_clusters": 201}, "'max_clusters' .* from 1 to 200"),
         ({"max_clusters": 2.5}, "'max_clusters' .* from 1 to 200"),

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
-from spinney.algorithms.lloyd import Lloyd
+from spinney.baselines.lloyd import Lloyd
 from spinney.fits import run as fitting
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
@@ -294,7 +294,7 @@ def test_at_most_the_cap_of_each_group_counts():
 
 
 def test_a_cap_without_groups_is_refused():
-    with pytest.raises(ParameterError, match="if fit gets groups"):
+    with pytest.raises(ParameterError, match="because fit gets no groups"):
         make(max_rows_per_group=7).fit(ROWS)
 
 

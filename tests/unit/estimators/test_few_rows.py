@@ -16,7 +16,7 @@ from spinney.releases.sites import SiteRelease
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).uniform(size=(30, 2)))
 FAINT = (
-    "These sizes may all be noise. Are there too few rows for so many clusters at this epsilon, was a column of words clustered, "
+    "These sizes may all be noise. Are there too few rows for this k and epsilon, was a column of words clustered, "
     "or is the table empty?"
 )
 MODELS = {

@@ -9,8 +9,8 @@ import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import Tree
-from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.tighten import Tightened
+from spinney.baselines.lloyd import Lloyd
 from spinney.curators import memory
 from spinney.fits.parameters import check_number, check_points
 from spinney.fits.run import generator as public_generator
@@ -218,7 +218,7 @@ def test_facts_hold_the_parameters_and_become_a_problem(objective, power):
 )
 def test_what_is_not_an_algorithm_is_refused(algorithm):
     with pytest.raises(
-        ParameterError, match=r"must be one of 'auto', .*, or an algorithm for tables\. Got .+ instead\.\nHint: leave it out"
+        ParameterError, match=r"must be one of 'auto', .*, or another algorithm for tables\. Got .+ instead\.\nHint: leave it out"
     ):
         make(PrivateKMeans, algorithm=algorithm).plan(2)
 

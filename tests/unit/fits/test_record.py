@@ -9,9 +9,9 @@ import pytest
 from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.hst import HST
-from spinney.algorithms.lloyd import Lloyd
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.site_hst import SiteHST
+from spinney.baselines.lloyd import Lloyd
 from spinney.estimators.coverage import max_coverage
 from spinney.fits import charging
 from spinney.releases.cover import CoverRelease
@@ -77,7 +77,7 @@ def test_a_release_records_the_parameters_of_its_algorithm_and_gives_them_back(m
     assert again.fit(ROWS if make is fit else DEMAND).release_.parameters == parameters
 
 
-#: So many digits that no noisy number has them by chance.
+#: More digits than any noisy number has by chance.
 CANARY = 421742174217
 
 

@@ -207,7 +207,7 @@ def test_another_ceiling_than_the_stored_one_is_refused(path, other):
 
 
 def test_paths_that_cannot_be_ledgers(path, tmp_path):
-    with pytest.raises(DataError, match=r"No such file.*\nHint: Ledger\(path, epsilon"):
+    with pytest.raises(DataError, match=r"No such file.*\nHint: 'spinney ledger open' makes one"):
         Ledger(path)
     with pytest.raises(DataError, match=r"No such file.*\nHint: the path names a file in a folder that exists"):
         Ledger(tmp_path / "missing" / "ledger", 1)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
 from spinney import Box, CuratorError, FiniteMetric, PrivateKMeans
-from spinney.algorithms.problem import Algorithm
+from spinney.algorithms.algorithm import Algorithm
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.curators.numbers import NumberBackend
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
 from spinney.questions.catalog import CATALOG
@@ -420,8 +420,8 @@ DESCRIBED = {
     "own clusters": (lambda: Counts(OwnClusters(MIDDLES.centers)), "partitions of the list"),
     "persons of own clusters": (lambda: Persons(OwnClusters(MIDDLES.centers)), "counted in clusters"),
     "persons of rings": (lambda: Persons(Rings(MIDDLES.centers)), "counted in clusters"),
-    "totals of own clusters": (lambda: Totals(OwnClusters(MIDDLES.centers), [0]), "totals are those of clusters"),
-    "bins of own clusters": (lambda: Counts(ClusterBins(OwnClusters(MIDDLES.centers), [1, 1])), "bins are those of clusters"),
+    "totals of own clusters": (lambda: Totals(OwnClusters(MIDDLES.centers), [0]), "totals must be of clusters"),
+    "bins of own clusters": (lambda: Counts(ClusterBins(OwnClusters(MIDDLES.centers), [1, 1])), "bins must be bins of clusters"),
     "too few columns with bins": (lambda: Counts(ClusterBins(MIDDLES, [3])), "bins"),
     "too many columns with bins": (lambda: Counts(ClusterBins(MIDDLES, [3, 3, 3])), "bins"),
     "bins of all columns": (lambda: Counts(ClusterBins(Clusters(np.zeros((1, 3))), NONE)), "bins"),

@@ -23,7 +23,7 @@ from spinney.mechanisms.splitting import worst_loss
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Choose, Choosing, Sets
 from spinney.questions.cost import COST_STEPS, Cost, Costing, cost_range

@@ -17,7 +17,7 @@ from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.ledger import FitLedger
+from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocking, Blocks
 from spinney.questions.catalog import CATALOG

@@ -134,6 +134,27 @@ def test_the_statement_says_what_was_promised(changes, statement):
     assert statement in repr(release)
 
 
+@pytest.mark.parametrize("noise", ["", "Secure", "secure: not private", "none", None, 1, ["secure"]])
+def test_unknown_noise_is_refused(noise):
+    with pytest.raises(ReleaseError, match="damaged"):
+        Release.from_dict(make().to_dict() | {"noise": noise})
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "is_local"),
+    [
+        ("", "", False),
+        ("central: a, b: c", "central", False),
+        ("local: d", "local", True),
+        ("local, simulated: e", "local, simulated", True),
+    ],
+)
+def test_the_model_says_who_was_trusted(model, kind, is_local):
+    release = Release.from_dict(make(model=model).to_dict())
+    assert (release.model, release.trust.kind, release.trust.is_local) == (model, kind, is_local)
+    assert release.trust.words == model.partition(": ")[2]
+
+
 @pytest.mark.parametrize("text", ["", "{", "not json", "\x00\x01", "[1, 2]", "null", "3", "{}", '{"format": "other/1"}'])
 def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "release.json"

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
-from spinney.report.curve import CostCurve, cost_curve, draw_curve
+from spinney.releases.curve import CostCurve
+from spinney.report.curve import cost_curve, draw_curve
 from tests.unit.report.drawn import Captured, cut_off, texts
 
 RNG = np.random.default_rng(3)

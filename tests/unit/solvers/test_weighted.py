@@ -3,8 +3,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from spinney.solvers.nearest import nearest
 from spinney.solvers.weighted import improve, seed, solve, total_cost
+from spinney.spaces.nearest import nearest
 
 FLOOR = 1e-9
 

@@ -104,7 +104,7 @@ def test_a_wrong_schema_is_refused_with_what_to_type(bounds, scale, expected):
 
 
 def test_a_warning_depends_on_public_widths_alone():
-    assert "scale='bounds'" in uneven(schema_of({"age": (0, 110), "region": ["a", "b"]}, None, "here"))
+    assert "scale='bounds'" in uneven(schema_of({"age": (0, 110), "region": ["a", "b"]}, None, "here")).hint
     assert uneven(schema_of({"age": (0, 20), "smoker": bool}, None, "here")) is None
     assert uneven(schema_of({"age": (0, 110), "region": ["a", "b"]}, 1, "here")) is None
     assert uneven(schema_of({"age": {"bounds": (0, 110), "unit": 1}, "region": ["a", "b"]}, None, "here")) is None

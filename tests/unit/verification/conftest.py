@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, describe, max_coverage, one_cluster
-from spinney.algorithms import HST, SampleAggregate, Stable
+from spinney.algorithms import HST, Stable
+from spinney.baselines import SampleAggregate
 
 ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2)) + np.random.default_rng(1).choice([[-1, -1], [1, 1]], 400)
 WIDE = np.random.default_rng(2).uniform(-1, 1, (300, 14))

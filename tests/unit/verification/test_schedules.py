@@ -15,13 +15,16 @@ import pytest
 
 from benchmarks.lawful import before_families, is_new, releases, swapped, verdict
 from spinney import Ball, Box, FiniteMetric, PrivateKMeans, PrivateKMedian
-from spinney.algorithms import HST, LSH, Balcan, LocalSearch, PointCoverage, SampleAggregate, SiteHST, Stable, Tree
-from spinney.algorithms.description import Histograms
+from spinney.algorithms import HST, LocalSearch, SiteHST, Stable, Tree
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.histograms import Histograms
 from spinney.algorithms.max_coverage import MaxCoverage
 from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
-from spinney.algorithms.problem import Algorithm, PointProblem, Result, SiteProblem
+from spinney.algorithms.problem import PointProblem, SiteProblem
 from spinney.algorithms.registry import HOMES, find
+from spinney.algorithms.result import Result
 from spinney.algorithms.tighten import Tightened
+from spinney.baselines import LSH, Balcan, PointCoverage, SampleAggregate
 from spinney.exceptions import ParameterError
 from spinney.fits.record import plain_parameters
 from spinney.privacy.budget import Budget

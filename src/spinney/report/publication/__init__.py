@@ -9,8 +9,8 @@ from typing import TypedDict, Unpack
 from spinney.exceptions import ParameterError, check_path
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.reading import AnyRelease
-from spinney.report.curve import CostCurve
 from spinney.report.publication.assembly import assembled
 from spinney.report.publication.html import to_html
 from spinney.report.publication.markdown import to_markdown
@@ -71,7 +71,7 @@ def markdown_page(release: AnyRelease, **shown: Unpack[Shown]) -> str:
     parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification", "described")]
     if set(shown) - set(Shown.__annotations__):
         raise ParameterError(
-            "A report takes title, ledger, curve, verification and described.\nHint: leave out what is something else."
+            "A report takes title, ledger, curve, verification and described.", "leave out what is something else."
         )
     return to_markdown(assembled("markdown_page", release, *parts))
 
@@ -93,7 +93,7 @@ def write_report(
     check_path(path, "write_report")
     kind = Path(path).suffix.lower()
     if kind not in KINDS:
-        raise ParameterError(f"A report cannot be written to a file of this kind.\nHint: a name that ends in {', '.join(KINDS)}.")
+        raise ParameterError("A report cannot be written to a file of this kind.", f"a name that ends in {', '.join(KINDS)}.")
     document = assembled("write_report", release, title, ledger, curve, verification, described)
     if kind == ".pdf":
         print_pdf(to_html(document), path)

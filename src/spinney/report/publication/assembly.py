@@ -8,11 +8,12 @@ from spinney.exceptions import ParameterError
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import is_path
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
-from spinney.report.curve import CostCurve, found_curve
-from spinney.report.publication.blocks import Document, Paragraph, Section
+from spinney.report.curve import found_curve
 from spinney.report.publication.declared import bounds_section, has_sources
+from spinney.report.publication.document import Document, Paragraph, Section
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections
@@ -67,9 +68,7 @@ def curve_section(curve: CostCurve, private: bool) -> Section:
     source = "the private summary, free of charge" if private else "the summary"
     told = f"Estimated from {source}. Look for the bend, and read the shape, not the values: they carry the summary's noise."
     if curve.chosen is not None:
-        why = (
-            "rows thin out between so many clusters, and one more would gain little" if curve.chosen > 1 else "no more stand out"
-        )
+        why = "rows thin out between the clusters, and one more would gain little" if curve.chosen > 1 else "no more stand out"
         told += f" {curve.chosen:,} was chosen: {why}."
     return Section("How many clusters", (Paragraph(told), curve_drawing(curve)))
 
@@ -83,7 +82,7 @@ def assembled(
     verification: Any,
     described: Any = None,
 ) -> Document:
-    """Return a report's sections after a check of the parameters; those of `html_page`, and who asks."""
+    """Return a report's sections after a check of the parameters, which are as for `html_page`, and of who asks."""
     _checked(owner, release, title, ledger, curve, verification, described)
     curve = found_curve(release) if curve is None and isinstance(release, Release) else curve
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
@@ -101,7 +100,7 @@ def assembled(
 
 
 def summarized(release: AnyRelease) -> Document:
-    """Return the sections of a report that whoever made the release looks at first: what was found, promised and spent."""
+    """Return the sections of a report to look at first: what was found, promised and spent."""
     curve = found_curve(release) if isinstance(release, Release) else None
     sections = (
         *result_sections(release),

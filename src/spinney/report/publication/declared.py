@@ -9,10 +9,10 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
-from spinney.report.publication.blocks import LETTERS, Paragraph, Section, Sheet, Value, clean, short
-from spinney.report.publication.description import described_section
+from spinney.report.publication.described import described_section
+from spinney.report.publication.document import LETTERS, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.results import column_names
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 
 __all__ = ["bounds_section", "has_sources"]
 

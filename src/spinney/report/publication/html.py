@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from spinney.report.publication.blocks import (
+from spinney.report.publication.document import (
     Bar,
     Block,
     Command,
@@ -44,7 +44,7 @@ SHADES = 7
 
 @cache
 def _style() -> str:
-    return (files("spinney.report.publication") / "style.css").read_text(encoding="utf-8")
+    return (files(__package__) / "style.css").read_text(encoding="utf-8")
 
 
 def _bar(bar: Bar) -> str:
@@ -160,7 +160,7 @@ def _inner_style() -> str:
 
 def to_fragment(document: Document) -> str:
     """Return a report as a part of another page, such as a notebook, whose look it leaves alone."""
-    name = "s" + hashlib.sha256(repr(document).encode("utf-8", "replace")).hexdigest()[:8] + "-"  # names are told apart in a page
+    name = "s" + hashlib.sha256(repr(document).encode("utf-8", "replace")).hexdigest()[:8] + "-"  # names differ in a page
     return f'<div class="spinney"><style>{_inner_style()}</style>\n{_body(document, name)}\n</div>'
 
 

@@ -1,10 +1,10 @@
-"""A report as Markdown; pictures are told in words, or by their tables."""
+"""A report as Markdown; pictures are replaced by words, or by their tables."""
 
 from __future__ import annotations
 
 import re
 
-from spinney.report.publication.blocks import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet, Value
+from spinney.report.publication.document import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet, Value
 
 __all__ = ["to_markdown"]
 

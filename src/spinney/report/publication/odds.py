@@ -7,13 +7,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from spinney.releases.promise import Promise
 from spinney.report.label import UNPROTECTED
-from spinney.report.publication.blocks import Block, Facts, Paragraph, Section, Sheet, Value
+from spinney.report.publication.document import Block, Facts, Paragraph, Section, Sheet, Value
 
 __all__ = ["chance_words", "factor_words", "percent_words", "promise_section", "promises"]
 
 #: Guesses before the release is read, and what they are called.
 GUESSES = ((0.01, "1 in 100 (1%)"), (0.1, "1 in 10 (10%)"), (0.5, "50:50 (50%)"), (0.9, "9 in 10 (90%)"))
-#: Beyond this epsilon odds are told by a power of ten.
+#: Beyond this epsilon odds are shown as a power of ten.
 LARGEST = 20.0
 
 
@@ -23,7 +23,7 @@ def promises(release: Promise) -> bool:
 
 
 def _rounded(value: float, digits: int, way: str) -> str:
-    """Return a positive number in so many digits, rounded up or down."""
+    """Return a positive number in this many digits, rounded up or down."""
     number = Decimal(value)
     step = Decimal(1).scaleb(number.adjusted() - digits + 1)
     text = f"{number.quantize(min(step, Decimal(1)), rounding=way):,f}"
@@ -48,7 +48,7 @@ def percent_words(guess: float, epsilon: float) -> str:
 
 
 def chance_words(delta: float) -> str:
-    """Return a small chance as one in so many, rounded up."""
+    """Return a small chance as "one in N", rounded up."""
     if delta >= 1:
         return "1 in 1"
     if delta < 1e-15:
@@ -107,7 +107,7 @@ def _table(release: Promise) -> Sheet:
 def promise_section(release: Promise) -> Section:
     """Return the promise in plain words."""
     if not promises(release):
-        return Section("What is promised", (Paragraph("Nothing. This release may tell who is in the table and what they say."),))
+        return Section("What is promised", (Paragraph("Nothing. This release may reveal who is in the table, and their rows."),))
     who, unit = _unit(release)
     facts = [
         ("Who is protected", who),
@@ -120,7 +120,7 @@ def promise_section(release: Promise) -> Section:
         Facts(tuple(facts)),
         _table(release),
         Paragraph(
-            "What is true of many people stays visible, and may be told about someone who was never in the table: that is what "
+            "What is true of many people stays visible, and may be said about someone who was never in the table: that is what "
             f"the release is for. Not protected, as it is public or seen otherwise: {UNPROTECTED}"
             f"{'' if release.adjacency == 'add-remove' else '; the number of rows or groups'}. "
             "Several releases about the same people add up: their epsilons must be added."

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.releases.centers import Release
+from spinney.releases.curve import CostCurve
 from spinney.releases.sites import SiteRelease
-from spinney.report.curve import CostCurve
 from spinney.report.map import look_like_degrees
-from spinney.report.publication.blocks import Drawing, Sheet, Value, short
+from spinney.report.publication.document import Drawing, Sheet, Value, short
 from spinney.report.publication.svg import PALETTE, axes, fraction, label, lattice, place
-from spinney.solvers.nearest import nearest
+from spinney.spaces.nearest import nearest
 
 __all__ = ["curve_drawing", "map_drawing", "pair_drawings"]
 
@@ -22,9 +22,9 @@ __all__ = ["curve_drawing", "map_drawing", "pair_drawings"]
 PANEL, MARGINS = (320, 290), (24, 10, 8, 24)
 #: The width of a single picture.
 PAPER = 420
-#: Cells to each side that points of a summary are put together in; bars of a single column.
+#: Cells to each side that points of a summary are pooled in; bars of a single column.
 CELLS, BARS = 40, 40
-#: The radius of the heaviest point, and of a center's mark; beyond so many marks they have no numbers.
+#: The radius of the heaviest point, and of a center's mark; beyond this many marks they have no numbers.
 HEAVIEST, MARK, NUMBERED = 9.0, 8.0, 40
 #: Columns that are drawn, each against each other one.
 DRAWN = 3
@@ -147,7 +147,7 @@ def pair_drawings(release: Release, order: NDArray[np.int64], names: Sequence[st
     names : sequence of str
         Of all columns.
     columns : sequence of int
-        Those that tell most, at most three of which are drawn.
+        The most informative, at most three of which are drawn.
     """
     if release.centers.shape[1] == 1:
         return [_column(release, order, names[0])]
@@ -166,7 +166,7 @@ def _projected(
     places: NDArray[np.float64], degrees: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[tuple[float, float]], int]:
     """Return where places are on a map that keeps their proportions, the ends of its frame, and its height."""
-    low, high = places.min(axis=0) / 2, places.max(axis=0) / 2  # halves, for the widest spans overflow
+    low, high = places.min(axis=0) / 2, places.max(axis=0) / 2  # halves, because the widest spans overflow
     middle, half = low + high, np.maximum(high - low, 1e-9 * np.maximum(np.abs(low + high), 1e-9))
     stretch = float(1 / np.cos(np.radians(middle[1]))) if degrees else 1.0
     height = round(PAPER * float(np.clip(half[1] / half[0] * stretch, FLATTEST, TALLEST)))

@@ -44,9 +44,9 @@ def print_pdf(page: str, path: str | os.PathLike[str]) -> None:
         Where the PDF is written.
     """
     browser = find_browser()
-    hint = "Hint: write a report that ends in .html, and print it from any browser."
+    hint = "write a report that ends in .html, and print it from any browser."
     if browser is None:
-        raise DataError(f"No browser was found that prints a PDF: Chromium, Chrome or Edge.\n{hint}")
+        raise DataError("No browser was found that prints a PDF: Chromium, Chrome or Edge.", hint)
     with tempfile.TemporaryDirectory(prefix="spinney-", ignore_cleanup_errors=True) as folder:
         source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
         source.write_text(page, encoding="utf-8")
@@ -59,5 +59,5 @@ def print_pdf(page: str, path: str | os.PathLike[str]) -> None:
         except (OSError, subprocess.TimeoutExpired):
             target.unlink(missing_ok=True)
         if not target.is_file() or not target.stat().st_size:
-            raise DataError(f"The browser printed no PDF.\n{hint}")
+            raise DataError("The browser printed no PDF.", hint)
         shutil.copyfile(target, path)

@@ -15,13 +15,25 @@ from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import indicators, informative_columns
-from spinney.report.publication.blocks import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short, shorts
-from spinney.report.publication.description import description_sections
+from spinney.report.publication.described import description_sections
+from spinney.report.publication.document import (
+    LETTERS,
+    Bar,
+    Block,
+    Notice,
+    Paragraph,
+    Section,
+    Sheet,
+    Value,
+    clean,
+    short,
+    shorts,
+)
 from spinney.report.publication.odds import promises
 from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
 from spinney.report.publication.svg import fraction
 from spinney.report.site_table import site_names
-from spinney.spaces.columns import Column
+from spinney.spaces.column import Column
 from spinney.spaces.plain_values import within
 
 __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
@@ -30,7 +42,7 @@ __all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 HEADS = 24
 #: How pictures are read.
 NUMBERS = "Numbered from 0, in the order of the release file, as labels are."
-AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are those of the table."
+AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are in the table."
 
 
 def column_names(release: Release) -> list[str]:
@@ -40,7 +52,7 @@ def column_names(release: Release) -> list[str]:
 
 
 def shown_columns(release: Release, count: int = SHOWN_COLUMNS) -> list[int]:
-    """Return so many columns along which the centers differ most, numbers and dates before shares, in the order of the table."""
+    """Return the columns along which the centers differ most, numbers and dates before shares, in the order of the table."""
     d = release.centers.shape[1]
     if d <= count:
         return list(range(d))
@@ -74,7 +86,8 @@ def _many(count: int, what: str) -> str:
 
 def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
     """Return sizes with their bars and margins."""
-    exact, margin = release.noise.startswith("none"), 0.0 if release.noise.startswith("none") else release.sizes_margin
+    exact = release.noise.is_exact
+    margin = 0.0 if exact else release.sizes_margin
     sizes = np.maximum(release.sizes[order], 0.0)
     top = max(float(sizes.max()) + margin, 1e-300)
     values = []
@@ -87,7 +100,7 @@ def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
 
 def _margin_words(release: ClusterRelease) -> str:
     """Return how far sizes may be off."""
-    if release.noise.startswith("none"):
+    if release.noise.is_exact:
         return "Sizes are exact: no noise was added."
     margin = release.sizes_margin
     told = (
@@ -97,7 +110,7 @@ def _margin_words(release: ClusterRelease) -> str:
 
 
 def _bar_words(release: ClusterRelease) -> str:
-    return "" if release.noise.startswith("none") else "Thin lines at the ends of bars are their margins."
+    return "" if release.noise.is_exact else "Thin lines at the ends of bars are their margins."
 
 
 def _left_out(total: int, shown: int, what: str) -> str:
@@ -116,7 +129,7 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
     fact = Column(None, "number") if release.facts is None else release.facts.of_titles[column]
     plain = shorts(values)
     margins = release.center_margins
-    if margins is None or release.noise.startswith("none"):
+    if margins is None or release.noise.is_exact:
         return [fact.shown(value) or text for value, text in zip(values, plain, strict=True)]
     known = zip(values, plain, margins[:, column].tolist(), strict=True)
     texts = [fact.shown(value) or within(value, margin) or text for value, text, margin in known]
@@ -128,7 +141,7 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
 
 def _noise_words(release: Release) -> str:
     """Return what the margins of centers are, if there are some."""
-    if release.center_margins is None or release.noise.startswith("none"):
+    if release.center_margins is None or release.noise.is_exact:
         return ""
     return " Behind each value: how far noise moved it at most, with probability 0.95; nothing stands there if that is not known."
 
@@ -168,7 +181,7 @@ def _center_sections(release: Release) -> list[Section]:
     title = "One column" if len(release.centers[0]) == 1 else "Pairs of columns"
     summary = f"{AREAS}" if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
     if len(release.summary_points) and len(release.centers[0]) == 1:
-        summary = "Bars stand for rows of the summary; numbers are those of the table."
+        summary = "Bars stand for rows of the summary; numbers are in the table."
     if len(release.centers[0]) > DRAWN:
         summary += _chosen_words(release, DRAWN)
     return [Section("What was found", tuple(blocks)), Section(title, (Paragraph(summary), *pictures))]
@@ -196,13 +209,13 @@ def _site_sections(release: SiteRelease) -> list[Section]:
 def _cover_sections(release: CoverRelease) -> list[Section]:
     chosen = release.chosen.tolist()
     rows = tuple((Value(str(i + 1)), Value(f"set {index:,}")) for i, index in enumerate(chosen[:SHOWN_LINES]))
-    note = "Sets are told by their places in the public list, from 0 on. One that comes again adds nothing. "
+    note = "Sets are named by their places in the public list, from 0 on. One that comes again adds nothing. "
     note += "How many rows they cover was not asked, and is not released." + _left_out(len(chosen), len(rows), "choices")
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
 def _described_centers(described: Release) -> Section:
-    """Return the centers whose clusters a description tells of, in its order."""
+    """Return the centers whose clusters are described, in the order of the description."""
     order = np.arange(min(len(described.centers), SHOWN_LINES))
     return Section("The clusters that are described", (_center_grid(described, order, "Centers of the described release"),))
 

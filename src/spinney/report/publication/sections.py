@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 
 from spinney.ledgers.ledger import Ledger
+from spinney.privacy.trust import Trust
 from spinney.releases.promise import Promise
 from spinney.report.pages import charge_rows
-from spinney.report.publication.blocks import (
+from spinney.report.publication.document import (
     LETTERS,
     Block,
     Command,
@@ -53,15 +54,15 @@ def notices(release: Promise, verification: Verification | None) -> tuple[Notice
 
 def model_section(release: Promise) -> Section:
     """Return who held the rows, and what was done to them."""
-    kind, _, words = clean(release.model).partition(": ")
+    trust = Trust.of(clean(release.model))
     rules = "; ".join(clean(rule) for rule in release.preprocessing.split("; ") if rule)
     facts = [
-        ("Who held the rows", f"{_sentence(words or kind or 'not told')} Model: {kind or 'not told'}."),
+        ("Who held the rows", f"{_sentence(trust.words or trust.kind or 'not stated')} Model: {trust.kind or 'not stated'}."),
         ("Randomness", _randomness(release)),
-        ("Before the questions", _sentence(rules or "not told")),
+        ("Before the questions", _sentence(rules or "not stated")),
         (
             "Number asked for" if getattr(release, "k_costs", None) is None else "Number found",
-            f"{release.k if release.k is not None else 'not told'}, {clean(release.k_source) or 'source not told'}.",
+            f"{release.k if release.k is not None else 'not stated'}, {clean(release.k_source) or 'source not stated'}.",
         ),
     ]
     return Section("Who was trusted, and what was done", (Facts(tuple(facts)),))
@@ -83,12 +84,8 @@ def _charges(release: Promise) -> Sheet:
         tuple(Value(clean(text, LETTERS)) for text in (name, question, price)) for question, name, price in rows[:CHARGES]
     )
     note = f"{len(rows) - CHARGES:,} more lines are in the release file." if len(rows) > CHARGES else ""
-    title = "What each user's reports are worth" if _is_local(release) else "Questions asked of the rows"
+    title = "What each user's reports are worth" if release.trust.is_local else "Questions asked of the rows"
     return Sheet(title, ("for", "question", "charge"), cells, 2, note)
-
-
-def _is_local(release: Promise) -> bool:
-    return release.model.startswith("local")
 
 
 def spent_section(release: Promise, ledger: Ledger | None) -> Section:
@@ -98,7 +95,7 @@ def spent_section(release: Promise, ledger: Ledger | None) -> Section:
         delta = f", delta {release.delta:g}" if release.delta else ", delta 0"
         told = f"Promised: epsilon {short(release.promised_epsilon, 6)}{delta}. Spent: epsilon {short(release.epsilon, 6)}"
         how = f"in {_questions(release)}, each answered with noise"
-        how = "by each user, in reports with noise of their own" if _is_local(release) else how
+        how = "by each user, in reports with noise of their own" if release.trust.is_local else how
         blocks.append(Paragraph(f"{told}, {how}."))
     else:
         blocks.append(Paragraph(f"There is no promise, so nothing was spent; {_questions(release)} were asked."))
@@ -174,7 +171,7 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     charged = (
         f", charged to {clean(made['ledger'], LETTERS)} as entry {clean(made['entry'], LETTERS)}" if made.get("entry") else ""
     )
-    facts.append(("Made", f"{clean(made.get('date') or 'on a day that is not told', LETTERS)}{charged}"))
+    facts.append(("Made", f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}"))
     facts.append(
         (
             "Software",

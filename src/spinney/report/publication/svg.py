@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.report.publication.blocks import clean
+from spinney.report.publication.document import clean
 
 __all__ = ["PALETTE", "axes", "fraction", "label", "lattice", "place"]
 
@@ -22,7 +22,7 @@ def place(value: float) -> str:
 
 
 def fraction(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """Return where values are between two bounds, in [0, 1]; halves first, for the widest bounds overflow."""
+    """Return where values are between two bounds, in [0, 1]; halves first, because the widest bounds overflow."""
     width = high / 2 - low / 2
     if not width > 0:
         return np.full(np.shape(values), 0.5)
@@ -67,7 +67,7 @@ def axes(box: tuple[float, float, float, float], names: Sequence[str], bounds: S
 def lattice(
     x: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64], colors: NDArray[np.int64], cells: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return points in [0, 1] with those of one cell put together, in the color of the heaviest, so that pictures stay small."""
+    """Return points in [0, 1], the points of one cell pooled, in the color of the heaviest, so that pictures stay small."""
     keep = weights > 0
     x, y, weights, colors = x[keep], y[keep], weights[keep] / max(float(weights.max(initial=0.0)), 1e-300), colors[keep]
     codes = np.minimum((x * cells).astype(np.int64), cells - 1) * cells + np.minimum((y * cells).astype(np.int64), cells - 1)

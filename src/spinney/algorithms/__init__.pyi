@@ -1,0 +1,11 @@
+from spinney.algorithms.algorithm import Algorithm as Algorithm
+from spinney.algorithms.coverage import Coverage as Coverage
+from spinney.algorithms.default import Tree as Tree
+from spinney.algorithms.hst import HST as HST
+from spinney.algorithms.local_search import LocalSearch as LocalSearch
+from spinney.algorithms.plan import Plan as Plan
+from spinney.algorithms.problem import PointProblem as PointProblem
+from spinney.algorithms.problem import SiteProblem as SiteProblem
+from spinney.algorithms.result import Result as Result
+from spinney.algorithms.site_hst import SiteHST as SiteHST
+from spinney.algorithms.stable import Stable as Stable

@@ -1,0 +1,48 @@
+"""What an algorithm returns, for points and for sites alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.algorithms.valleys import Count
+from spinney.mechanisms.additive import Noise
+from spinney.mechanisms.source import IntArray
+from spinney.spaces.box import Domain, FloatArray
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Released values.
+
+    Parameters
+    ----------
+    centers : array of shape (k, d), or of shape (k,)
+        Points, or indices of a space's points.
+    private_sizes : array of int
+        Noisy numbers of rows that each center serves; those of existing sites come behind.
+    size_noise : Noise
+    summary_points : array of shape (m, d), or of shape (m,)
+        As the centers.
+    summary_weights : array of shape (m,)
+    box : Domain, optional
+        The private box, if there is one.
+    supported : int, optional
+        How many centers rest on a private step.
+    margins : array of shape (k, d), optional
+        How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step tells.
+    counted : Count, optional
+        How many clusters there are, if that was asked.
+    """
+
+    centers: Any
+    private_sizes: IntArray
+    size_noise: Noise
+    summary_points: Any
+    summary_weights: FloatArray
+    box: Domain | None = None
+    supported: int | None = None
+    margins: FloatArray | None = None
+    counted: Count | None = None

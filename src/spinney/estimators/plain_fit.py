@@ -1,0 +1,123 @@
+"""Fitting without an estimator: a table and public parameters in, a release out. scikit-learn is not imported."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.constraints import check, one_of
+from spinney.curators.rows import Rows
+from spinney.exceptions import FewRowsWarning, ParameterError, UnitsWarning
+from spinney.fits.fit import Fit
+from spinney.fits.parameters import PointFacts, check_points
+from spinney.fits.run import given_groups, rows_of, run
+from spinney.ledgers.ledger import Ledger
+from spinney.releases.centers import Release
+from spinney.releases.objectives import POWERS
+from spinney.tables.sources import Source
+
+__all__ = ["fit", "prepared"]
+
+OWNER = "fit"
+
+
+def _checked(source: Source) -> tuple[NDArray[Any], list[str] | None]:
+    """Return the numbers of a table, and the names of its columns if all of them are texts."""
+    rows = source.nonprivate_rows
+    if not isinstance(rows, np.ndarray):
+        raise ParameterError.wrong("X", OWNER, "a table of numbers", rows, "an array, a frame, or the path of a table.")
+    schema = source.plain_schema
+    return np.asarray(rows), None if schema is None else schema[0]
+
+
+def prepared(X: Any, groups: Any, typed: dict[str, Any], objective: str, owner: str) -> tuple[PointFacts, Rows]:
+    """Return checked parameters, and where the rows are. Nothing is asked or charged.
+
+    Parameters
+    ----------
+    X, groups
+        As for `fit`.
+    typed : dict
+        The other parameters of `fit`.
+    objective : {"kmeans", "kmedian"}
+    owner : str
+        Whose parameters they are, for messages.
+    """
+    facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
+    rows = rows_of(X, groups, facts, _checked)
+    if facts.is_local:
+        from spinney.local.desk import users_of
+
+        rows = users_of(rows)
+    return facts, rows
+
+
+def fit(
+    X: Any,
+    n_clusters: int | str = 8,
+    *,
+    objective: str = "kmeans",
+    max_clusters: int | None = None,
+    bounds: Any = None,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    algorithm: Any = "auto",
+    adjacency: str = "add-remove",
+    tighten: bool = False,
+    model: str = "central",
+    groups: Any = None,
+    max_rows_per_group: int | None = None,
+    random_state: Any = None,
+    noise_seed: int | None = None,
+    scale: Any = None,
+    ledger: Ledger | None = None,
+) -> Release:
+    """Cluster private rows, as `PrivateKMeans` and `PrivateKMedian` do, without scikit-learn.
+
+    Privacy
+    -------
+    Neighbors: tables that differ by one row added or removed (or replaced, as `adjacency` says); by one group's rows if `groups`
+    is given. Statement: the release is (epsilon, delta)-differentially private. Proof: the algorithm's page, such as
+    ``proofs/tree.md``, and the pages it names. Outside the promise: running time and memory use.
+
+    Parameters
+    ----------
+    X : array-like, frame, Arrow table, lazy frame, path, table on disk or Spark DataFrame
+        Private rows, as `PrivateKMeans.fit` takes them.
+    n_clusters : int or "auto", default 8
+    objective : {"kmeans", "kmedian"}, default "kmeans"
+        Whether centers minimize squared distances, or distances.
+    max_clusters, bounds, epsilon, delta, algorithm, adjacency, tighten, model, groups, max_rows_per_group, random_state, \
+    noise_seed, scale, ledger
+        As for `PrivateKMeans` and its ``fit``.
+
+    Returns
+    -------
+    Release
+        ``centers``, ``sizes`` and the promise; ``PrivateKMeans.from_release`` makes an estimator of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spinney
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 2)) + np.repeat([[0, 0], [6, 6]], 2500, axis=0)
+    >>> spinney.fit(rows, 2, epsilon=1.0, bounds=(-5, 11)).centers.shape
+    (2, 2)
+    """
+    typed = {
+        "n_clusters": n_clusters, "max_clusters": max_clusters, "bounds": bounds, "epsilon": epsilon, "delta": delta,
+        "algorithm": algorithm, "adjacency": adjacency, "tighten": tighten, "model": model, "scale": scale,
+        "max_rows_per_group": max_rows_per_group, "random_state": random_state, "noise_seed": noise_seed,
+    }  # fmt: skip
+    check(OWNER, {"objective": objective}, {"objective": one_of(POWERS, "'kmeans'.")})
+    facts, rows = prepared(X, groups, typed, objective, OWNER)
+    if facts.uneven is not None:
+        warnings.warn(facts.uneven, UnitsWarning, stacklevel=2)
+    asked: Fit = facts.fit(rows.n_features)
+    release: Release = run(asked, rows, ledger)
+    if release.looks_empty:
+        warnings.warn(release.faint, FewRowsWarning, stacklevel=2)
+    return release

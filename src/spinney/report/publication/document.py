@@ -1,0 +1,142 @@
+"""What a report is made of: plain texts, tables and pictures, before they are written as HTML or Markdown.
+
+All texts are plain: whoever writes them into a file escapes them, so that no part of a release can become part of the page.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spinney.spaces.plain_values import short
+
+__all__ = [
+    "Bar",
+    "Command",
+    "Document",
+    "Drawing",
+    "Facts",
+    "Notice",
+    "Paragraph",
+    "Section",
+    "Sheet",
+    "Value",
+    "clean",
+    "short",
+    "shorts",
+]
+
+#: Letters shown of a name; a column may be called anything.
+LETTERS = 32
+#: Control characters, halves of characters, and marks that turn the direction of all text behind them.
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A few sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with what they are."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What nobody may overlook."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to type."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A length in [0, 1], and how far it may be off on either side."""
+
+    length: float
+    margin: float
+
+
+@dataclass(frozen=True)
+class Value:
+    """A cell: its text, how dark it is, in [0, 1], and its bar."""
+
+    text: str
+    shade: float | None = None
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with a row of headings; the first cell of a row is its heading.
+
+    `words` counts leading columns that are texts; `look` explains colors and bars, where there are any.
+    """
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    words: int = 1
+    note: str = ""
+    look: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture: its title, what it shows in words, and SVG of this size, already escaped; a table for who sees no pictures."""
+
+    title: str
+    description: str
+    svg: str
+    size: tuple[int, int]
+    instead: Sheet | None = None
+
+
+Block = Paragraph | Facts | Notice | Command | Sheet | Drawing
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report."""
+
+    title: str
+    lead: str
+    notices: tuple[Notice, ...]
+    sections: tuple[Section, ...]
+
+
+def clean(text: object, letters: int | None = None) -> str:
+    """Return a text of one line without characters that are not seen, shortened to this many letters."""
+    line = " ".join(UNSEEN.sub("\ufffd", re.sub(r"[\t\n\r]+", " ", str(text))).split())
+    return line if letters is None or len(line) <= letters else line[: letters - 1].rstrip() + "…"
+
+
+def shorts(values: Sequence[float], digits: int = 4) -> list[str]:
+    """Return the numbers of a column with as many decimals each, and this many digits for the largest."""
+    largest = max((abs(float(value)) for value in values), default=0.0)
+    if not 1e-3 <= largest < 1e9:
+        return [short(value, digits) for value in values]
+    places = max(digits - 1 - math.floor(math.log10(largest)), 0)
+    return [f"{round(float(value), places) + 0.0:,.{places}f}" for value in values]

@@ -1,0 +1,207 @@
+"""Nearest centers, slab by slab.
+
+Points are kept column by column, so that the inner loop runs over points and vectorizes. The nearest center minimizes
+|c|^2 / 2 - <x, c>; per point the order of additions is fixed and ties go to the first center, so results do not depend on
+slabs or threads. Scores are 32-bit, in units of the centers' own spread around their mean: a center is chosen over another
+that is nearer by less than about one ten-millionth of that. Distances are then computed in 64 bits.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.compilation import compiled
+from spinney.spaces.box import FloatArray
+
+__all__ = [
+    "BLOCK",
+    "ScaledCenters",
+    "as_slab",
+    "find_labels",
+    "load",
+    "nearest",
+    "scale_centers",
+    "scaled_ends",
+    "squared_distances",
+    "stretches",
+]
+
+#: Points per block: a block of ten columns fits the first-level cache.
+BLOCK = 256
+#: Numbers left free between the columns of a block: columns a power of two apart would compete for the same lines of the cache.
+GAP = 8
+#: Most points of a slab, and most numbers if that leaves it a block: it fits the second-level cache.
+SLAB_POINTS, SLAB_NUMBERS = 2**13, 2**16
+#: Columns are added up four at a time, and the rest two at a time; blocks are padded with a zero column if need be.
+UNROLL = 2
+
+
+#: Farther than this, in units of the centers' spread, all points look alike; scores stay finite.
+FARTHEST = 1e15
+
+
+class ScaledCenters(NamedTuple):
+    """Centers as the nearest-center search sees them: shifted, scaled, padded and 32-bit."""
+
+    shift: FloatArray
+    zoom: float
+    centers: NDArray[np.float32]
+    halves: NDArray[np.float32]
+
+
+def scale_centers(centers: FloatArray) -> ScaledCenters:
+    """Prepare public centers for the search."""
+    k, d = centers.shape
+    shift = np.add.reduce(centers) / k  # what their mean is, without its detours: solvers do this thousands of times
+    gaps = centers - shift
+    spread = float(np.maximum.reduce(np.abs(gaps), axis=None))
+    zoom = 1.0 / spread if spread > 1e-300 else 1.0
+    padded = np.zeros((k, -(-d // UNROLL) * UNROLL), dtype=np.float32)
+    padded[:, :d] = gaps * zoom
+    wide = padded.astype(np.float64)
+    halves = (np.add.reduce(wide * wide, axis=1) / 2).astype(np.float32)
+    return ScaledCenters(shift, zoom, padded, halves)
+
+
+def stretches(n: int, d: int) -> tuple[list[slice], FloatArray]:
+    """Cut n points into stretches, and return an empty slab with room for each of them in turn.
+
+    A slab has the axes block, column, point: a point's index within its block is one that the compiler knows to be in range.
+    """
+    blocks = min(max(min(SLAB_POINTS, SLAB_NUMBERS // max(d, 1)) // BLOCK, 1), -(-n // BLOCK))
+    size = max(blocks, 1) * BLOCK
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)], np.empty((blocks, d, BLOCK + GAP))
+
+
+def load(points: NDArray[Any], slab: FloatArray) -> None:
+    """Copy points of any real type and layout to the start of a slab: one kind of array, for which kernels are compiled once."""
+    whole, rest = divmod(len(points), BLOCK)
+    with np.errstate(all="ignore"):  # a value must not be heard of, not even as a warning
+        if whole:
+            slab[:whole, :, :BLOCK] = points[: whole * BLOCK].reshape(whole, BLOCK, -1).transpose(0, 2, 1)
+        if rest:
+            slab[whole, :, :rest] = points[whole * BLOCK :].T
+
+
+def as_slab(points: NDArray[Any]) -> FloatArray:
+    """Return all points as one slab."""
+    slab = np.empty((-(-len(points) // BLOCK), points.shape[1], BLOCK + GAP))
+    load(points, slab)
+    return slab
+
+
+@compiled
+def _label(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  # type: ignore[no-untyped-def]
+    """Write the indices of the nearest centers of the first `count` points of a slab, block by block.
+
+    Shifted and scaled points are clipped to ``ends``, a row of lower and one of upper ones. ``scratch`` (padded columns + 2 x
+    BLOCK, 32-bit, zero in the padding) has a row for the best scores and one for a center's.
+    """
+    k, columns = centers.shape
+    best, work = columns, columns + 1
+    last = columns - columns % 4 - 4  # where the last four columns start; what remains is two columns, or none
+    for b in range(labels.shape[0]):
+        size = min(BLOCK, count - b * BLOCK)
+        for t in range(slab.shape[1]):
+            lower, upper, middle = ends[0, t], ends[1, t], shift[t]
+            for i in range(size):
+                scratch[t, i] = np.float32(min(max((slab[b, t, i] - middle) * zoom, lower), upper))
+        for i in range(size):
+            scratch[best, i] = np.float32(np.inf)
+            labels[b, i] = 0
+        for j in range(k):
+            half, label = halves[j], np.int32(j)
+            if columns % 4:
+                c0, c1 = centers[j, columns - 2], centers[j, columns - 1]
+                for i in range(size):
+                    scratch[work, i] = half - (scratch[columns - 2, i] * c0 + scratch[columns - 1, i] * c1)
+            else:
+                for i in range(size):
+                    scratch[work, i] = half
+            for t in range(0, last, 4):
+                c0, c1 = centers[j, t], centers[j, t + 1]
+                c2, c3 = centers[j, t + 2], centers[j, t + 3]
+                for i in range(size):
+                    first = scratch[t, i] * c0 + scratch[t + 1, i] * c1
+                    second = scratch[t + 2, i] * c2 + scratch[t + 3, i] * c3
+                    scratch[work, i] -= first + second
+            if last >= 0:
+                c0, c1 = centers[j, last], centers[j, last + 1]
+                c2, c3 = centers[j, last + 2], centers[j, last + 3]
+                for i in range(size):  # written so that the compiler vectorizes it
+                    first = scratch[last, i] * c0 + scratch[last + 1, i] * c1
+                    second = scratch[last + 2, i] * c2 + scratch[last + 3, i] * c3
+                    score, least, held = scratch[work, i] - (first + second), scratch[best, i], labels[b, i]
+                    closer = score < least
+                    scratch[best, i] = min(score, least)
+                    labels[b, i] = label if closer else held
+            else:
+                for i in range(size):
+                    score, least, held = scratch[work, i], scratch[best, i], labels[b, i]
+                    closer = score < least
+                    scratch[best, i] = min(score, least)
+                    labels[b, i] = label if closer else held
+
+
+@lru_cache(maxsize=64)
+def _far_ends(d: int) -> FloatArray:
+    """Return ends for d columns that hold no point back."""
+    return np.repeat([[-FARTHEST], [FARTHEST]], d, axis=1)
+
+
+def scaled_ends(scaled: ScaledCenters, bounds: FloatArray) -> FloatArray:
+    """Return what points are clipped to, after they are shifted and scaled, so that they lie within bounds.
+
+    Rounding keeps the order of numbers, so points may as well be clipped then.
+    """
+    with np.errstate(over="ignore"):
+        ends: FloatArray = np.clip((bounds - scaled.shift) * scaled.zoom, -FARTHEST, FARTHEST)
+    return ends
+
+
+def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, ends: FloatArray | None = None) -> NDArray[np.int32]:
+    """Return the indices of the nearest centers of the first `count` points of a slab, clipped to ends if there are any."""
+    labels = np.empty((-(-count // BLOCK), BLOCK), dtype=np.int32)
+    ends = _far_ends(slab.shape[1]) if ends is None else ends
+    scratch = np.zeros((scaled.centers.shape[1] + 2, BLOCK), dtype=np.float32)
+    _label(slab, count, ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
+    return labels.reshape(-1)[:count]
+
+
+@compiled
+def _measure(slab, centers, labels, squares):  # type: ignore[no-untyped-def]
+    for b in range(slab.shape[0]):
+        for i in range(min(BLOCK, squares.size - b * BLOCK)):
+            j = max(labels[b * BLOCK + i], 0)
+            square = 0.0
+            for t in range(slab.shape[1]):
+                gap = slab[b, t, i] - centers[j, t]
+                square += gap * gap
+            squares[b * BLOCK + i] = square
+
+
+def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.int32]) -> FloatArray:
+    """Return the squared distances of the first points of a slab to their centers, in 64 bits and fixed order.
+
+    A point without a center, with label -1, gets its distance to the first one.
+    """
+    squares = np.empty(labels.size)
+    _measure(slab, centers, labels, squares)
+    return squares
+
+
+def nearest(points: NDArray[Any], centers: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
+    """Return squared distances to, and indices of, the nearest centers of points given as rows."""
+    centers = np.ascontiguousarray(centers, dtype=np.float64)
+    scaled = scale_centers(centers)
+    squares, labels = np.empty(len(points)), np.empty(len(points), dtype=np.int32)
+    parts, slab = stretches(*points.shape)
+    for here in parts:
+        load(points[here], slab)
+        labels[here] = find_labels(slab, here.stop - here.start, scaled)
+        squares[here] = squared_distances(slab, centers, labels[here])
+    return squares, labels

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.algorithms.summary import likely_leaves
+from spinney.algorithms.valleys import NoisyCells, bends, count_clusters
+from spinney.mechanisms.additive import Noise
+
+
+def grid_cells(rows, bins, std=0.0, seed=0):
+    """Return the cells of a grid over [0, 1]^2 with the numbers of rows in them, with noise."""
+    counts = np.histogramdd(rows, bins=bins, range=[(0, 1)] * 2)[0].ravel()
+    noise = Noise("laplace", std / 2**0.5) if std else Noise("none", 0.0)
+    counts = (counts + np.random.default_rng(seed).laplace(0, noise.scale, counts.size) if std else counts).round()
+    lower = np.stack(np.meshgrid(*[np.arange(bins) / bins] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
+    full, _ = likely_leaves(counts.astype(np.int64), noise, np.ones(counts.size, dtype=bool))
+    return NoisyCells(lower + 0.5 / bins, counts, lower, lower + 1 / bins, full, std)
+
+
+def clusters(centers, n, spread, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.normal(center, spread, (n, 2)) for center in centers])
+
+
+CENTERS = [(0.2, 0.2), (0.8, 0.25), (0.5, 0.5), (0.25, 0.8), (0.8, 0.8)]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_separated_clusters_are_counted(k, power):
+    cells = grid_cells(clusters(CENTERS[:k], 800, 0.05), 32, std=3.0, seed=k)
+    found = count_clusters(cells, 12, power, np.random.default_rng(k))
+    assert found.k == k
+    assert found.costs[0] == 1.0
+    assert list(found.costs) == sorted(found.costs, reverse=True)
+    assert len(found.costs) == len(found.evidence) == 12
+
+
+def test_rows_without_gaps_are_one_cluster():
+    rows = np.random.default_rng(0).uniform(0, 1, (5000, 2))
+    assert count_clusters(grid_cells(rows, 16, std=3.0), 12, 2, np.random.default_rng(0)).k == 1
+
+
+def test_a_cluster_no_larger_than_noise_is_not_counted():
+    rows = np.concatenate([clusters(CENTERS[:2], 1000, 0.04), np.full((12, 2), 0.99)])
+    assert count_clusters(grid_cells(rows, 32, std=3.0, seed=5), 8, 2, np.random.default_rng(0)).k == 2
+
+
+def test_the_number_follows_neither_scale_nor_place():
+    cells = grid_cells(clusters(CENTERS[:3], 800, 0.05), 32, std=3.0, seed=1)
+    for scale, shift in ((1e150, 0.0), (1e-150, 0.0), (1.0, 1e6)):
+        moved = [corner * scale + shift for corner in (cells.points, cells.lower, cells.upper)]
+        assert (
+            count_clusters(
+                NoisyCells(moved[0], cells.weights, *moved[1:], cells.full, cells.std), 9, 2, np.random.default_rng(0)
+            ).k
+            == 3
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    counts=st.lists(st.integers(-40, 400), min_size=1, max_size=16),
+    std=st.sampled_from([0.0, 1.0, 50.0]),
+    most=st.integers(1, 9),
+    power=st.sampled_from([1, 2]),
+)
+def test_any_counts_have_a_number(counts, std, most, power):
+    lower = np.arange(len(counts), dtype=float)[:, None]
+    weights = np.array(counts, dtype=float)
+    cells = NoisyCells(lower + 0.5, weights, lower, lower + 1, weights > std, std)
+    found = count_clusters(cells, most, power, np.random.default_rng(0))
+    assert 1 <= found.k <= most
+    assert np.isfinite(found.costs).all()
+    assert found.k <= len(found.costs) <= most
+
+
+def test_a_bend_is_where_the_gain_falls():
+    costs = np.exp(-np.array([0.0, 1.0, 2.0, 3.0, 3.1, 3.2, 3.3]))
+    assert int(np.argmax(bends(costs))) == 3
+    assert bends(costs)[3] == 3.0  # more is no better

@@ -1,0 +1,150 @@
+import datetime
+import math
+import warnings
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spinney.exceptions import DataError
+from spinney.spaces.plain_values import canonical_name
+from spinney.tables.table_columns import read_columns
+
+#: Cells of CSV files and the names they hold.
+NAMES = {
+    "12": "12", "12.0": "12", "12.000": "12", " 12 ": "12", "0": "0", "0.0": "0", "-3.0": "-3", "-3": "-3",
+    "012": "012", "012.0": "012.0", "12.5": "12.5", "12.": "12.", ".0": ".0", "1e3": "1e3", "1.0e3": "1.0e3",
+    "A7": "A7", " Main St ": "Main St", "A.0": "A.0", "nan": "nan", "NA": "NA", "x 1.0": "x 1.0", "": None, "  ": None,
+    "ä": "ä", "100000000000000000000.0": "100000000000000000000",
+}  # fmt: skip
+
+
+def names_of(path, column="p", **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return read_columns(path, [column], [], **options).names[column].to_list()
+
+
+@pytest.mark.parametrize("others", ["", "7\n", "x\n1.5\n", '"quoted, name"\n', "\n"], ids=repr)
+def test_a_name_in_a_csv_is_read_alike_whatever_the_other_names_are(tmp_path, others):
+    path = tmp_path / "t.csv"
+    path.write_text("p,q\n" + others + "".join(f"{cell},1\n" for cell in NAMES), encoding="utf-8")
+    assert names_of(path)[-len(NAMES) :] == list(NAMES.values())
+
+
+@pytest.mark.parametrize("cell", NAMES, ids=repr)
+def test_a_typed_name_is_read_as_a_cell_is(cell):
+    assert canonical_name(cell) == (NAMES[cell] or "")
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pl.Series([12, None, -3]), ["12", None, "-3"]),
+        (pl.Series([12.0, None, math.nan, math.inf, -0.0, 12.5, 1e12]), ["12", None, None, None, "0", "12.5", "1000000000000"]),
+        (pl.Series([12.0, 0.5], dtype=pl.Float32), ["12", "0.5"]),
+        (pl.Series([2**63 + 5], dtype=pl.UInt64), [str(2**63 + 5)]),
+        (pl.Series([" 12.0 ", "A", "", None]), ["12", "A", None, None]),
+        (pl.Series(["12.0", "A"], dtype=pl.Categorical), ["12", "A"]),
+        (pl.Series(["B", "A"], dtype=pl.Enum(["A", "B"])), ["B", "A"]),
+        (pl.Series([1, 2]).cast(pl.Decimal(10, 2)), ["1", "2"]),
+        (pl.Series([True, None]), ["true", None]),
+        (pl.Series([None, None]), [None, None]),
+    ],
+    ids=lambda value: str(value.dtype) if isinstance(value, pl.Series) else "",
+)
+def test_a_name_in_a_parquet_file_is_read_by_its_type(tmp_path, column, expected):
+    pl.DataFrame({"p": column}).write_parquet(tmp_path / "t.parquet")
+    assert names_of(tmp_path / "t.parquet") == expected
+
+
+def test_large_whole_floats_do_not_fail(tmp_path):
+    pl.DataFrame({"p": [1e300, -1e300, 2.0**53, 2.0**70]}).write_parquet(tmp_path / "t.parquet")
+    assert names_of(tmp_path / "t.parquet")[2] == str(2**53)
+
+
+@pytest.mark.parametrize(
+    "column", [[datetime.date(2020, 1, 1)], [[1]], [{"x": 1}], [b"1"]], ids=["date", "list", "struct", "bytes"]
+)
+def test_a_parquet_column_of_another_kind_is_refused_by_its_type(tmp_path, column):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"p": column, "q": ["A"]}).write_parquet(path)
+    with pytest.raises(DataError, match=r"column 'p' does not hold names\.\nHint: "):
+        read_columns(path, ["p"], [])
+    if not isinstance(column[0], bytes):  # which may name persons
+        with pytest.raises(DataError, match=r"column 'p' does not hold names\.\nHint: "):
+            read_columns(path, ["q"], [], groups="p")
+    with pytest.raises(DataError, match=r"column 'p' does not hold numbers\.\nHint: "):
+        read_columns(path, ["q"], ["p"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_numbers_and_groups_are_read_beside_names(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    frame = pl.DataFrame({"who": ["p1", None, "7.0"], "p": ["A", "B", "C"], "x": [1.5, None, 3.0], "t": [" 2 ", "b", "4"]})
+    (frame.write_parquet if kind == "parquet" else frame.write_csv)(path)
+    read = read_columns(path, ["p"], ["x", "t"], groups="who")
+    assert read.names.to_dict(as_series=False) == {"p": ["A", "B", "C"]}
+    assert read.numbers.to_dict(as_series=False) == {"x": [1.5, None, 3.0], "t": [2.0, None, 4.0]}
+    assert read.groups.to_list() == ["p1", None, "7.0"]  # as fit reads them
+    both = read_columns(path, ["who"], [], groups="who")
+    assert both.names["who"].to_list() == ["p1", None, "7"]
+    assert both.groups.to_list() == ["p1", None, "7.0"]
+    assert read_columns(path, ["p"], []).groups is None
+
+
+def test_a_name_that_is_no_utf8_is_read_as_in_a_csv_file(tmp_path):
+    cells = [b"A", b" \xff ", b"12.0"]
+    array = pa.array(cells, pa.binary())
+    text = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
+    pq.write_table(pa.table({"p": text, "x": text, "who": text}), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_bytes(b"p,x,who\n" + b"".join(b",".join([cell] * 3) + b"\n" for cell in cells))
+    parquet, csv = (read_columns(tmp_path / name, ["p"], ["x"], groups="who") for name in ("t.parquet", "t.csv"))
+    assert parquet.names["p"].to_list() == csv.names["p"].to_list() == ["A", "\ufffd", "12"]
+    assert parquet.numbers["x"].to_list() == csv.numbers["x"].to_list() == [None, None, 12.0]
+    assert parquet.groups.to_list() == ["A", " \ufffd ", "12.0"]
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match=r"cannot be read.*\nHint: ") as caught:
+        read_columns(tmp_path / "t.parquet", ["p"], [])
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_secret_header_is_not_repeated(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    frame = pl.DataFrame({"Main St": ["A"], "ann": ["B"]})
+    (frame.write_parquet if kind == "parquet" else frame.write_csv)(path)
+    with pytest.raises(DataError, match=r"no column 'p'\.\nHint: it has 'Main St', 'ann'\."):
+        read_columns(path, ["p"], [])
+    with pytest.raises(DataError, match=r"no column 'p'\.\nHint: its first line must name") as caught:
+        read_columns(path, ["p"], [], header_is_secret=True)
+    assert "Main St" not in str(caught.value)
+    assert "'ann'" not in str(caught.value)
+    with pytest.raises(DataError, match="no column 'who'"):
+        read_columns(path, ["ann"], [], groups="who", header_is_secret=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("none.csv", None, "is not a file"),
+        ("t.npy", b"1", "of a kind that cannot be read"),
+        ("t.txt", b"p\nA\n", "of a kind that cannot be read"),
+        ("t.parquet", b"PAR1", "cannot be read"),
+        ("t.csv", b'p,"q\n1,2\n', "cannot be read"),
+        ("t.csv", b"p,2024-03-17\nA,2024-03-18\n", "a number or a date where the name of a column should be"),
+        ("t.csv", b"17,A7\n18,A8\n", "a number or a date where the name of a column should be"),
+        ("t.csv", b"p;q\nA;B\n", "other marks than commas"),
+        ("t.csv", b"", "no column 'p'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("secret", [False, True])
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, name, content, words, secret):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=rf"{words}.*\nHint: ") as caught:
+        read_columns(tmp_path / name, ["p"], [], header_is_secret=secret)
+    told = str(caught.value).replace(str(tmp_path), "")
+    assert not any(cell in told for cell in ("17", "A7"))
