@@ -31,7 +31,7 @@ from spinney.fits.record import plain_parameters
 from spinney.privacy.budget import Budget
 from spinney.privacy.composition import compose
 from spinney.privacy.pricing import Unit
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import FAMILIES as PARTITIONS
@@ -224,7 +224,7 @@ def test_a_schedule_says_only_what_is_understood(version):
 def is_text(text, version):
     """Whether a text names a question, its kernel and, from format 3 on, a family of its cells."""
     question, *rest = text.removeprefix("blocks {k} {sampling} ").split()
-    if question not in {*CATALOG, "reports"} or (question == "sums" and rest.pop(0) not in KERNELS):
+    if question not in {*EVERY, "reports"} or (question == "sums" and rest.pop(0) not in KERNELS):
         return False
     if version == "2":
         return question not in FAMILIES or rest in ([], ["plain"], ["columns"])
@@ -246,7 +246,7 @@ def test_families_are_those_that_partitions_declare_and_the_schema_allows():
     every = {one for some in FAMILIES.values() for one in some}
     assert every == {*PARTITIONS, CENTERS}
     assert set(schema()["$defs"]["family"]["enum"]) == every | {"none"}
-    assert FAMILIES.keys() <= CATALOG.keys()
+    assert FAMILIES.keys() <= EVERY.keys()
 
 
 class Rewritten(Algorithm):
