@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from covering import covering
+from registered import REGISTERED
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import HOMES, find
+from spinney.algorithms.registry import find
 from spinney.tables import streams
 from spinney.tables.files import scan
 
@@ -28,7 +29,7 @@ def fit_parquet(model, frame, groups, folder, monkeypatch, batch=1000):
 
 
 BACKENDS = {"memory": fit_memory, "parquet": fit_parquet}
-ALGORITHMS = {name: find(name, "points") for name in HOMES["points"]}
+ALGORITHMS = {name: find(name, "points") for name in REGISTERED["points"]}
 
 #: What can be asked for, and of how many columns: each algorithm, the tree's form for many columns, and a private box.
 CASES = {name: ({"algorithm": name}, 3) for name in sorted(ALGORITHMS)} | {

@@ -19,6 +19,7 @@ from spinney.curators import gate
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
+from spinney.exceptions import BudgetError
 from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.budget import Budget
@@ -27,7 +28,7 @@ from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.gaussian import GAUSSIAN
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocks
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import CATALOG, EVERY, EXPERIMENTAL
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import Cost
@@ -47,7 +48,7 @@ from spinney.trees.quadtree import Splits, TreeCells
 from spinney.verification.amounts import ADDITIVE
 
 ROOT = Path(__file__).parents[2]
-ENTRIES = pytest.mark.parametrize("name", CATALOG)
+ENTRIES = pytest.mark.parametrize("name", EVERY)
 
 DOMAIN = Box(0, 1).domain(2)
 #: One column that decides a cluster, and one behind it.
@@ -114,12 +115,12 @@ def curator_for(question, name):
 
 
 def name_of(question):
-    return next(name for name, entry in CATALOG.items() if isinstance(question, entry.question))
+    return next(name for name, entry in EVERY.items() if isinstance(question, entry.question))
 
 
 @ENTRIES
 def test_every_proof_is_there_and_speaks_of_the_question(name):
-    entry = CATALOG[name]
+    entry = EVERY[name]
     assert entry.proofs
     for page in entry.proofs:
         assert re.search(rf"\b{name}\b", (ROOT / page).read_text(encoding="utf-8")), page
@@ -128,7 +129,7 @@ def test_every_proof_is_there_and_speaks_of_the_question(name):
 
 @ENTRIES
 def test_every_attack_is_there_and_asks_the_question(name):
-    entry = CATALOG[name]
+    entry = EVERY[name]
     assert entry.attacks
     for path in entry.attacks:
         tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
@@ -139,7 +140,7 @@ def test_every_attack_is_there_and_asks_the_question(name):
 
 @ENTRIES
 def test_every_question_has_a_file_and_a_kind_of_its_own(name):
-    entry = CATALOG[name]
+    entry = EVERY[name]
     assert entry.kind.question == name
     assert entry.question.__module__ == entry.kind.__module__ == f"spinney.questions.{name}"
     assert entry.sensitivity
@@ -157,19 +158,19 @@ def test_every_question_and_every_kind_of_the_package_is_on_the_list():
             kind for one in base.__subclasses__() for kind in ({one} | concrete(one)) if kind.__module__.startswith("spinney.")
         }
 
-    assert concrete(Question) == {entry.question for entry in CATALOG.values()}
-    assert concrete(Kind) == {entry.kind for entry in CATALOG.values()}
-    assert len(CATALOG) == 11
+    assert concrete(Question) == {entry.question for entry in EVERY.values()}
+    assert concrete(Kind) == {entry.kind for entry in EVERY.values()}
+    assert (len(CATALOG), set(EXPERIMENTAL)) == (10, {"minimize"})
 
 
 def test_the_page_of_the_house_lists_them_all():
     rows = re.findall(r"^\| `(\w+)\(", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert {row.lower() for row in rows} == set(CATALOG)
+    assert {row.lower() for row in rows} == set(EVERY)
 
 
 def test_the_examples_here_are_of_every_question_partition_and_option():
     made = [make() for make in EXAMPLES.values()]
-    assert {type(question) for question in made} == {entry.question for entry in CATALOG.values()}
+    assert {type(question) for question in made} == {entry.question for entry in EVERY.values()}
     inside = {type(value) for question in made for value in vars(question).values()}
     listed = {Whole, Rings, ColumnBins, TreeCells, PlaneCells, Clusters, ClusterBins, Labels, Swaps, Sets, Balls, Family}
     assert listed <= inside
@@ -179,7 +180,7 @@ def test_the_examples_here_are_of_every_question_partition_and_option():
 def test_what_is_on_the_list_is_answered_and_charged(example):
     question = EXAMPLES[example]()
     curator, charge = curator_for(question, name_of(question))
-    assert type(question.kind(curator.ground)) is CATALOG[name_of(question)].kind
+    assert type(question.kind(curator.ground)) is EVERY[name_of(question)].kind
     curator.ask(question, charge)
     assert curator.ledger.entries == (charge,)
 
@@ -196,7 +197,7 @@ def test_the_list_of_gaussian_noise_holds_what_is_drawn_with_it_alone(example):
     Curator(curator._rows, Unit(), FitLedger(Budget.of(9.0, 1e-6), (charge,)), watched).ask(question, charge)
     drawn = {event.draw.distribution for event in events if isinstance(event, Drawn)}
     assert (drawn == {"gaussian"}) is (name in GAUSSIAN or name == "blocks")  # the unit of blocks is a center, not a row
-    assert set(ADDITIVE) == GAUSSIAN <= set(CATALOG)
+    assert set(ADDITIVE) == GAUSSIAN <= set(EVERY)
 
 
 def values_in(value, seen):
@@ -334,7 +335,7 @@ class Lookalike:
     """Has all that a question has, but is none."""
 
     def kind(self, ground):
-        return CATALOG["counts"].kind()
+        return EVERY["counts"].kind()
 
     def check(self, ground):
         raise AssertionError("checked")
@@ -353,8 +354,17 @@ def test_the_gate_refuses_what_is_no_question(thing):
     assert curator.ledger.entries == ()
 
 
+def test_an_experimental_question_is_answered_only_if_the_plan_names_it():
+    question = next(make() for make in EXAMPLES.values() if type(make()) is EXPERIMENTAL["minimize"].question)
+    curator, charge = curator_for(question, "counts")
+    pooled = curator.pool([charge], "minimize")
+    with pytest.raises(BudgetError, match="does not name the question 'minimize', which is experimental"):
+        curator.ask(question, pooled)
+    assert curator.ledger.entries == ()
+
+
 def test_the_gate_knows_the_list_and_nothing_else():
-    assert {entry.question: name for name, entry in CATALOG.items()} == gate._QUESTIONS
+    assert {entry.question: name for name, entry in EVERY.items()} == gate._QUESTIONS
     methods = {name for name in vars(Curator) if not name.startswith("_")}
     assert methods == {"ask", "at", "near", "preview", "pool", "projected", "within", "ground"}
 

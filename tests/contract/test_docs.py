@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from registered import REGISTERED
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import HOMES
 from spinney.cli.main import main
 from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
@@ -166,7 +166,7 @@ def test_every_command_and_option_is_explained():
 
 def test_every_algorithm_is_explained():
     page = read("algorithms.md")
-    assert [name for name in ("auto", *HOMES["points"], *HOMES["sites"]) if f"`{name}`" not in page] == []
+    assert [name for name in ("auto", *REGISTERED["points"], *REGISTERED["sites"]) if f"`{name}`" not in page] == []
     assert [field.name for field in fields(HST) if f"`{field.name}`" not in page] == []
 
 

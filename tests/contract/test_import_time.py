@@ -49,14 +49,6 @@ def test_a_plain_fit_does_not_load_scikit_learn():
     assert {"matplotlib", "pandas", "polars", "pyarrow", "scipy.stats", "sklearn"}.isdisjoint(run.stdout.split())
 
 
-def test_the_command_line_fits_without_scikit_learn(tmp_path):
-    table, out = tmp_path / "rows.csv", tmp_path / "release.json"
-    table.write_text("a,b\n" + "0.5,0.5\n" * 50)
-    packages = loaded("-m", "spinney", "fit", str(table), "--k", "2", "--epsilon", "1", "--bounds", "0", "1", "--out", str(out))
-    assert {"numba", "polars"} <= packages
-    assert {"matplotlib", "pandas", "sklearn"}.isdisjoint(packages)
-
-
 def test_estimators_wait_for_a_kernel_to_load_numba():
     assert "numba" not in loaded("-c", "from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids")
 

@@ -3,6 +3,8 @@ import importlib
 import pytest
 
 import spinney
+from registered import BASELINES
+from spinney.algorithms.registry import HOMES, find
 
 NAMES = [
     "Ball",
@@ -89,3 +91,11 @@ def test_errors_form_the_tree_that_is_drawn():
     assert issubclass(spinney.CuratorError, spinney.SpinneyError)
     assert issubclass(spinney.SeededNoiseWarning, UserWarning)
     assert issubclass(spinney.FewRowsWarning, UserWarning)
+
+
+def test_baselines_are_registered_as_an_outside_package_registers_its_own():
+    import spinney.baselines
+
+    registered = {type(find(name, "points")).__name__ for name in BASELINES}
+    assert registered == set(spinney.baselines.__all__)
+    assert BASELINES.isdisjoint(HOMES["points"])

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from scipy.sparse import coo_array
 
+from registered import REGISTERED
 from spinney import BudgetError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids, Release, verify
-from spinney.algorithms.registry import HOMES
 from spinney.cli.main import main
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
@@ -111,8 +111,8 @@ def test_every_kind_of_release_is_stored():
     kinds = {reader: reader.format.rpartition("/")[0] for reader in READERS.values()}
     assert {one["format"] for one in records} == {f"{kind}/2" for kind in kinds.values()}
     of_points = {one["algorithm"] for one in records if one["format"] == f"{kinds[Release]}/2"}
-    assert of_points >= set(HOMES["points"]) | set(HOMES["users"]) | {"one-cluster"}
-    assert {one["algorithm"] for one in records if one["format"] == f"{kinds[SiteRelease]}/2"} >= set(HOMES["sites"])
+    assert of_points >= set(REGISTERED["points"]) | set(REGISTERED["users"]) | {"one-cluster"}
+    assert {one["algorithm"] for one in records if one["format"] == f"{kinds[SiteRelease]}/2"} >= set(REGISTERED["sites"])
     mechanisms = schema()["$defs"]
     asked = {part["question"] for one in records for part in one["mechanisms"]}
     assert asked >= set(mechanisms["charge"]["properties"]["question"]["enum"])

@@ -4,9 +4,9 @@ import dataclasses
 from itertools import cycle
 from typing import Any
 
+from registered import REGISTERED
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import HOMES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Case:
         return {"algorithm": self.algorithm, "tighten": self.tighten}
 
 
-ASKED = {name: Case(name) for name in sorted(HOMES["points"])} | {"tightened": Case("tree", tighten=True)}
+ASKED = {name: Case(name) for name in sorted(REGISTERED["points"])} | {"tightened": Case("tree", tighten=True)}
 ASKED |= {"repaired": Case(HST(alpha=3, rounds=1, repairs=2, slack=1.0), options="repaired")}
 CASES = ASKED | {
     "many columns": Case("tree", n_features=12),

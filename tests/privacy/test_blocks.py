@@ -14,7 +14,7 @@ from test_brute_force import distinct_moves, loss
 from spinney import Ball, Box, ParameterError, PrivateKMeans, SeededNoiseWarning, scan
 from spinney.audit.sources import NoiselessSource
 from spinney.baselines import SampleAggregate
-from spinney.curators import blocks as gathered
+from spinney.curators import row_blocks as gathered
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.row_blocks import Entries, Gathering, entries_of
 from spinney.privacy.adjacency import Adjacency

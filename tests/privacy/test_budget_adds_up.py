@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covering import covering
+from registered import REGISTERED
 from spinney import BudgetError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import HOMES
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.budget import Budget, exact
 from spinney.privacy.charges import Charge, Measure
@@ -26,7 +26,7 @@ from spinney.questions.partitions import Whole
 plans = st.fixed_dictionaries(
     {
         "estimator": st.sampled_from([PrivateKMeans, PrivateKMedian]),
-        "algorithm": st.sampled_from(["auto", *sorted(HOMES["points"])]),
+        "algorithm": st.sampled_from(["auto", *sorted(REGISTERED["points"])]),
         "tighten": st.booleans(),
         "n_clusters": st.integers(1, 300),
         "epsilon": st.one_of(st.sampled_from([0.1, 1.0, 3.3]), st.floats(1e-3, 100)),

@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.problem import charges_of
 from spinney.algorithms.result import Result
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
@@ -35,7 +36,7 @@ from spinney.privacy.gaussian import gaussian_epsilon
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.copying import QUESTIONS, rebuilt
 from spinney.questions.cost import Cost
@@ -169,8 +170,8 @@ def asked(place, cheat=lambda question: None):
 
 
 def test_every_question_of_the_list_is_tried():
-    assert {name for name, _, _ in questions()} == set(CATALOG)
-    assert {type(question) for _, _, question in questions()} == set(QUESTIONS) == {one.question for one in CATALOG.values()}
+    assert {name for name, _, _ in questions()} == set(EVERY)
+    assert {type(question) for _, _, question in questions()} == set(QUESTIONS) == {one.question for one in EVERY.values()}
 
 
 @pytest.mark.parametrize("place", ALL)
@@ -589,15 +590,24 @@ class Changing(Algorithm):
         return Result(np.zeros((1, 2)), answer.private_counts, answer.noise, CENTERS[:0], np.empty(0))
 
 
+class Planning(Changing):
+    """Makes the plan of another budget."""
+
+    def plan(self, problem):
+        return charges_of(problem.budget, self.parts(problem))
+
+
+def test_a_plan_of_another_budget_is_refused():
+    model = PrivateKMeans(1, epsilon=1.0, bounds=(0, 1), algorithm=Planning(True))
+    with pytest.raises(BudgetError, match="more than its budget"):
+        model.fit(ROWS)
+
+
 @pytest.mark.parametrize("while_planning", [True, False])
 def test_what_an_algorithm_does_to_its_problem_changes_no_promise(while_planning):
     model = PrivateKMeans(
         1, epsilon=1.0, bounds=(0, 1), algorithm=Changing(while_planning), adjacency="replace", max_rows_per_group=3
     )
-    if while_planning:  # the plan is that of another budget
-        with pytest.raises(BudgetError, match="more than its budget"):
-            model.fit(ROWS, groups=np.arange(50) % 20)
-        return
     release = model.fit(ROWS, groups=np.arange(50) % 20).release_
     assert (release.promised_epsilon, release.epsilon, release.adjacency, release.max_rows_per_group) == (1.0, 1.0, "replace", 3)
     assert release.domain["upper"] == [1.0, 1.0]
@@ -617,7 +627,7 @@ class Spying(Changing):
         put(problem.space.source, "fill", steal)
 
     def parts(self, problem):
-        return (CATALOG["choose"].kind().part("one", Fraction(1, 2)), Counting().part("sizes", Fraction(1, 2)))
+        return (EVERY["choose"].kind().part("one", Fraction(1, 2)), Counting().part("sizes", Fraction(1, 2)))
 
     def run(self, curator, problem, charges, rng):
         self.change(problem)

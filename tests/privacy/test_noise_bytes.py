@@ -22,10 +22,10 @@ import pandas as pd
 import pytest
 from cases import CASES
 
+from registered import REGISTERED
 from reports import DEVICE, policy_for, question_of, stream_of
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.algorithms import Stable
-from spinney.algorithms.registry import HOMES
 from spinney.audit import record
 from spinney.baselines.sample_aggregate import SampleAggregate
 from spinney.estimators.coverage import CoverModel
@@ -55,11 +55,11 @@ def subjects():
     yield "minimize", PrivateKMedian(3, epsilon=1.0, algorithm=minimize, **BOX), ROWS[:, :2], None
     samples = SampleAggregate(sampling="replacement")
     yield "samples", PrivateKMeans(3, epsilon=1.0, adjacency="replace", algorithm=samples, **BOX), ROWS[:, :2], None
-    for name in sorted(HOMES["users"]):
+    for name in sorted(REGISTERED["users"]):
         for delta in (0.0, 1e-6)[name == "stable" :]:  # which needs a delta
             model = PrivateKMeans(3, epsilon=4.0, delta=delta, model="local", adjacency="replace", algorithm=name, **BOX)
             yield f"users, {name}, delta {delta:g}", model, np.tile(ROWS[:, :2], (10, 1)), None
-    for name in sorted(HOMES["sites"]):
+    for name in sorted(REGISTERED["sites"]):
         yield f"sites, {name}", PrivateKMedoids(2, space=SPACE, algorithm=name, random_state=0, epsilon=1.0), DEMAND, None
     yield "cover", CoverModel([[0, 1], [2, 3, 4], [5], []], 2, n_items=12, epsilon=0.01, delta=1e-6), DEMAND, None
     yield "ball", BallModel(5, epsilon=1.0, bounds=(-1, 1), candidates=3), ROWS[:, :2], None

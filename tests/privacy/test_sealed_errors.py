@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from registered import REGISTERED
 from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.algorithms.registry import HOMES
 from spinney.estimators.coverage import max_coverage
 from spinney.exceptions import BudgetError, DataError
 from spinney.fits.charging import CHARGED, UNCOUNTED
@@ -53,9 +53,9 @@ def sites(algorithm):
 
 
 FITS = [
-    *(partial(points, PrivateKMeans, algorithm, rows) for algorithm in HOMES["points"] for rows in (ROWS, InBatches())),
+    *(partial(points, PrivateKMeans, algorithm, rows) for algorithm in REGISTERED["points"] for rows in (ROWS, InBatches())),
     *(partial(points, PrivateKMedian, "lloyd", rows) for rows in (ROWS, InBatches())),
-    *(partial(sites, algorithm) for algorithm in HOMES["sites"]),
+    *(partial(sites, algorithm) for algorithm in REGISTERED["sites"]),
     partial(max_coverage, DEMAND, [[0, 1], [2, 3, 24]], 2, epsilon=1.0),
 ]
 #: Where exact numbers are computed, or rows read.

@@ -8,12 +8,12 @@ import pytest
 
 import spinney.algorithms.cells
 import spinney.algorithms.coverage
+from registered import REGISTERED
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import LocalSearch
 from spinney.algorithms.problem import SiteProblem, planned
 from spinney.algorithms.reading import Occupancy
-from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
 from spinney.audit.exact import Explorer
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
@@ -145,7 +145,7 @@ def test_a_step_that_is_remembered_is_the_same_step(step, public_steps):
 
 
 def test_every_algorithm_is_enumerated():
-    assert {case[0].name for case in CASES.values()} == set(HOMES["sites"])
+    assert {case[0].name for case in CASES.values()} == set(REGISTERED["sites"])
 
 
 @pytest.mark.parametrize(("name", "adjacency"), list(zip(CASES, itertools.cycle(reversed(Adjacency)))))  # relations take turns

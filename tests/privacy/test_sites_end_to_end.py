@@ -18,6 +18,7 @@ import spinney.curators.demand
 import spinney.fits.run
 from alarms import check_frequencies
 from covering import covering
+from registered import REGISTERED
 from spinney import (
     BudgetError,
     FewRowsWarning,
@@ -30,7 +31,6 @@ from spinney import (
 from spinney.algorithms.cells import Cells
 from spinney.algorithms.coverage import Coverage
 from spinney.algorithms.local_search import STARTS, LocalSearch
-from spinney.algorithms.registry import HOMES
 from spinney.algorithms.site_hst import SiteHST
 from spinney.audit import compare, demand_pairs, observe, record, replay, replay_pairs, total_loss
 from spinney.audit.laws import select_law
@@ -74,7 +74,7 @@ def model_of(algorithm, **more):
 
 
 def test_every_algorithm_is_here():
-    assert {algorithm.name for algorithm in ALGORITHMS.values()} == set(HOMES["sites"])
+    assert {algorithm.name for algorithm in ALGORITHMS.values()} == set(REGISTERED["sites"])
 
 
 OTHERS = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
+from registered import REGISTERED
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
-from spinney.algorithms.registry import HOMES
 from spinney.curators.demand import DemandBackend
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
@@ -139,7 +139,7 @@ def releases_are_alike(split, size, release):
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
-@pytest.mark.parametrize("algorithm", HOMES["sites"])
+@pytest.mark.parametrize("algorithm", REGISTERED["sites"])
 def test_sites_are_the_same_for_all_numbers_of_demand_points_threads_and_blocks(algorithm, split):
     for size in FEW_SIZES:
         # Public distances along a network add up from the end that a block suggests, so its lengths are whole numbers here.
@@ -212,7 +212,7 @@ def test_every_number_of_rows_gives_the_same_counts_on_all_threads_and_chunks(sp
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")
-@pytest.mark.parametrize("algorithm", HOMES["points"])
+@pytest.mark.parametrize("algorithm", REGISTERED["points"])
 @pytest.mark.matrix
 def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algorithm, split):
     for size in FEW_SIZES:

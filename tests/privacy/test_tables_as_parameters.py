@@ -54,7 +54,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind
 from spinney.report.curve import cost_curve
@@ -556,7 +556,7 @@ def asked(thing):
         return
     question = wrap.get(type(thing).__name__, lambda one: one)(thing)
     charge = Charge(
-        "one", next(name for name, one in CATALOG.items() if isinstance(question, one.question)), Measure.PURE, math.inf
+        "one", next(name for name, one in EVERY.items() if isinstance(question, one.question)), Measure.PURE, math.inf
     )
     rows = MemoryBackend(ROWS, Ground(DOMAIN), Unit(), lambda: bytes(16))
     wide = dataclasses.replace(DOMAIN, lower=np.zeros(3), upper=np.array([1.0, 1.0, 2.0]))

@@ -19,7 +19,7 @@ from spinney.baselines.lloyd import Lloyd
 from spinney.cli.tour import space_of_points
 from spinney.mechanisms import coverage, selection, splitting
 from spinney.mechanisms.source import SecureSource, SeededSource
-from spinney.privacy import composition, gaussian, ledger
+from spinney.privacy import composition, fit_ledger, gaussian
 from spinney.privacy.pricing import Unit
 from spinney.questions import choose, cover, grow
 
@@ -121,7 +121,7 @@ WRONG = [
     ("zcdp_epsilon", [composition], 1 / 1.5, partial(sites, algorithm="local-search")),
     ("gaussian_delta", [gaussian], 1e-2, partial(points, delta=1e-6)),
     ("gaussian_epsilon", [composition], 1 / 1.5, partial(points, delta=1e-6)),
-    ("total_epsilon", [composition, ledger], Fraction(1, 2), partial(points, delta=1e-6)),
+    ("total_epsilon", [composition, fit_ledger], Fraction(1, 2), partial(points, delta=1e-6)),
     ("worst_loss", [splitting, grow], 1 / 1.5, partial(points, algorithm="tree")),
     ("selection_epsilon", [selection, choose], Fraction(3, 2), partial(sites, algorithm="local-search")),
     ("step_epsilon", [coverage, cover], Fraction(3, 2), partial(sites, algorithm="coverage")),

@@ -1,7 +1,7 @@
 """Which algorithms there are, what "auto" means, and how others join.
 
 An algorithm written elsewhere is passed as `algorithm=`, or registered by its package under the entry point group
-``spinney.algorithms``; its name then works like the others.
+``spinney.algorithms``; its name then works like the others. So do the baselines of `spinney.baselines`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,8 @@ GROUP = "spinney.algorithms"
 #: Where the algorithms live, by what they solve and by name; each is imported when it is asked for.
 HOMES = {
     "points": {
-        "balcan": "spinney.baselines.balcan:Balcan",
-        "coverage": "spinney.baselines.point_coverage:PointCoverage",
         "hst": "spinney.algorithms.hst:HST",
-        "k-variates": "spinney.baselines.k_variates:KVariates",
-        "lloyd": "spinney.baselines.lloyd:Lloyd",
-        "lsh": "spinney.baselines.lsh:LSH",
         "moments": "spinney.algorithms.default:Tree",
-        "sample-aggregate": "spinney.baselines.sample_aggregate:SampleAggregate",
         "stable": "spinney.algorithms.stable:Stable",
         "tree": "spinney.algorithms.default:Tree",
     },
@@ -110,7 +104,7 @@ def find(name: str, solves: str) -> Any:
 
 
 def names(solves: str) -> tuple[str, ...]:
-    """Return what users may type."""
+    """Return what users may type, beside the names that packages registered."""
     return ("auto", *sorted(HOMES[solves]))
 
 

@@ -89,7 +89,9 @@ class Stable(Algorithm):
 
     def __post_init__(self) -> None:
         listed = ", ".join(repr(name) for name in names("points") if name != self.name)
-        base = Constraint(_is_base, f"one of {listed}, or another algorithm for tables", "leave it out for the default.")
+        base = Constraint(
+            _is_base, f"one of {listed}, a registered name, or an algorithm for tables", "leave it out for the default."
+        )
         steps = integer(0, "0 is enough in most cases; 1 for a step over whole clusters at the end.", MOST_STEPS)
         check("Stable", vars(self), {"base": base, "steps": steps, "median_step": MEDIAN_STEP})
 

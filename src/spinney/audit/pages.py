@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spinney._version import __version__
 from spinney.audit.findings import Finding, Findings
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 
 __all__ = ["audit_page"]
 
@@ -20,7 +20,7 @@ def _coverage(findings: Findings) -> list[str]:
     if not any("asked" in finding.tried for finding in findings):
         return []
     asked = {name for finding in findings for name in finding.tried.get("asked", ())}
-    left = [name for name in CATALOG if name not in asked]
+    left = [name for name in EVERY if name not in asked]
     return [
         f"Questions replayed: {', '.join(sorted(asked))}.",
         f"Questions of the catalog that were not: {', '.join(left) if left else 'none'}.",

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
-from spinney.algorithms.registry import HOMES
+from spinney.algorithms.registry import find
 from spinney.audit.black_boxes import black_box
 from spinney.audit.findings import Finding, Findings
 from spinney.audit.pairs import Pair, demand_pairs, table_pairs
@@ -130,7 +130,11 @@ def asked_of(release: Any) -> dict[str, Any]:
     kinds = {"spinney-sites": ("kmedoids", "sites"), "spinney-cover": ("coverage", "cover")}
     estimator, solves = kinds.get(release.format.partition("/")[0], (getattr(release, "objective", ""), "points"))
     algorithm = getattr(release, "algorithm", "auto")
-    ours = bool(estimator) and algorithm in ("auto", *HOMES[solves]) and getattr(release, "tightened", None) is None
+    ours = (
+        bool(estimator)
+        and (algorithm == "auto" or type(find(algorithm, solves)).__module__.startswith("spinney."))
+        and getattr(release, "tightened", None) is None
+    )
     if not (release.is_private and ours and not release.trust.is_local):
         raise ParameterError(
             "This release is none that can be audited here.",

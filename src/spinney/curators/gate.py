@@ -1,7 +1,7 @@
 """The gate: the one place where exact numbers about private rows become private answers.
 
 A curator holds a backend, which answers exact aggregates, the ledger of the fit and the source of noise. `ask` refuses what is
-not on the list of questions, makes a question of its own from the fields of the one that it was given, checks its public
+not on the lists of questions, makes a question of its own from the fields of the one that it was given, checks its public
 arguments, charges the ledger, and only then lets it answer. Nothing else leads to the rows: an algorithm that only asks is
 private by construction.
 
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from spinney.curators.backend import Backend
 from spinney.curators.telling import tell
-from spinney.exceptions import DataError
+from spinney.exceptions import BudgetError, DataError
 from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
@@ -25,7 +25,7 @@ from spinney.privacy.held import Held
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.arrays import require
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY, EXPERIMENTAL
 from spinney.questions.copying import rebuilt
 from spinney.questions.ground import Ground
 from spinney.questions.question import Answerable, Kind
@@ -36,7 +36,7 @@ __all__ = ["Curator", "Paid", "name_of"]
 
 #: What a question is answered with.
 A = TypeVar("A")
-_QUESTIONS = {entry.question: name for name, entry in CATALOG.items()}
+_QUESTIONS = {entry.question: name for name, entry in EVERY.items()}
 
 
 def name_of(question: Any) -> str:
@@ -135,6 +135,8 @@ class Curator(Paid):
         question = rebuilt(question, ground)
         question.check(ground)
         require(self._rows.in_memory or not question.in_memory, f"only rows in memory answer the question {name!r}")
+        if name in EXPERIMENTAL and all(planned.question != name for planned in self._ledger.planned):
+            raise BudgetError(f"The plan does not name the question {name!r}, which is experimental.")
         with self._turn:
             record = question.kind(ground).record(charge, self._unit) | {"family": question.family}
             self._ledger.spend(charge, name, record)

@@ -168,7 +168,7 @@ def _algorithm(solves: str) -> Constraint:
             return value in names(solves) or find(value, solves) is not None
         return solves_of(value) == solves
 
-    expected = f"one of {listed}, or another algorithm for {'tables' if solves == 'points' else solves}"
+    expected = f"one of {listed}, a registered name, or an algorithm for {'tables' if solves == 'points' else solves}"
     hint = "leave it out for the default; each algorithm is for tables, for sites or for users."
     return Constraint(holds, expected, hint)
 

@@ -78,7 +78,7 @@ def draw_curve(curve: CostCurve, path: str | Path) -> None:
     save(curve_figure(curve, new_figure), path)
 
 
-def curve_figure(curve: CostCurve, new: NewFigure) -> Any:
+def curve_figure(curve: CostCurve, new: NewFigure = new_figure) -> Any:
     """Return a figure of the curve."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 

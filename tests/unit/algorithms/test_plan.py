@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from covering import covering
+from registered import REGISTERED
 from spinney import Ball, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import Tree
-from spinney.algorithms.registry import HOMES, choose, find
+from spinney.algorithms.registry import choose, find
 from spinney.algorithms.tighten import Tightened
 from spinney.curators.gate import Curator
 from spinney.privacy.charges import Measure
 from spinney.privacy.composition import total_epsilon
 
-ALGORITHMS = {name: find(name, "points") for name in HOMES["points"]}
+ALGORITHMS = {name: find(name, "points") for name in REGISTERED["points"]}
 
 
 def make(estimator=PrivateKMeans, **changes):

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from covering import covering
+from registered import REGISTERED
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, verify
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.default import Tree
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import HOMES
 from spinney.algorithms.result import Result
 from spinney.algorithms.stable import LEAST_RADIUS, NEAR, Stable, radii
 from spinney.algorithms.tighten import Tightened
@@ -20,7 +20,7 @@ from spinney.questions.partitions import Whole
 from spinney.solvers.weighted import total_cost
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-BASES = [name for name in sorted(HOMES["points"]) if name != "stable"]
+BASES = [name for name in sorted(REGISTERED["points"]) if name != "stable"]
 RNG = np.random.default_rng(0)
 MIDDLES = np.array([[-0.6, -0.5], [0.6, -0.4], [0.0, 0.7]])
 ROWS = np.concatenate([RNG.normal(middle, 0.05, (2000, 2)) for middle in MIDDLES])

@@ -4,18 +4,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from registered import REGISTERED
 from spinney import Ball, Box, BudgetError, PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.default import Tree
 from spinney.algorithms.hst import HST
 from spinney.algorithms.problem import planned
-from spinney.algorithms.registry import HOMES, find
+from spinney.algorithms.registry import find
 from spinney.algorithms.tighten import MARGIN, SHARE, Tightened, tight_box
 from spinney.mechanisms.additive import Noise
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting
 from spinney.solvers.weighted import total_cost
 
-ALGORITHMS = {name: find(name, "points") for name in HOMES["points"]}
+ALGORITHMS = {name: find(name, "points") for name in REGISTERED["points"]}
 
 NONE, LAPLACE = Noise("none", 0.0), Noise("laplace", 10.0)
 UNIT = Box(0, 128).domain(1)  # one unit per bin

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from registered import REGISTERED
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms import Algorithm, Result
-from spinney.algorithms.registry import HOMES
 from spinney.audit import outlier, replay
 from spinney.questions import Counting, Counts, Rings, Whole
 
@@ -45,7 +45,7 @@ def model(algorithm, **more):
     return PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, **more)
 
 
-@pytest.mark.parametrize("algorithm", [*sorted(HOMES["points"]), Sized()], ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize("algorithm", [*sorted(REGISTERED["points"]), Sized()], ids=lambda one: getattr(one, "name", one))
 @pytest.mark.parametrize(
     "more", [{}, {"tighten": True}, {"delta": 1e-6, "adjacency": "replace"}], ids=["plain", "tight", "delta"]
 )
@@ -58,7 +58,7 @@ def test_sound_algorithms_ask_the_same_about_a_neighbor(algorithm, more):
     assert finding.tried["questions"] >= 2
 
 
-@pytest.mark.parametrize("algorithm", sorted(HOMES["sites"]))
+@pytest.mark.parametrize("algorithm", sorted(REGISTERED["sites"]))
 def test_algorithms_for_sites_are_replayed_too(algorithm):
     demand = np.random.default_rng(2).integers(0, 30, 80)
     finding = replay(PrivateKMedoids(3, epsilon=1.0, space=SPACE, algorithm=algorithm), demand, demand[1:])

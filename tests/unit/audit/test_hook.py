@@ -27,7 +27,7 @@ from spinney.mechanisms.drawing import FINE, Draw, Watched, drawn, drawn_at, rad
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.cover import Cover, Family
 from spinney.questions.form import form
 from spinney.questions.ground import Ground
@@ -125,7 +125,7 @@ def test_all_questions_have_a_beginning_an_end_and_draws_with_a_sensitivity(adja
     release = model.fit(frame, groups=persons).release_
     description = DescriptionModel(release, None, {"y": (-1, 1)}, epsilon=1.0)
     asked |= check_events(record(description, frame, groups=persons).events)
-    assert asked == set(CATALOG)
+    assert asked == set(EVERY)
 
 
 def check_events(events):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from covering import covering
+from registered import REGISTERED
 from spinney import Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.hst import HST
-from spinney.algorithms.registry import HOMES
 from spinney.curators import lookahead
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
@@ -172,7 +172,7 @@ MOST_PASSES = {
 DEEP_OR_WIDE = ("even", "tight blobs", "many equal rows", "no rows")
 
 
-@covering("algorithm, estimator, table", sorted(HOMES["points"]), [PrivateKMeans, PrivateKMedian], DEEP_OR_WIDE)
+@covering("algorithm, estimator, table", sorted(REGISTERED["points"]), [PrivateKMeans, PrivateKMedian], DEEP_OR_WIDE)
 @pytest.mark.matrix
 def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)

@@ -16,7 +16,7 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps
 from spinney.questions.cover import Balls, Family
 from spinney.questions.ground import Ground
@@ -37,7 +37,7 @@ def ask(question, argument, rows=ROWS, space=SPACE, unit=None):
     charge = Charge("test", question, Measure.PURE, math.inf)
     ledger = FitLedger(Budget.of(math.inf), (charge,))
     curator = Curator(backend(rows, space, unit), unit or Unit(), ledger, SeededSource(0))
-    return curator.ask(CATALOG[question].question(argument), charge)
+    return curator.ask(EVERY[question].question(argument), charge)
 
 
 def test_counts_are_those_of_the_cells():

@@ -20,7 +20,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, Blocks
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.questions.clusters import MOST_BINS, ClusterBins, Clusters
 from spinney.questions.cost import Cost
@@ -73,7 +73,7 @@ UNLISTED = "made of numbers, plain arrays|the curator's own space|places must be
 
 def gate(ground):
     """Return a curator that pays for any question, and its charges by name."""
-    charges = {name: Charge(name, name, Measure.PURE, math.inf) for name in CATALOG}
+    charges = {name: Charge(name, name, Measure.PURE, math.inf) for name in EVERY}
     ledger = FitLedger(Budget.of(math.inf), tuple(charges.values()))
     return Curator(Untouchable(GROUNDS[ground]), Unit(), ledger, SeededSource(0)), charges
 
@@ -83,7 +83,7 @@ def refuse(ground, make, match=r"\w"):
 
     def ask():
         question = make()
-        curator.ask(question, charges[next(name for name, entry in CATALOG.items() if type(question) is entry.question)])
+        curator.ask(question, charges[next(name for name, entry in EVERY.items() if type(question) is entry.question)])
 
     with pytest.raises(ValueError, match=rf"{match}|{UNLISTED}"):
         ask()
@@ -451,7 +451,7 @@ def test_what_is_wrong_about_rows_that_are_described_is_refused_and_costs_nothin
 def test_columns_behind_lie_in_a_box_of_their_own_bounds(question):
     for ground in ("sites", "items", "described in a ball", "described otherwise", "numbers"):
         refuse(ground, lambda: question)
-    accept("described", question, next(name for name, entry in CATALOG.items() if type(question) is entry.question))
+    accept("described", question, next(name for name, entry in EVERY.items() if type(question) is entry.question))
 
 
 @pytest.mark.parametrize("wrong", NUMBERS)

@@ -20,7 +20,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Blocking, Blocks
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Choosing, Sets
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Cost, Costing
@@ -104,7 +104,7 @@ def charge_of(name, measure, amount=Fraction(3, 7)):
 
 
 def test_every_kind_is_here():
-    assert {type(kind) for _, kind, _ in QUESTIONS.values()} == {entry.kind for entry in CATALOG.values()}
+    assert {type(kind) for _, kind, _ in QUESTIONS.values()} == {entry.kind for entry in EVERY.values()}
 
 
 @KINDS

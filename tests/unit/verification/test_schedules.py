@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.lawful import before_families, is_new, releases, swapped, verdict
+from registered import REGISTERED
 from spinney import Ball, Box, FiniteMetric, PrivateKMeans, PrivateKMedian
 from spinney.algorithms import HST, LocalSearch, SiteHST, Stable, Tree
 from spinney.algorithms.algorithm import Algorithm
@@ -21,7 +22,7 @@ from spinney.algorithms.histograms import Histograms
 from spinney.algorithms.max_coverage import MaxCoverage
 from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
 from spinney.algorithms.problem import PointProblem, SiteProblem
-from spinney.algorithms.registry import HOMES, find
+from spinney.algorithms.registry import find
 from spinney.algorithms.result import Result
 from spinney.algorithms.tighten import Tightened
 from spinney.baselines import LSH, Balcan, PointCoverage, SampleAggregate
@@ -30,7 +31,7 @@ from spinney.fits.record import plain_parameters
 from spinney.privacy.budget import Budget
 from spinney.privacy.composition import compose
 from spinney.privacy.pricing import Unit
-from spinney.questions.catalog import CATALOG
+from spinney.questions.catalog import EVERY
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
 from spinney.questions.partitions import FAMILIES as PARTITIONS
@@ -60,13 +61,15 @@ OF_A_NAME = {"is", "times", "gaps", "follows", "length", "rank", "first"}
 
 def of_points():
     """Yield algorithms for points, with parameters."""
-    for name in HOMES["points"]:
+    for name in REGISTERED["points"]:
         yield find(name, "points")
         yield Tightened(find(name, "points"))
     for repairs, projection, rounds, step in itertools.product((0, 2), (None, 2, "auto"), (0, 3), STEPS[::2]):
         yield HST(alpha=3, repairs=repairs, projection=projection, rounds=rounds, median_step=step)
     yield from (LSH(levels=3), Balcan(dimensions=2, steps=3), PointCoverage(growth=0.7), SampleAggregate(9, "replacement"))
-    yield from (Stable(base, steps, step) for base in HOMES["points"] if base != "stable" for steps in (0, 2) for step in STEPS)
+    yield from (
+        Stable(base, steps, step) for base in REGISTERED["points"] if base != "stable" for steps in (0, 2) for step in STEPS
+    )
     yield from (Stable(base, 1, step) for base in (HST(alpha=3, rounds=1), Tree()) for step in STEPS)
 
 
@@ -91,11 +94,11 @@ def planned():
             yield "release", algorithm, problem
     for problem in point_problems(BallProblem, wanted=5):
         yield "release", OneClusterSearch(), problem
-    for name in HOMES["users"]:
+    for name in REGISTERED["users"]:
         for problem in point_problems(unit=replaced):
             yield "local", find(name, "users"), problem
     sites = [
-        *(find(name, "sites") for name in HOMES["sites"]),
+        *(find(name, "sites") for name in REGISTERED["sites"]),
         SiteHST(levels=3),
         LocalSearch("random", 4),
         LocalSearch("hst", 2),
@@ -175,7 +178,7 @@ def test_every_name_that_is_planned_stands_for_its_question_and_every_name_of_a_
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_algorithm_of_the_house_has_a_schedule_and_parameters_that_it_does_not_tell_are_its_own(version):
-    every = [(solves, find(name, solves)) for solves, names in HOMES.items() for name in names]
+    every = [(solves, find(name, solves)) for solves, names in REGISTERED.items() for name in names]
     words = {"points": "release", "users": "local", "sites": "sites"}
     here = {f"{words[solves]} {algorithm.name}": algorithm for solves, algorithm in every if solves in words}
     found = schedules()[version]["schedules"]
@@ -221,7 +224,7 @@ def test_a_schedule_says_only_what_is_understood(version):
 def is_text(text, version):
     """Whether a text names a question, its kernel and, from format 3 on, a family of its cells."""
     question, *rest = text.removeprefix("blocks {k} {sampling} ").split()
-    if question not in {*CATALOG, "reports"} or (question == "sums" and rest.pop(0) not in KERNELS):
+    if question not in {*EVERY, "reports"} or (question == "sums" and rest.pop(0) not in KERNELS):
         return False
     if version == "2":
         return question not in FAMILIES or rest in ([], ["plain"], ["columns"])
@@ -229,7 +232,7 @@ def is_text(text, version):
 
 
 def test_the_interpreter_is_short_and_names_no_algorithm():
-    every = {name for names in HOMES.values() for name in names} | {"one-cluster"}
+    every = {name for names in REGISTERED.values() for name in names} | {"one-cluster"}
     for module, most in ((asked, 100), (schedule, 130)):
         source = inspect.getsource(module)
         assert len(source.splitlines()) <= most
@@ -243,7 +246,7 @@ def test_families_are_those_that_partitions_declare_and_the_schema_allows():
     every = {one for some in FAMILIES.values() for one in some}
     assert every == {*PARTITIONS, CENTERS}
     assert set(schema()["$defs"]["family"]["enum"]) == every | {"none"}
-    assert FAMILIES.keys() <= CATALOG.keys()
+    assert FAMILIES.keys() <= EVERY.keys()
 
 
 class Rewritten(Algorithm):
