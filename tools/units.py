@@ -1,6 +1,6 @@
 """Units of columns on a real table: `scale="bounds"` against the same rows scaled by hand, and against columns as they are.
 
-``SPINNEY_DATA=folder python -m benchmarks.units`` fits the six numeric columns of ``adult`` in raw units, public bounds, k = 10.
+``SPINNEY_DATA=folder python -m tools.units`` fits the six numeric columns of ``adult`` in raw units, public bounds, k = 10.
 Costs are in scaled units, over those of ten centers without noise on the scaled rows. The bar: within 1% of the rows scaled by
 hand; with one seed both are the same release, bit for bit, which is told too.
 """

@@ -1,4 +1,4 @@
-"""Runs the cells of docs/tutorial.ipynb and stores what they show: ``python -m benchmarks.tutorial``; the tests compare."""
+"""Runs the cells of docs/tutorial.ipynb and stores what they show: ``python -m tools.tutorial``; the tests compare."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Plant small faults into the modules that privacy rests on, and see which the tests find.
 
-    python -m benchmarks.mutants [--sample N] [--seed S] [--part i/n] [--only TEXT] [--jobs 2] [--list]
+    python -m tools.mutants [--sample N] [--seed S] [--part i/n] [--only TEXT] [--jobs 2] [--list]
 
 One process imports all and collects the tests of `TESTS`. First children run each of them once, and note which functions it
-enters and how long it takes (kept in ``benchmarks/.cache``). Then each mutant gets a child of its own: the fault is put into the
+enters and how long it takes (kept in ``tools/.cache``). Then each mutant gets a child of its own: the fault is put into the
 function as it lives in memory, so that whoever imported it has it, and the tests that enter that function run, the likeliest and
 quickest first, until one fails. A test that takes far longer than it did before has found the fault too.
 
-Results: ``benchmarks/results/mutants.json`` (`benchmarks.mutants_known`), by function, with the commit each was reached at: an
+Results: ``tools/results/mutants.json`` (`tools.mutants_known`), by function, with the commit each was reached at: an
 outcome holds until its function changes, and ``--left new`` runs what has none, the cheapest first. Survivors that no test could
-find are in `benchmarks.mutants_alike`, with a reason.
+find are in `tools.mutants_alike`, with a reason.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mutants_alike import reason
-from benchmarks.mutants_known import commit, known_outcomes, record
-from benchmarks.mutations import SOURCE, Mutant, listed
+from tools.mutants_alike import reason
+from tools.mutants_known import commit, known_outcomes, record
+from tools.mutations import SOURCE, Mutant, listed
 
 ROOT = SOURCE.parent
-BASELINE = ROOT / "benchmarks" / ".cache" / "mutants_baseline.jsonl"
+BASELINE = ROOT / "tools" / ".cache" / "mutants_baseline.jsonl"
 #: Tests of the modules themselves, and the cheapest of those that attack them.
 TESTS = [
     "tests/unit/privacy", "tests/unit/mechanisms", "tests/unit/questions", "tests/unit/audit/test_hook.py",

@@ -1,12 +1,12 @@
 """Plant faults of all kinds, each in a copy of the sources, and see that an audit or a test finds it.
 
-    python -m benchmarks.planted [--only TEXT] [--left] [--control] [--page] [--jobs 2]
+    python -m tools.planted [--only TEXT] [--left] [--control] [--page] [--jobs 2]
 
-A fault is data (``benchmarks/planted.toml``): a kind, a name, a file, what is replaced there by what, and the tests that should
+A fault is data (``tools/planted.toml``): a kind, a name, a file, what is replaced there by what, and the tests that should
 find it. They run in a process of their own over the copy, and find the fault if one of them fails. ``--control`` runs the same
 tests without a fault: all must pass. ``--left`` runs what has no outcome on file, or was not found.
 
-Results: ``benchmarks/results/planted.json``, with the commit each was reached at, and the table of ``docs/planted.md``.
+Results: ``tools/results/planted.json``, with the commit each was reached at, and the table of ``docs/planted.md``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
-LIST = ROOT / "benchmarks" / "planted.toml"
-RESULTS = ROOT / "benchmarks" / "results" / "planted.json"
+LIST = ROOT / "tools" / "planted.toml"
+RESULTS = ROOT / "tools" / "results" / "planted.json"
 PAGE = ROOT / "docs" / "planted.md"
 #: What tests need beside the sources.
-PARTS = ("src", "tests", "benchmarks", "docs", "proofs", "pyproject.toml", "README.md")
+PARTS = ("src", "tests", "benchmarks", "tools", "docs", "proofs", "pyproject.toml", "README.md")
 #: Imported once, for all processes.
 IMPORTED = ["numba", "numpy", "opendp", "pandas", "pyarrow", "pytest", "scipy.special", "scipy.stats", "sklearn.base"]
 #: Tests that take more seconds are ended, and have found nothing.
@@ -141,7 +141,7 @@ def page(outcomes: dict[str, Any]) -> str:
 
 def main() -> None:
     """Try faults."""
-    from benchmarks.mutants_known import commit
+    from tools.mutants_known import commit
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")

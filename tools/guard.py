@@ -1,6 +1,6 @@
 """The guard: digests of seeded releases, to see that a change of the code changes no release.
 
-``python -m benchmarks.guard`` prints a digest of every release of the matrix: estimator x algorithm x backend x adjacency x delta
+``python -m tools.guard`` prints a digest of every release of the matrix: estimator x algorithm x backend x adjacency x delta
 x groups x tighten, all with `random_state` and `noise_seed`. ``--before COMMIT`` runs the same matrix on another commit, on
 this machine, and lists what differs. ``--spark`` adds the Spark backend, and ``--sample N`` takes every Nth release.
 

@@ -1,4 +1,4 @@
-"""Makes the table of patients that the package ships, out of a seed alone: ``python -m benchmarks.patients``; a test repeats it.
+"""Makes the table of patients that the package ships, out of a seed alone: ``python -m tools.patients``; a test repeats it.
 
 Nobody is in it. There are four kinds of patients, several stays of some persons, and the cells that raw tables have: empty ones,
 words among numbers, ages of 999, days written in another order.

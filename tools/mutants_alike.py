@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.mutations import Mutant
+from tools.mutations import Mutant
 
 __all__ = ["ALIKE", "reason"]
 

@@ -1,6 +1,6 @@
 """The ways of values through the house: which files are handed rows, demand, a path or epsilon before these arrive.
 
-``python -m benchmarks.ways`` fits small made-up tables and watches every call. A file is passed when one of its functions is
+``python -m tools.ways`` fits small made-up tables and watches every call. A file is passed when one of its functions is
 handed the value, or something that holds it. Rows, demand and paths arrive where exact numbers are first computed from them;
 epsilon arrives at `calibrate`. ``--before COMMIT`` also counts on another commit.
 """
@@ -133,7 +133,7 @@ def main() -> None:
             archive = subprocess.run(["git", "archive", options.before, "src"], capture_output=True, check=True).stdout
             subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join([f"{folder}/src", os.getcwd()])}
-            command = [sys.executable, "-m", "benchmarks.ways", "--json"]
+            command = [sys.executable, "-m", "tools.ways", "--json"]
             run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
             sides["before"] = json.loads(run.stdout)
     for name in sides["now"]:

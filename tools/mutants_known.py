@@ -8,12 +8,12 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from benchmarks.mutants_alike import reason
-from benchmarks.mutations import SOURCE, listed
+from tools.mutants_alike import reason
+from tools.mutations import SOURCE, listed
 
 __all__ = ["RESULTS", "commit", "known_outcomes", "record"]
 
-RESULTS = SOURCE.parent / "benchmarks" / "results" / "mutants.json"
+RESULTS = SOURCE.parent / "tools" / "results" / "mutants.json"
 
 
 @cache

@@ -1,6 +1,6 @@
 """A report in a browser: console messages, requests, findings of axe-core, printed pages and bytes.
 
-``python -m benchmarks.page --axe axe.min.js`` writes ``benchmarks/results/page.json``; ``--screenshots FOLDER`` keeps pictures,
+``python -m tools.page --axe axe.min.js`` writes ``tools/results/page.json``; ``--screenshots FOLDER`` keeps pictures,
 wide and narrow. Needs Chromium, Chrome or Edge, which is driven through a pipe by its own protocol; axe-core is one file of
 the npm package of that name, and is left out without ``--axe``.
 """
