@@ -15,35 +15,28 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.compare import Task, plain_start
-from benchmarks.data import load
-from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms import HST
+from benchmarks import algorithms, cells
+from benchmarks.tables import Table
 from spinney.solvers.weighted import improve, solve
 
 DELTA = 1e-6
 DEFAULT, PUBLISHED, PLAIN, PAPER_PLAIN = "auto", "hst, published", "plain", "k-median++"
-#: What is compared: a name, and what is passed as ``algorithm``.
-METHODS: dict[str, Any] = {
-    DEFAULT: "auto",
-    **{name: name for name in ("tree", "moments", "stable", "hst")},
-    PUBLISHED: HST(alpha=10, consistent=False),  # the constants of Cohen-Addad et al.
-    "hst, projected": HST(projection="auto"),
-    "hst, repaired": HST(repairs=3),
-    **{name: name for name in ("lloyd", "lsh", "balcan", "coverage", "k-variates", "sample-aggregate")},
-}
+#: What is compared.
+METHODS = (
+    DEFAULT, "tree", "moments", "stable", "hst", PUBLISHED, "hst, projected", "hst, repaired", "lloyd", "lsh", "balcan",
+    "coverage", "k-variates", "sample-aggregate",
+)  # fmt: skip
 #: Not private: the measure of all ratios (the best of several), and the plain baseline of Cohen-Addad et al.
 NOT_PRIVATE = (PLAIN, PAPER_PLAIN)
-OBJECTIVES = {"k-means": "kmeans", "k-median": "kmedian"}
+POWERS = {"k-means": 2, "k-median": 1}
 COLUMNS = ("data", "objective", "k", "epsilon", "method", "seconds", "costs")
-#: Rows that plain solutions start from, and how many of them are tried.
-PLAIN_SAMPLE, PLAIN_STARTS = 20_000, 3
+#: Rows that plain solutions start from.
+PLAIN_SAMPLE = 20_000
 
 
 class Cell(NamedTuple):
@@ -92,66 +85,40 @@ class Runs:
         self.seconds[cell, method] = (before * len(costs) + seconds) / (len(costs) + 1)
         costs.append(cost)
 
-    def of(self, cell: Cell) -> dict[str, list[float]]:
-        """Return the costs of every private method in a cell."""
-        found = {method: self.costs.get((cell, method), []) for method in METHODS}
-        return {method: costs for method, costs in found.items() if costs}
-
     def plain(self, cell: Cell) -> float:
         """Return the least cost that a plain solution of the cell's problem was seen to have; not a number if there is none."""
         where = cell._replace(epsilon=0.0)
         return min(itertools.chain(*(self.costs.get((where, name), []) for name in NOT_PRIVATE)), default=math.nan)
 
-    def near(self, cell: Cell, within: float) -> list[str]:
-        """Return the default and those methods whose mean is at most so many times the lowest mean of the cell."""
-        means = {method: float(np.mean(costs)) for method, costs in self.of(cell).items()}
-        least = min(means.values(), default=math.inf)
-        return [method for method, mean in means.items() if method == DEFAULT or mean <= within * least]
 
-
-@lru_cache(maxsize=1)
-def rows_of(name: str) -> np.ndarray:
-    """Return the rows of a data set; the last one is kept."""
-    return load(name)
-
-
-def task_of(cell: Cell, rows: np.ndarray) -> Task:
-    """Return a cell as a task of `benchmarks.compare`, in the box [-1, 1]."""
-    side = np.ones(rows.shape[1])
-    return Task(rows, cell.k, cell.epsilon, DELTA, OBJECTIVES[cell.objective], -side, side)
-
-
-def plain_centers(task: Task, run: int) -> np.ndarray:
+def plain_centers(rows: np.ndarray, k: int, power: int, run: int) -> np.ndarray:
     """Return a strong plain solution: the best of many restarts on some rows, improved on all of them."""
     rng = np.random.default_rng(run)
-    some = task.rows[rng.permutation(len(task.rows))[:PLAIN_SAMPLE]]
-    start = solve(some, np.ones(len(some)), task.k, task.power, rng, some[: task.k]).centers
-    return np.asarray(improve(task.rows, np.ones(len(task.rows)), start, task.power, 100, 1e-5, 1e-9).centers)
+    some = rows[rng.permutation(len(rows))[:PLAIN_SAMPLE]]
+    start = solve(some, np.ones(len(some)), k, power, rng, some[:k]).centers
+    return np.asarray(improve(rows, np.ones(len(rows)), start, power, 100, 1e-5, 1e-9).centers)
 
 
 def run_once(cell: Cell, method: str, rows: np.ndarray, run: int) -> tuple[float, float]:
     """Return the cost of one run and the CPU seconds that it took; noise is secure, public draws go by the number of the run."""
-    task, begun = task_of(cell, rows), time.process_time()
-    if method in NOT_PRIVATE:
-        centers = plain_centers(task, run) if method == PLAIN else plain_start(task, run)
+    table, power, begun = Table(rows), POWERS[cell.objective], time.process_time()
+    if method == PLAIN:
+        found = plain_centers(rows, cell.k, power, run)
     else:
-        estimator = PrivateKMeans if task.power == 2 else PrivateKMedian
-        model = estimator(
-            cell.k, epsilon=cell.epsilon, delta=DELTA, bounds=(-1, 1), algorithm=METHODS[method], random_state=run
-        )  # fmt: skip
-        centers = np.asarray(model.fit(rows).cluster_centers_)
-    return task.cost(centers), time.process_time() - begun
+        name = "k-median++ (not private)" if method == PAPER_PLAIN else method
+        found = algorithms.centers(cells.Cell(cell.data, cell.k, cell.epsilon, DELTA, power, name), table, run)
+    return table.cost(found, power), time.process_time() - begun
 
 
 def fill(
     runs: Runs,
-    cells: Iterable[Cell],
+    chosen: Iterable[Cell],
     methods: Callable[[Cell], Iterable[str]],
     repetitions: int,
-    rows_of: Callable[[str], np.ndarray] = rows_of,
+    rows_of: Callable[[str], np.ndarray],
 ) -> None:
     """Run what is missing of these methods up to so many repetitions, cell by cell, and write the file after each."""
-    for cell in cells:
+    for cell in chosen:
         missing = [method for method in methods(cell) if len(runs.costs.get((cell, method), [])) < repetitions]
         for method in missing:
             for run in range(len(runs.costs.get((cell, method), [])), repetitions):

@@ -1,4 +1,4 @@
-"""Spark: ``python -m benchmarks.scale_spark``; writes the tables of docs/spark.md. Needs ``spinney[spark]`` and Java 17.
+"""Spark: ``python -m benchmarks spark``; writes the tables of docs/spark.md. Needs ``spinney[spark]`` and Java 17.
 
 Everything runs in one session on two local cores, after both libraries are warm. CPU seconds are those of the driver, the Java
 machine and the Python workers together.
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import blobs, unit_box
-from benchmarks.tables import into_page, markdown, save
+from benchmarks.pages import into_page, markdown, save
 
 ROWS, COLUMNS, CLUSTERS = 2_000_000, 10, 20
 FILES = 4
@@ -128,7 +128,7 @@ def publish(name: str, text: str, tables: dict[str, str]) -> None:
     """Print a table and write it into the page."""
     tables[name] = text
     print(f"\n{name}\n{text}", flush=True)
-    into_page(f"spark {name}", text, "docs/spark.md")
+    into_page(f"spark {name}", text)
 
 
 def main(folder: Path) -> None:
@@ -136,7 +136,7 @@ def main(folder: Path) -> None:
     session = start()
     watch = Watch(session)
     frames = {n: session.read.parquet(write_tables(folder, n)) for n in (10_000, 200_000, 1_000_000, ROWS)}
-    for algorithm in ("tree", "moments", "hst", "lloyd"):
+    for algorithm in ("tree", "hst", "lloyd"):
         fit(frames[10_000], algorithm)
     fit_plain(frames[10_000])
     fit(frames[ROWS])
@@ -159,7 +159,7 @@ def main(folder: Path) -> None:
     tables: dict[str, str] = {}
     publish("beside", markdown([*head, "ratio of walls", "ratio of CPU"], beside), tables)
 
-    small = {algorithm: watch(lambda a=algorithm: fit(frames[200_000], a)) for algorithm in ("tree", "moments", "hst", "lloyd")}
+    small = {algorithm: watch(lambda a=algorithm: fit(frames[200_000], a)) for algorithm in ("tree", "hst", "lloyd")}
     jobs = [[f"`{name}`", str(found[2]), f"{found[3] / 2**20:.1f}"] for name, found in small.items()]
     publish("jobs", markdown(["algorithm", "Spark jobs", "MiB to the driver"], jobs), tables)
 
