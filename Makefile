@@ -7,6 +7,7 @@
 # make docs    builds the site in build/site, offline; warnings are errors
 # make package builds the wheel and the source distribution in dist/
 # make coverage   every branch of the promise, the mechanisms, the questions and the gate is tested
+# make bench   runs the cells that the store lacks, measures speed and memory, and writes the tables; needs SPINNEY_DATA, takes hours
 # make experiments   repeats a paper's experiments; needs SPINNEY_DATA, takes hours
 # A distribution's own interpreter is compiled with all optimizations; it must be able to make environments.
 PYTHON ?= $(shell for one in /usr/bin/python3.11 python3.11 python3; do $$one -c 'import ensurepip' 2>/dev/null && echo $$one && break; done)
@@ -60,18 +61,12 @@ coverage: setup
 
 bench: setup
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
-	$(BIN)/python -m benchmarks.utility
-	$(BIN)/python -m benchmarks.lead
-	$(BIN)/python -m benchmarks.columns
-	$(BIN)/python -m benchmarks.loose
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.start
-	$(BIN)/python -m benchmarks.tables_csv
-	$(BIN)/python -m benchmarks.scale
-	$(BIN)/python -m benchmarks.higgs
-	$(BIN)/python -m benchmarks.pmedian
-	$(BIN)/python -m benchmarks.scale_spark
-	$(BIN)/python -m benchmarks.sites
+	$(BIN)/python -m benchmarks run all
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks scale
+	$(BIN)/python -m benchmarks pmedian
+	$(BIN)/python -m benchmarks spark
+	$(BIN)/python -m benchmarks report
 
 experiments: setup
 	$(BIN)/python -m experiments.fan_li_li

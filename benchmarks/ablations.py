@@ -1,8 +1,8 @@
-"""What each rule of the default buys: ``python -m benchmarks.ablations --seed 7``.
+"""What each rule of the default buys: ``python -m benchmarks ablations --seed 7``.
 
 The default runs on drawn tables as it is, and again with one constant changed, or one rule left out. A line says what the change
 costs: the geometric mean over cells of cost with the change over cost without it, its standard error, and the worst cell. Above
-one the rule earns its place. Noise is drawn anew in every run. Costs are remembered, as by `benchmarks.versus`.
+one the rule earns its place. Noise is drawn anew in every run. Costs are remembered, as by `benchmarks.compare`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.tables import markdown, save
-from benchmarks.versus import DELTAS, EPSILONS, Cell, measured, ratio, stored
+from benchmarks.cells import Cell
+from benchmarks.compare import DELTAS, EPSILONS, measured, ratio, tables
+from benchmarks.pages import markdown, save
 
 #: What is changed: constants by module and name, or functions.
 CHANGES: dict[str, dict[str, Any]] = {
@@ -125,7 +126,7 @@ def changed(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Callable[[], Any]:
-    """Return what makes a changed default, by its name with underscores; `benchmarks.versus` asks for it."""
+    """Return what makes a changed default, by its name with underscores; `benchmarks.compare` asks for it."""
     title = next((one for one in CHANGES if f"with_{one.replace(' ', '_')}" == name), None)
     if title is None:
         raise AttributeError(name)
@@ -134,7 +135,8 @@ def __getattr__(name: str) -> Callable[[], Any]:
 
 def main() -> None:
     """Run the default with each change and print what it costs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m benchmarks ablations", description=__doc__, formatter_class=raw)
     parser.add_argument("--seed", type=int, default=7, help="of the drawn tables")
     parser.add_argument("--drawn", type=int, default=18, help="so many drawn tables")
     parser.add_argument("--real", action=argparse.BooleanOptionalAction, default=False)
@@ -143,7 +145,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="changes, by name; all by default")
     parser.add_argument("--save", action="store_true", help="write the figures to benchmarks/results/ablations.json")
     options = parser.parse_args()
-    cells = [Cell(title, k, epsilon, delta, 2) for title, k in stored(options) for epsilon in EPSILONS for delta in DELTAS]
+    made = list(tables(options.seed, options.drawn, options.real))
+    cells = [Cell(title, k, epsilon, delta, 2) for title, k in made for epsilon in EPSILONS for delta in DELTAS]
     plain = measured(None, "auto", cells, options.runs, options.jobs)
     found: dict[str, dict[str, Any]] = {}
     for name in options.only or CHANGES:

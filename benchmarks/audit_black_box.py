@@ -1,6 +1,6 @@
 """The black box over every cell of the audit matrix, at epsilon 1, on the worst replay pair of each.
 
-``python -m benchmarks.audit_black_box`` takes the pair of each cell of ``benchmarks.audit_matrix`` that lost most there, from its
+``python -m benchmarks audit_black_box`` takes the pair of each cell of ``benchmarks.audit_matrix`` that lost most there, from its
 results (``--replays``), and runs it ``--runs`` times, half of them on each table. A cell that is not among those results is
 replayed here, ``--pairs`` neighbors. All cells together have the confidence 0.999: the doubt is divided among them. Then all
 noise is halved: replay must flag that. The black box tries so few runs (``--tried``) first that it costs little; where what they
@@ -108,7 +108,7 @@ def table(results: list[dict[str, Any]]) -> str:
 def write(results: list[dict[str, Any]], path: Path) -> None:
     """Write the results, and the table beside them."""
     record = {
-        "made_by": "python -m benchmarks.audit_black_box",
+        "made_by": "python -m benchmarks audit_black_box",
         "version": __version__,
         "python": platform.python_version(),
         "confidence of all cells": CONFIDENCE,

@@ -1,6 +1,6 @@
 """Replay over everything: estimator x algorithm x adjacency x delta x groups, in memory, from files and on Spark.
 
-``python -m benchmarks.audit_matrix`` replays 500 pairs of made-up neighbors of each cell in memory, 100 from files and 10 on
+``python -m benchmarks audit_matrix`` replays 500 pairs of made-up neighbors of each cell in memory, 100 from files and 10 on
 Spark, and then halves the noise of each kind of question alone: the audit must flag every one of them. It writes
 ``benchmarks/results/audit_matrix.json``, cell by cell, and the table beside it.
 
@@ -215,7 +215,7 @@ def write(results: list[dict[str, Any]], path: Path) -> None:
         where: sum(one[where]["tried"]["pairs"] for one in results if where in one) for where in ("memory", "files", "spark")
     }
     record = {
-        "made_by": "python -m benchmarks.audit_matrix",
+        "made_by": "python -m benchmarks audit_matrix",
         "version": __version__,
         "python": platform.python_version(),
         "epsilon": EPSILON,
@@ -268,7 +268,7 @@ def main() -> int:
     counts = {"memory": chosen.pairs, "files": chosen.files, "spark": chosen.spark, "halved": chosen.halved}
     session = None
     if chosen.spark:
-        from benchmarks.scale_spark import start
+        from benchmarks.spark import start
 
         session = start()
     results, left = begun(chosen)

@@ -1,6 +1,6 @@
 """The black box on peers' real code, each in an environment of its own.
 
-``python -m benchmarks.audit_peers --python /path/to/environment/bin/python`` runs many fits of diffprivlib's KMeans there, on
+``python -m benchmarks audit_peers --python /path/to/environment/bin/python`` runs many fits of diffprivlib's KMeans there, on
 many copies of one row with and without a lone far row, bounds given, and writes ``benchmarks/results/audit_peers.json``.
 diffprivlib needs scikit-learn below 1.9, so it has an environment of its own; what runs in it
 (``benchmarks/audit_peer_runner.py``) needs numpy and the peer alone.
@@ -72,7 +72,7 @@ def main() -> int:
 
     finding = black_box(release, [pair], epsilon=EPSILON, runs=options.runs)
     record = {
-        "made_by": "python -m benchmarks.audit_peers",
+        "made_by": "python -m benchmarks audit_peers",
         "version": __version__,
         "python": platform.python_version(),
         "peer": {name: version_of(options.python, name) for name in ("diffprivlib", "scikit-learn", "numpy")},

@@ -1,287 +1,176 @@
-"""All algorithms on a table of your own: ``python -m benchmarks.compare --data mine.npz --k 10 --epsilon 1``.
+"""Two programs on the same tables: ``python -m benchmarks compare BEFORE [AFTER]``, both of them commits.
 
-Cost over that of a strong plain solution, mean and standard error of several runs, as a table, a CSV file and a plot. The table
-is treated as PUBLIC: every run is a release, costs are exact, and nothing is charged. Never compare on private rows.
-
-``--algorithms`` chooses among ours (all of them by default), ``--algorithm package.module:Class`` adds one of your own; those
-that packages register under ``spinney.algorithms`` come by themselves. ``--external module:function`` adds any function
-``f(rows, k, epsilon, delta, lower, upper, objective, seed)`` that returns centers, and ``--diffprivlib-python`` the interpreter
-of an environment that has diffprivlib, for its k-means. ``k-median++`` is the plain start with Lloyd rounds of Cohen-Addad et
-al., section 6: it is not private, and here to compare only.
+Costs of the default of one commit over those of another, on fresh drawn tables and on the sets in SPINNEY_DATA, with standard
+errors. Without AFTER the sources are those that are here; ``--algorithm`` runs another algorithm there, by its name or as
+``module:Class``. Noise is drawn anew in every run. Costs are remembered by commit in ``benchmarks/.cache``, so that a commit is
+run once. ``--seed`` draws other tables: a commit, or a number. ``--suite`` compares on the cells of a suite in place of these.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import hashlib
+import itertools
 import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.audit_peers import RUNNER
-from benchmarks.tables import markdown
-from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.registry import GROUP, HOMES, solves_of
-from spinney.solvers.weighted import improve, seed, solve, total_cost
+from benchmarks.cells import Cell, suites
+from benchmarks.commits import full_name, run_on
+from benchmarks.drawn import drawn
+from benchmarks.pages import ROOT, markdown, save
+from benchmarks.report import quotient
+from benchmarks.runner import Task, run_all
+from benchmarks.tables import CACHE, is_fixed, table
 
-POWERS = {"kmeans": 2, "kmedian": 1}
-PLAIN = "k-median++ (not private)"
-#: Plain solutions of which the best is the measure: restarts of the library's solver.
-RESTARTS = 3
-
-Runner = Callable[[int], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Task:
-    """A public table, and what is asked of it."""
-
-    rows: np.ndarray
-    k: int
-    epsilon: float
-    delta: float
-    objective: str
-    lower: np.ndarray
-    upper: np.ndarray
-
-    @property
-    def power(self) -> int:
-        """Of distances."""
-        return POWERS[self.objective]
-
-    def cost(self, centers: np.ndarray) -> float:
-        """Return the exact cost of centers."""
-        return float(total_cost(self.rows, np.ascontiguousarray(centers, dtype=np.float64), self.power))
+EPSILONS, DELTAS = (0.1, 0.25, 1.0), (0.0, 1e-6)
+#: Cells that cost so many times as much, by two standard errors, are counted.
+LIMITS = (1.05, 1.2)
+#: Names of tables, and how many clusters are looked for.
+REAL = {
+    "s1": 15, "s3": 15, "a2": 35, "birch1": 100, "unbalance": 8, "dim032": 16, "dim064": 16, "uk_accidents": 20, "skin": 10,
+    "adult": 10, "shuttle": 10, "covtype": 10, "covtype54": 10, "higgs_11k": 10, "digits": 10, "mnist_test10k": 10,
+}  # fmt: skip
 
 
-def load_table(path: Path, array: str | None) -> np.ndarray:
-    """Return the rows of a .npz, .npy, .csv or .parquet file; of an .npz the array of this name, or its first of two axes."""
-    if not path.is_file():
-        raise SystemExit(f"{path} is no file. Hint: --data names a public table: .npz, .npy, .csv or .parquet.")
-    if path.suffix == ".npz":
-        arrays = np.load(path)
-        tables = [name for name in arrays.files if arrays[name].ndim == 2 and arrays[name].dtype.kind in "fiu"]
-        chosen = array if array is not None else (tables or arrays.files)[0]
-        rows = arrays[chosen]
-    elif path.suffix == ".npy":
-        rows = np.load(path)
+def tables(seed: int, count: int, with_real: bool) -> Iterator[tuple[str, int]]:
+    """Yield titles and numbers of clusters of drawn tables, which are then in the cache, and of real ones."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    for place in range(count):
+        index = CACHE / f"drawn {seed} {place}.json"
+        if not index.exists():
+            title, k, rows = drawn(seed, place)
+            np.save(CACHE / f"{title}.npy", rows)
+            index.write_text(json.dumps([title, k]))
+        title, k = json.loads(index.read_text())
+        yield title, k
+    yield from REAL.items() if with_real else ()
+
+
+def version(commit: str | None, algorithm: str) -> str:
+    """Return the name under which costs of a program are remembered: its commit, or a digest of the sources as they are."""
+    if commit is not None:
+        name = full_name(commit)
     else:
-        import polars as pl
-
-        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
-        rows = frame.select(pl.selectors.numeric()).to_numpy()
-    rows = np.ascontiguousarray(rows, dtype=np.float64)
-    if rows.ndim != 2 or not len(rows):
-        raise SystemExit("The table must have rows and columns of numbers.")
-    return rows[np.isfinite(rows).all(axis=1)]
+        own = [] if ":" not in algorithm else [Path(str(import_module(algorithm.partition(":")[0]).__file__))]
+        digest = hashlib.sha256()
+        for path in [*sorted((ROOT / "src").rglob("*.py")), *own]:
+            digest.update(path.read_bytes())
+        name = f"sources-{digest.hexdigest()[:12]}"
+    return name if algorithm == "auto" else f"{name}-{algorithm.replace(':', '.')}"
 
 
-def strong_cost(task: Task) -> float:
-    """Return the least cost of several plain solutions of all rows."""
-    weights, best = np.ones(len(task.rows)), math.inf
-    for run in range(RESTARTS):
-        rng = np.random.default_rng(run)
-        centers = solve(task.rows, weights, task.k, task.power, rng, task.rows[: task.k]).centers
-        best = min(best, improve(task.rows, weights, centers, task.power, 300, 1e-7, 1e-9).cost)
-    return float(best)
+def measured(commit: str | None, algorithm: str, cells: list[Cell], runs: int, jobs: int) -> dict[str, list[float]]:
+    """Return costs by the titles of cells; what is remembered is not run again."""
+    path = CACHE / f"{version(commit, algorithm)}.jsonl"
+    known: dict[str, list[float]] = {cell.title: [] for cell in cells}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        title, cost = json.loads(line)
+        known.setdefault(title, []).append(cost)
+    left = [[asdict(replace(cell, algorithm=algorithm)), runs - len(known[cell.title])] for cell in cells]
+    left = [[facts, count] for facts, count in left if count > 0]
+    if left:
+        asked = CACHE / f"{path.stem}.asked.json"
+        asked.write_text(json.dumps(left))
+        run_on(commit, "benchmarks.compare", "--work", str(asked), "--into", str(path), "--jobs", str(jobs))
+        asked.unlink()
+        return measured(commit, algorithm, cells, runs, jobs)
+    return {cell.title: known[cell.title][:runs] for cell in cells}
 
 
-def plain_start(task: Task, run: int) -> np.ndarray:
-    """Return the plain baseline: D^p seeding of all rows, then Lloyd or Weiszfeld rounds. It is not private."""
-    rng, weights = np.random.default_rng(run), np.ones(len(task.rows))
-    fillers = task.rows[rng.integers(0, len(task.rows), task.k)]
-    start = seed(task.rows, weights, task.k, task.power, rng.random((task.k, 1)), fillers)
-    return np.asarray(improve(task.rows, weights, start, task.power, 10, 1e-4, 1e-9).centers)
+def work(asked: Path, into: Path, jobs: int) -> None:
+    """Run cells on the sources that this process has, and append each cost to a file."""
+    cells = [(Cell(**facts), count) for facts, count in json.loads(asked.read_text())]
+    tasks = [Task(cell, run, seeds="none", with_plain=False) for cell, count in cells for run in range(count)]
+    for found in run_all(tasks, jobs):
+        with into.open("a") as file:
+            file.write(json.dumps([found.task.cell.title, found.value]) + "\n")
 
 
-def named(path: str) -> Any:
-    """Return what ``package.module:name`` names."""
-    module, _, name = path.partition(":")
-    if not name:
-        raise SystemExit("Give an import path such as package.module:Name.")
-    return getattr(import_module(module), name)
+def ratio(after: list[float], before: list[float]) -> tuple[float, float]:
+    """Return the ratio of two mean costs, and its standard error."""
+    found, relative = quotient(after, before)
+    return found, found * relative
 
 
-def spinney_runner(task: Task, algorithm: Any) -> Runner:
-    """Return one of ours, or an algorithm of the user's own, with secure noise."""
-    estimator = PrivateKMeans if task.objective == "kmeans" else PrivateKMedian
-
-    def run(number: int) -> np.ndarray:
-        model = estimator(
-            task.k, epsilon=task.epsilon, delta=task.delta, bounds=(task.lower, task.upper), algorithm=algorithm,
-            random_state=number,
-        )  # fmt: skip
-        return np.asarray(model.fit(task.rows).cluster_centers_)
-
-    return run
-
-
-def external_runner(task: Task, function: Callable[..., Any]) -> Runner:
-    """Return any function that makes centers."""
-
-    def run(number: int) -> np.ndarray:
-        facts = (task.k, task.epsilon, task.delta, task.lower, task.upper, task.objective, number)
-        return np.asarray(function(task.rows.copy(), *facts), dtype=np.float64)
-
-    return run
+def report(cells: list[Cell], after: dict[str, list[float]], before: dict[str, list[float]]) -> dict[str, Any]:
+    """Print the comparison and return it."""
+    found = {cell.title: ratio(after[cell.title], before[cell.title]) for cell in cells}
+    for title in sorted(found, key=lambda title: found[title][0]):
+        print(f"{found[title][0]:.3f} +- {found[title][1]:.3f}  {title}")
+    logs = {cell: math.log(found[cell.title][0]) for cell in cells}
+    above = {limit: [t for t, (one, error) in found.items() if one - 2 * error > limit] for limit in LIMITS}
+    mean = math.exp(float(np.mean(list(logs.values()))))
+    rows = [["all", f"{mean:.4f}", str(len(cells))]]
+    for epsilon, delta in sorted({(cell.epsilon, cell.delta) for cell in cells}):
+        some = [log for cell, log in logs.items() if (cell.epsilon, cell.delta) == (epsilon, delta)]
+        rows.append([f"epsilon {epsilon:g}, delta {delta:g}", f"{math.exp(np.mean(some)):.4f}", str(len(some))])
+    print("\n" + markdown(["cells", "geometric mean", "number"], rows))
+    print("; ".join(f"above {limit} by two standard errors: {len(titles)}" for limit, titles in above.items()))
+    return {"mean": mean, "above": {str(limit): titles for limit, titles in above.items()}, "cells": found}
 
 
-def peer_runner(task: Task, python: str) -> Runner:
-    """Return diffprivlib's k-means, which runs in an environment of its own."""
-
-    def run(number: int) -> np.ndarray:
-        with tempfile.TemporaryDirectory() as folder:
-            tables = Path(folder) / "tables.npz"
-            np.savez(tables, first=task.rows, second=task.rows[:1])
-            options = {
-                "peer": "diffprivlib KMeans", "tables": str(tables), "runs": 1, "epsilon": task.epsilon, "k": task.k,
-                "lower": task.lower.tolist(), "upper": task.upper.tolist(), "seed": number, "names": ["first"],
-            }  # fmt: skip
-            told = subprocess.run([python, str(RUNNER)], input=json.dumps(options) + "\n", capture_output=True, text=True)
-        (centers,) = json.loads(told.stdout)["first"] if told.returncode == 0 else ("the environment does not run",)
-        if isinstance(centers, str):
-            raise RuntimeError(centers)
-        return np.asarray(centers)
-
-    return run
+def seed_of(text: str) -> int:
+    """Return a seed of drawn tables: a number, or the first seven digits of a commit."""
+    return int(text) if text.isdigit() else int(text[:7], 16)
 
 
-def own_names() -> list[str]:
-    """Return the names of our algorithms for tables, and of those that other packages registered."""
-    others = [point.name for point in entry_points(group=GROUP) if solves_of(_made(point.load())) == "points"]
-    return ["auto", *sorted({*HOMES["points"], *others})]
+def chosen_cells(options: argparse.Namespace) -> list[Cell]:
+    """Return what is compared."""
+    if options.suite:
+        cells = [replace(cell, algorithm="auto") for cell in suites()[options.suite].cells if is_fixed(cell.table)]
+        cells = list(dict.fromkeys(cells))
+    else:
+        power = {"kmeans": 2, "kmedian": 1}[options.objective]
+        budgets = list(itertools.product(EPSILONS, DELTAS))
+        found = tables(options.seed, options.drawn, options.real)
+        cells = [Cell(title, k, epsilon, delta, power) for title, k in found for epsilon, delta in budgets]
+    cells = [cell for cell in cells if any(one in cell.table for one in options.only.split("|"))]
+    if math.isinf(options.smaller):
+        return cells
+    small = {name for name in dict.fromkeys(cell.table for cell in cells) if table(name).rows.size <= options.smaller}
+    return [cell for cell in cells if cell.table in small]
 
 
-def _made(thing: Any) -> Any:
-    return thing() if isinstance(thing, type) else thing
-
-
-def runners(task: Task, options: argparse.Namespace) -> Iterator[tuple[str, Runner]]:
-    """Yield everything that is compared, by name."""
-    yield PLAIN, lambda number: plain_start(task, number)
-    for name in own_names() if options.algorithms is None else options.algorithms:
-        yield name, spinney_runner(task, name)
-    for path in options.algorithm:
-        yield path, spinney_runner(task, _made(named(path)))
-    for path in options.external:
-        yield path, external_runner(task, named(path))
-    if options.diffprivlib_python and task.objective == "kmeans":
-        yield "diffprivlib", peer_runner(task, options.diffprivlib_python)
-
-
-def compared(task: Task, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return, for everything that is compared, its ratios to a strong plain solution."""
-    strong, results = strong_cost(task), []
-    for name, run in runners(task, options):
-        ratios, failed, begun = [], "", cpu_seconds()
-        for number in range(options.runs):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    ratios.append(task.cost(run(number)) / strong)
-            except Exception as error:  # a peer, or someone's own: the others go on
-                failed = type(error).__name__
-                break
-        mean, error = (math.nan, math.nan) if failed else (float(np.mean(ratios)), standard_error(ratios))
-        seconds = (cpu_seconds() - begun) / max(len(ratios), 1)
-        results.append({"name": name, "mean": mean, "error": error, "ratios": ratios, "seconds": seconds, "failed": failed})
-        print(f"{name:28} {failed or f'{mean:.4f} +- {error:.4f}'}", flush=True)
-    return results
-
-
-def cpu_seconds() -> float:
-    """Return the CPU seconds of this process and of those that it waited for: a peer runs in one of its own."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
-
-
-def standard_error(ratios: list[float]) -> float:
-    """Return the standard error of a mean; not a number for one run."""
-    return float(np.std(ratios, ddof=1) / math.sqrt(len(ratios))) if len(ratios) > 1 else math.nan
-
-
-def write_csv(path: Path, task: Task, results: list[dict[str, Any]]) -> None:
-    """Write one line per run."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["name", "objective", "k", "epsilon", "delta", "run", "ratio", "mean", "standard_error", "failed"])
-        for one in results:
-            facts = [one["name"], task.objective, task.k, task.epsilon, task.delta]
-            for run, ratio in enumerate(one["ratios"] or [math.nan]):
-                writer.writerow([*facts, run, ratio, one["mean"], one["error"], one["failed"]])
-
-
-def write_plot(path: Path, task: Task, results: list[dict[str, Any]]) -> None:
-    """Draw the means with their standard errors, the best on top; the axis is logarithmic."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    shown = sorted((one for one in results if not one["failed"]), key=lambda one: -one["mean"])
-    figure = Figure(figsize=(7, 1 + 0.35 * len(shown)), layout="constrained")
-    FigureCanvasAgg(figure)
-    axis = figure.add_subplot()
-    means, errors = [one["mean"] for one in shown], [0 if math.isnan(one["error"]) else one["error"] for one in shown]
-    axis.errorbar(means, range(len(shown)), xerr=errors, fmt="o", color="#1f5f8b", ecolor="#8bb0c9", capsize=3)
-    axis.axvline(1.0, color="#999999", linewidth=1)
-    axis.set_yticks(range(len(shown)), [one["name"] for one in shown])
-    axis.set_xscale("log")
-    axis.set_xlabel("cost over a strong plain solution, mean and standard error")
-    axis.set_title(f"{task.objective}, k = {task.k}, epsilon {task.epsilon:g}, delta {task.delta:g}", fontsize=10)
-    figure.savefig(path, dpi=150)
-
-
-def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a public table: .npz, .npy, .csv or .parquet")
-    parser.add_argument("--array", help="which array of an .npz; by default the first with two axes")
-    parser.add_argument("--k", type=int, required=True)
-    parser.add_argument("--epsilon", type=float, required=True)
-    parser.add_argument("--delta", type=float, default=1e-6, help="1e-06 by default: Gaussian noise; 0 for pure privacy")
-    parser.add_argument("--objective", choices=sorted(POWERS), default="kmeans")
-    parser.add_argument("--bounds", type=float, nargs=2, metavar=("LOWER", "UPPER"), help="of all columns; else the table's own")
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--algorithms", nargs="*", metavar="NAME", help="of ours, with blanks or commas between; all by default")
-    parser.add_argument("--algorithm", action="append", default=[], metavar="MODULE:CLASS", help="of your own")
-    parser.add_argument("--external", action="append", default=[], metavar="MODULE:FUNCTION")
-    parser.add_argument("--diffprivlib-python", metavar="PATH")
-    parser.add_argument("--out", type=Path, default=Path("compare"), help="the CSV and the PNG, without their endings")
+def main(arguments: list[str] | None = None) -> None:
+    """Compare two programs."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m benchmarks compare", description=__doc__, formatter_class=raw)
+    parser.add_argument("before", nargs="?", help="a commit")
+    parser.add_argument("after", nargs="?", help="a commit; the sources as they are if it is left out")
+    parser.add_argument("--algorithm", default="auto", help="of the second program: a name, or module:Class")
+    parser.add_argument("--seed", type=seed_of, default=0, help="of the drawn tables: a number, or a commit")
+    parser.add_argument("--drawn", type=int, default=18, help="so many drawn tables")
+    parser.add_argument("--real", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--suite", choices=list(suites()), help="the cells of a suite, the default in each")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--objective", choices=("kmeans", "kmedian"), default="kmeans")
+    parser.add_argument("--only", default="", help="tables whose title has this in it, or one of these, with | between")
+    parser.add_argument("--smaller", type=float, default=math.inf, help="leave out tables of more numbers")
+    parser.add_argument("--save", help="write the figures to benchmarks/results under this name")
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.algorithms is not None:
-        options.algorithms = [name for text in options.algorithms for name in text.split(",") if name]
-    return options
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Compare, print the table, and write the CSV and the plot; 1 if something failed."""
-    options = parsed(arguments)
-    rows = load_table(options.data, options.array)
-    lower, upper = (np.full(rows.shape[1], side) for side in options.bounds) if options.bounds else (rows.min(0), rows.max(0))
-    keeps = upper > lower
-    task = Task(rows[:, keeps], options.k, options.epsilon, options.delta, options.objective, lower[keeps], upper[keeps])
-    print(f"{task.objective}, k = {task.k}, epsilon {task.epsilon:g}, delta {task.delta:g}, {options.runs} runs each", flush=True)
-    results = compared(task, options)
-    ordered = sorted(results, key=lambda one: (bool(one["failed"]), one["mean"]))
-    cells = [
-        [one["name"], one["failed"] or f"{one['mean']:.3f}", f"{one['error']:.3f}", f"{one['seconds']:.2f}"] for one in ordered
-    ]
-    print("\n" + markdown(["algorithm", "cost ratio", "standard error", "CPU seconds"], cells))
-    write_csv(options.out.with_suffix(".csv"), task, results)
-    write_plot(options.out.with_suffix(".png"), task, results)
-    return 1 if any(one["failed"] for one in results) else 0
+    if options.work:
+        return work(options.work, options.into, options.jobs)
+    if options.before is None:
+        parser.error("a commit to compare with is needed")
+    cells = chosen_cells(options)
+    before = measured(options.before, "auto", cells, options.runs, options.jobs)
+    after = measured(options.after, options.algorithm, cells, options.runs, options.jobs)
+    found = report(cells, after, before)
+    if options.save:
+        names = {"before": version(options.before, "auto"), "after": version(options.after, options.algorithm)}
+        save(options.save, names | found)
+    return None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

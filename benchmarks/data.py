@@ -1,4 +1,4 @@
-"""The data sets of the benchmarks in [-1, 1]: by each column's minimum and maximum, treated as public; pixels by their range."""
+"""Public sets in [-1, 1], by each column's minimum and maximum, which are treated as public; pixels by their range."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-#: name -> number of clusters
-SETS = {
-    "blobs 100k x 8": 20,
-    "blobs 1M x 10": 20,
-    "skin": 10,
-    "s1": 10,
-    "covtype": 10,
-    "shuttle": 10,
-    "overlapping blobs 100k x 16": 20,
-    "higgs_11k": 10,
-    "digits": 10,
-    "mnist_test10k": 10,
-}
+from benchmarks.drawn import tight_clusters, unit_box
+
+__all__ = ["blobs", "folder", "higgs_part", "load", "unit_box"]
+
+#: Sets of the file sipu_basic.npz.
+SIPU = ("s1", "s2", "s3", "s4", "a1", "a2", "a3", "birch1", "unbalance", "dim032", "dim064")
+
+
+def folder() -> Path:
+    """Return the folder of the data."""
+    if "SPINNEY_DATA" not in os.environ:
+        raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
+    return Path(os.environ["SPINNEY_DATA"])
 
 
 def blobs(
@@ -36,11 +36,13 @@ def blobs(
     return rows
 
 
-def unit_box(rows: np.ndarray) -> np.ndarray:
-    """Map each column's minimum and maximum to -1 and 1."""
-    rows = np.asarray(rows, dtype=np.float64)
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    return np.ascontiguousarray((rows - low) / (high - low) * 2 - 1)
+#: Made-up sets.
+MADE = {
+    "blobs 100k x 8": lambda: unit_box(blobs(100_000, 8)),
+    "blobs 1M x 10": lambda: unit_box(blobs(1_000_000, 10)),
+    "overlapping blobs 100k x 16": lambda: unit_box(blobs(100_000, 16, reach=0.5, std=0.25)),
+    "64 tight clusters 100k x 10": tight_clusters,
+}
 
 
 @lru_cache(maxsize=1)
@@ -56,25 +58,17 @@ def higgs_part(start: int, size: int) -> np.ndarray:
 
 
 def load(name: str) -> np.ndarray:
-    """Return a data set by its name; real ones are read from the folder in SPINNEY_DATA."""
-    if name == "blobs 100k x 8":
-        return unit_box(blobs(100_000, 8))
-    if name == "blobs 1M x 10":
-        return unit_box(blobs(1_000_000, 10))
-    if name == "overlapping blobs 100k x 16":
-        return unit_box(blobs(100_000, 16, reach=0.5, std=0.25))
+    """Return a set by its name; real ones are read from the folder in SPINNEY_DATA."""
+    if name in MADE:
+        return MADE[name]()
     if name == "digits":
         from sklearn.datasets import load_digits
 
         return load_digits().data / 8 - 1
-    folder = os.environ.get("SPINNEY_DATA")
-    if folder is None:
-        raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
     if name == "covtype54":
-        file = np.load(Path(folder) / "covtype.npz")
+        file = np.load(folder() / "covtype.npz")
         indicators = [np.eye(most, dtype=np.float64)[file[part]] * 2 - 1 for part, most in (("wilderness", 4), ("soil", 40))]
         return np.hstack([unit_box(file["X10"]), *indicators])
-    file, array = {"s1": ("sipu_basic", "s1"), "covtype": ("covtype", "X10")}.get(name, (name, "X"))
-    if name == "mnist_test10k":
-        return np.load(Path(folder) / f"{file}.npz")[array] / 127.5 - 1
-    return unit_box(np.load(Path(folder) / f"{file}.npz")[array])
+    file, array = ("sipu_basic", name) if name in SIPU else ("covtype", "X10") if name == "covtype" else (name, "X")
+    rows = np.load(folder() / f"{file}.npz")[array]
+    return rows / 127.5 - 1 if name == "mnist_test10k" else unit_box(rows)

@@ -1,6 +1,6 @@
 """Lawful releases that `verify` must accept, and the same with another family of cells, which it must refuse.
 
-``python -m benchmarks.lawful --releases 2000`` fits tiny tables, each with an algorithm, parameters, a budget, a unit and columns
+``python -m benchmarks lawful --releases 2000`` fits tiny tables, each with an algorithm, parameters, a budget, a unit and columns
 that are drawn, and verifies what comes out, as it is and as format 2 would have it. Then it swaps, or takes away, the family of
 one record of each. What should have been accepted or refused and was not is printed.
 """

@@ -1,69 +1,21 @@
-"""The local model on separated blobs: ``python -m benchmarks.local``; writes tables into ``docs/local.md``.
+"""Devices of the local model: ``python -m benchmarks local``; writes tables into ``docs/local.md``.
 
-The blobs are those of `benchmarks.blobs`; each run draws its own, by seeds from 100 on: the protocols' constants were tuned on
-seeds 0 to 3. The cost is that of the released centers over the best non-private one, found from the true centers. Cells are
-kept in ``benchmarks/results/local.json`` as they are measured, and not measured again; ``--again`` does.
-
-Also: one response of a device in Python, in CPU time, and the size of its report; and the CPU time of 1,000,000 simulated users.
+One response of a device in Python, in CPU time, and the size of its report; and the variance of counts by unary reports and by a
+Hadamard code. Costs are the suite ``local`` of `benchmarks.run`.
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
 import json
 import time
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from benchmarks.blobs import CLUSTERS, separated_blobs
-from benchmarks.tables import RESULTS, into_page, markdown, save
+from benchmarks.drawn import CLUSTERS
+from benchmarks.pages import into_page, markdown
 
-COLUMNS, USERS, EPSILON, DELTA = (2, 4), (100_000, 1_000_000), 1.0, 1e-6
-#: With 1,000,000 users, at most so many times the non-private cost, by columns.
-BARS = {2: 1.10, 4: 1.25}
-#: CPU seconds of 1,000,000 simulated users, and milliseconds of one response.
-MOST_SECONDS, MOST_MILLISECONDS = 60, 1.0
-SEEDS = range(100, 110)
 HISTOGRAM_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-PAGE = "docs/local.md"
-
-
-def protocols() -> dict[str, Any]:
-    """Return what is compared."""
-    from spinney.local import Refined, StableLocal
-
-    return {"refined": Refined(), "stable": StableLocal(), "stable, as printed": StableLocal(anchored=False)}
-
-
-def measure(objective: str, d: int, n: int) -> list[dict[str, Any]]:
-    """Run all protocols on the same blobs."""
-    from spinney import PrivateKMeans, PrivateKMedian
-    from spinney.solvers.weighted import improve, total_cost
-
-    estimator, power = {"k-means": (PrivateKMeans, 2), "k-median": (PrivateKMedian, 1)}[objective]
-    ratios: dict[str, list[float]] = {name: [] for name in protocols()}
-    seconds: dict[str, list[float]] = {name: [] for name in protocols()}
-    for seed in SEEDS:
-        rows, centers = separated_blobs(n, d, seed)
-        best = improve(rows, np.ones(n), centers, power, 20, 1e-6, 1e-9).cost
-        for name, protocol in protocols().items():
-            model = estimator(
-                CLUSTERS, epsilon=EPSILON, delta=DELTA, bounds=(-1, 1), adjacency="replace", model="local",
-                algorithm=protocol, random_state=seed,
-            )  # fmt: skip
-            start = time.process_time()
-            model.fit(rows)
-            seconds[name].append(time.process_time() - start)
-            ratios[name].append(total_cost(rows, model.cluster_centers_, power) / best)
-    cell = {"objective": objective, "columns": d, "users": n, "seeds": [SEEDS[0], SEEDS[-1]]}
-    return [
-        cell | {"protocol": name, "ratios": [round(r, 4) for r in found], "mean": float(np.mean(found))}
-        | {"worst": float(np.max(found)), "seconds": float(np.max(seconds[name]))}
-        for name, found in ratios.items()
-    ]  # fmt: skip
 
 
 def _questions() -> dict[str, str]:
@@ -127,43 +79,14 @@ def histogram_table() -> str:
     return markdown(["epsilon", "unary, 1,024 bits", "Hadamard, 11 bits"], lines)
 
 
-def cost_table(cells: list[dict[str, Any]]) -> tuple[str, int]:
-    """Return the table of costs, and how many cells miss their bar."""
-    found = {(c["objective"], c["columns"], c["users"], c["protocol"]): c for c in cells}
-    lines, missed = [], 0
-    for objective, d, n in dict.fromkeys((c["objective"], c["columns"], c["users"]) for c in cells):
-        own = [found[objective, d, n, name] for name in protocols()]
-        bar = BARS[d] if n == 1_000_000 and objective == "k-means" else None
-        missed += bar is not None and own[0]["mean"] > bar
-        factor = (own[2]["mean"] - 1) / max(own[0]["mean"] - 1, 1e-9)
-        means = [f"{own[0]['mean']:.3f} ({own[0]['worst']:.3f})", *(f"{c['mean']:.3f}" for c in own[1:])]
-        lines.append([objective, str(d), f"{n:,}", "" if bar is None else f"{bar:g}", *means, f"{factor:.0f}"])
-    first, *others = protocols()
-    head = ["objective", "columns", "users", "at most", f"{first} (worst run)", *others, "excess, printed over refined"]
-    table = markdown(head, lines)
-    seconds = max(c["seconds"] for c in cells if c["users"] == 1_000_000 and c["protocol"] == "refined")
-    time_line = f"One fit of 1,000,000 simulated users takes at most {seconds:.1f} CPU seconds with the refined protocol."
-    return f"{table}\n\n{time_line}", missed
-
-
 def main() -> None:
-    """Measure what is missing, print and write both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--again", action="store_true")
-    path = RESULTS / "local.json"
-    cells = [] if parser.parse_args().again or not path.exists() else json.loads(path.read_text())
-    settings = [("k-means", d, n) for d, n in itertools.product(COLUMNS, USERS)] + [("k-median", d, 1_000_000) for d in COLUMNS]
-    for setting in settings:
-        if setting not in {(c["objective"], c["columns"], c["users"]) for c in cells}:
-            cells += measure(*setting)
-            save("local", cells)
-            print(*setting, *(f"{c['protocol']}: {c['mean']:.3f}" for c in cells[-3:]), flush=True)
-    table, missed = cost_table(cells)
-    times = markdown(["question", "characters", "characters of a report", "milliseconds"], respond_times())
-    print(table, f"\n\n{missed} cells miss the bar.\n\n", times, sep="")
-    into_page("local", table, PAGE)
-    into_page("responses", times, PAGE)
-    into_page("histograms", histogram_table(), PAGE)
+    """Measure, print and write both tables."""
+    for name, table in (
+        ("responses", markdown(["question", "characters", "characters of a report", "milliseconds"], respond_times())),
+        ("histograms", histogram_table()),
+    ):
+        print(table)
+        into_page(name, table)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""k-medoids in finite metrics, not private: ``python -m benchmarks.pmedian``; needs SPINNEY_DATA and the package kmedoids.
+"""k-medoids in finite metrics, not private: ``python -m benchmarks pmedian``; needs SPINNEY_DATA and the package kmedoids.
 
 Three parts: the OR-Library p-median graphs against their optima, one swap step against one iteration of FastPAM1, and the
 papers' two claims on HST initialization against k-median++: lower initial cost, and less time for k > log n. CPU seconds of all
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from benchmarks.tables import RESULTS, into_page, markdown, save
+from benchmarks.data import folder
+from benchmarks.networks import clusters_graph, demands, streets, undirected
+from benchmarks.pages import RESULTS, into_page, markdown, save
 from spinney.solvers import service as services
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
@@ -30,15 +29,8 @@ from spinney.trees.metric_hst import MetricHST
 
 #: The papers' numbers of centers, and larger ones.
 KS = (2, 5, 10, 15, 20, 50, 100, 200)
-#: The papers' depth of a tree without privacy, their demand, and their local search.
-LEVELS, DEMAND, ALPHA, STEPS = 6, 500, 1e-3, 20
-
-
-def folder() -> Path:
-    """Return the folder of the data."""
-    if "SPINNEY_DATA" not in os.environ:
-        raise SystemExit("Set SPINNEY_DATA to the folder that holds the .npz files.")
-    return Path(os.environ["SPINNEY_DATA"])
+#: The papers' depth of a tree without privacy, and their local search.
+LEVELS, ALPHA, STEPS = 6, 1e-3, 20
 
 
 def timed(task: Callable[[], Any]) -> tuple[Any, float]:
@@ -46,13 +38,6 @@ def timed(task: Callable[[], Any]) -> tuple[Any, float]:
     begun = time.process_time()
     result = task()
     return result, time.process_time() - begun
-
-
-def undirected(edges: np.ndarray, n: int) -> sp.coo_array:
-    """Return the graph of rows (u, v, length), in which a repeated edge's last length counts."""
-    lengths = {(min(u, v), max(u, v)): length for u, v, length in edges.tolist()}
-    pairs = np.array(list(lengths), dtype=np.int64)
-    return sp.coo_array((np.array(list(lengths.values()), dtype=float), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
 
 
 def pmed() -> dict[str, Any]:
@@ -125,48 +110,6 @@ def swap_step() -> dict[str, float]:
     return record
 
 
-def clusters_graph(reach: float, n: int = 3000, seed: int = 0) -> tuple[FiniteMetric, np.ndarray]:
-    """Return the papers' graph and its clusters: 10 of them, linked inside with probability 0.2, 10 links for each pair."""
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 10, n)
-    tails, heads, lengths = [], [], []
-    for a in range(10):
-        inside = np.flatnonzero(label == a)
-        one, two = np.triu_indices(len(inside), 1)
-        kept = rng.random(len(one)) < 0.2
-        tails.append(inside[one[kept]])
-        heads.append(inside[two[kept]])
-        lengths.append(rng.random(int(kept.sum())))
-        for b in range(a):
-            tails.append(rng.choice(inside, 10, replace=False))
-            heads.append(rng.choice(np.flatnonzero(label == b), 10, replace=False))
-            lengths.append(rng.uniform(0.5, reach, 10))
-    edges = (np.concatenate(lengths), (np.concatenate(tails), np.concatenate(heads)))
-    return FiniteMetric.from_graph(sp.coo_array(edges, shape=(n, n))), label
-
-
-def streets(side: int) -> FiniteMetric:
-    """Return a square of streets of random lengths."""
-    rng = np.random.default_rng(0)
-    node = np.arange(side * side).reshape(side, side)
-    tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
-    heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
-    return FiniteMetric.from_graph(sp.coo_array((rng.uniform(1, 3, len(tails)), (tails, heads)), shape=(side * side,) * 2))
-
-
-def all_distances(space: FiniteMetric, kind: type = np.float64) -> np.ndarray:
-    """Return the table of all distances."""
-    table = np.empty((space.n_points, space.n_points), dtype=kind)
-    for part, block in space.blocks():
-        table[part] = block
-    return np.minimum(table, table.T, out=table)
-
-
-def tabulated(space: FiniteMetric) -> FiniteMetric:
-    """Return the same space with all distances in a table: faster to ask often, and its diameter is exact."""
-    return FiniteMetric.from_matrix(all_distances(space))
-
-
 def settings() -> Iterator[tuple[str, FiniteMetric, np.ndarray, int]]:
     """Yield the papers' spaces with their clusters and a number of repetitions."""
     file = np.load(folder() / "mnist_test10k.npz")
@@ -174,14 +117,6 @@ def settings() -> Iterator[tuple[str, FiniteMetric, np.ndarray, int]]:
         yield name, FiniteMetric.from_points(file["X"].astype(float), metric), file["y"].astype(int), 5  # type: ignore[arg-type]
     for reach in (1.0, 100.0):
         yield f"graph r={reach:.0f}", *clusters_graph(reach), 10
-
-
-def demands(label: np.ndarray, seed: int, rows: int = DEMAND) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the papers' demand: 500 points of all clusters, and of clusters 0 and 8 only."""
-    rng = np.random.default_rng(seed)
-    for name, inside in (("balanced", np.ones(len(label), dtype=bool)), ("imbalanced", np.isin(label, [0, 8]))):
-        chosen = rng.choice(np.flatnonzero(inside), rows, replace=False)
-        yield name, np.bincount(chosen, minlength=len(label)).astype(float)
 
 
 def initial_cost() -> list[dict[str, Any]]:

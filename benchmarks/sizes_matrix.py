@@ -1,6 +1,6 @@
 """Everything public is the same for all sizes: private functions x containers x sizes x internal limits, with answers frozen.
 
-``python -m benchmarks.sizes_matrix`` records a fit of 100 made-up rows, and gives its draws to fits of 0 to a million rows, in
+``python -m benchmarks sizes_matrix`` records a fit of 100 made-up rows, and gives its draws to fits of 0 to a million rows, in
 every container, and on both sides of every internal limit, which is moved for it. Questions, noise, result, exceptions,
 warnings, logs and printed text must be those of the 100 rows. Each size, and then all limits, is a run that is added to
 ``benchmarks/results/sizes_matrix.json``; the exit code is 1 where something differs.

@@ -1,15 +1,22 @@
-"""CPU seconds and memory: ``python -m benchmarks.speed``; writes the README's table.
+"""CPU seconds and memory: ``python -m benchmarks speed [fits] [start] [csv]``; writes tables of the documents.
 
-Ratios are within one run, after the kernels were compiled. CPU seconds of all threads together. ``--before COMMIT`` compares fits
-with those of another commit instead, in turn, each in processes of its own.
+- ``fits``: fits beside scikit-learn, after kernels were compiled; imports. Ratios are within one run.
+- ``start``: a first process runs a copy of the package without byte code and compiled kernels, as in a new container; a second
+  one finds what the first has kept.
+- ``csv``: ``spinney fit`` on a CSV file, against reading the same file with polars and, if it is installed, with pyarrow.
+
+CPU seconds of all threads together, of whole processes with their imports in the last two. ``--before COMMIT`` compares fits with
+those of another commit instead, in turn, each in processes of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import blobs, unit_box
-from benchmarks.tables import into_page, markdown, save
+from benchmarks.pages import into_page, markdown, save
 
 
 def cpu_seconds(task: Callable[..., object], *arguments: object) -> float:
@@ -53,16 +60,19 @@ def extra_memory(task: Callable[..., object], *arguments: object) -> int:
     return peak[0]
 
 
-def command_cpu(*command: str) -> float:
-    """Return the least CPU seconds of five runs of a command, byte code present."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    costs = []
-    for _ in range(6):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, *command], check=True, capture_output=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        costs.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(costs[1:])
+def process_cpu(code: list[str], **environment: str) -> float:
+    """Return the CPU seconds of a process of its own, which may keep byte code and kernels."""
+    left_out = {"PYTHONDONTWRITEBYTECODE", "NUMBA_CACHE_DIR"}
+    variables = {name: value for name, value in os.environ.items() if name not in left_out} | environment
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-W", "ignore", *code], check=True, capture_output=True, env=variables)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def command_cpu(*command: str, runs: int = 6) -> float:
+    """Return the least CPU seconds of several runs of a command but the first, byte code and compiled kernels present."""
+    return min([process_cpu(list(command)) for _ in range(runs)][1:])
 
 
 #: What both commits fit: rows, columns, and how.
@@ -107,21 +117,7 @@ def compare(commit: str, turns: int = 3) -> None:
     print(markdown(["CPU seconds", f"at {commit}", "now", "ratio"], lines))
 
 
-def main() -> None:
-    """Measure, print the table, write it into the README; or compare with a commit."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--before", metavar="COMMIT")
-    parser.add_argument("--timed", action="store_true", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.timed:
-        print(json.dumps(timed()))
-    elif chosen.before:
-        compare(chosen.before)
-    else:
-        measure()
-
-
-def measure() -> None:
+def fits() -> None:
     """Measure, print the table, write it into the README."""
     from sklearn.cluster import KMeans
 
@@ -157,6 +153,143 @@ def measure() -> None:
     print(text)
     save("speed", {row[0]: row[1].strip("*") for row in table})
     into_page("speed", text)
+
+
+#: Runs of each case.
+STARTS = 3
+#: At most so many CPU seconds more than the second process takes, and at most so many for the second one.
+FIRST, SECOND = 8.0, 2.5
+TABLE = """
+import sys, numpy as np
+from spinney import PrivateKMeans
+rows = np.random.default_rng(0).normal(0, 0.3, ({n}, 3)).astype({dtype!r})
+PrivateKMeans(5, epsilon=1.0, bounds=(-1, 1)).fit(rows)
+"""
+DISK = """
+import sys
+from spinney import PrivateKMeans, scan
+PrivateKMeans(5, epsilon=1.0, bounds=(-1, 1)).fit(scan(sys.argv[1]))
+"""
+SITES = """
+import numpy as np
+from spinney import FiniteMetric, PrivateKMedoids
+rng = np.random.default_rng(0)
+PrivateKMedoids(5, epsilon=1.0, space=FiniteMetric.from_points(rng.random((1000, 2)))).fit(rng.integers(0, 1000, 1000))
+"""
+CASES = {
+    "1,000 x 3": (TABLE.format(n=1000, dtype="f8"), FIRST, SECOND),
+    "1,000,000 x 3": (TABLE.format(n=1_000_000, dtype="f8"), FIRST, None),
+    "1,000 x 3, 32-bit": (TABLE.format(n=1000, dtype="f4"), None, None),
+    "1,000 x 3, Parquet on disk": (DISK, None, None),
+    "1,000 rows at 1,000 sites": (SITES, None, None),
+}
+
+
+def first_and_second(code: str, *arguments: str) -> tuple[float, float]:
+    """Return the CPU seconds of a first and a second process on a copy of the package."""
+    import spinney
+
+    with tempfile.TemporaryDirectory() as folder:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(spinney.__file__).parent, Path(folder) / "spinney", ignore=ignored)
+        first, second = (process_cpu(["-c", code, *arguments], PYTHONPATH=folder) for _ in range(2))
+    return first, second
+
+
+def start() -> None:
+    """Measure, print the table, write it into the README."""
+    import polars as pl
+
+    lines, record = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        rows = np.random.default_rng(0).normal(0, 0.3, (1000, 3))
+        pl.DataFrame({f"x{i}": rows[:, i] for i in range(3)}).write_parquet(path)
+        for title, (code, most_above, most_second) in CASES.items():
+            runs = np.array([first_and_second(code, str(path)) for _ in range(STARTS)])
+            first, second = np.median(runs, axis=0)
+            above = float(np.median(runs[:, 0] - runs[:, 1]))
+            record[title] = {"first": float(first), "second": float(second), "above": above}
+            bars = [f"{bar:g}" if bar else "" for bar in (most_above, most_second)]
+            lines.append([title, f"{first:.2f}", f"**{above:.2f}**", bars[0], f"**{second:.2f}**", bars[1]])
+    text = markdown(["fit", "first process", "above the second", "at most", "second process", "at most"], lines)
+    print(text)
+    save("start", record)
+    into_page("start", text)
+
+
+#: Rows of the CSV file, and names among them.
+ROWS = 1_000_000
+PEOPLE = 300_000
+CSV_RUNS = 8
+#: How many times the CPU seconds of reading with polars, which Spinney reads with, a fit may take.
+BAR = 3.0
+READERS = {
+    "polars": "import sys, polars; polars.read_csv(sys.argv[1])",
+    "pyarrow": "import sys, pyarrow.csv; pyarrow.csv.read_csv(sys.argv[1])",
+}
+
+
+def fit_cpu(table: Path, *options: str) -> float:
+    """Return the CPU seconds of a fit of all columns."""
+    asked = ["--k", "10", "--epsilon", "1", "--bounds", "-1", "1", "--out", str(table.with_suffix(".json"))]
+    return command_cpu("-m", "spinney", "fit", str(table), *asked, *options, runs=CSV_RUNS)
+
+
+def csv() -> None:
+    """Measure, print the table, write it into the README."""
+    import polars as pl
+
+    readers = {name: code for name, code in READERS.items() if importlib.util.find_spec(name)}
+    lines, record = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "rows.csv"
+        for d in (5, 10):
+            rows = unit_box(blobs(ROWS, d))
+            frame = pl.DataFrame({f"column{i}": rows[:, i] for i in range(d)})
+            for digits in (None, 6):
+                frame.write_csv(table, float_precision=digits)
+                read = {name: command_cpu("-c", code, str(table), runs=CSV_RUNS) for name, code in readers.items()}
+                fit = fit_cpu(table)
+                ratios = {name: fit / cost for name, cost in read.items()}
+                title = f"{ROWS:,} x {d}, {'all' if digits is None else digits} digits"
+                record.append({"table": title, "read": read, "fit": fit, "ratios": ratios})
+                times = [f"{read[name]:.2f}" if name in read else "" for name in READERS]
+                shown = [f"**{ratios[name]:.2f}**" if name in read else "" for name in READERS]
+                lines.append([title, *times, f"{fit:.2f}", *shown, f"{BAR:g}"])
+        people = np.random.default_rng(0).integers(0, PEOPLE, ROWS)
+        frame = frame.select(frame.columns[:5]).with_columns(person=pl.format("person-{}", pl.Series(people)))
+        frame.write_csv(table)
+        without = fit_cpu(table, "--columns", ",".join(frame.columns[:5]))
+        grouped = fit_cpu(table, "--groups", "person", "--max-rows-per-group", "5")
+        record.append({"table": "groups", "without": without, "with": grouped})
+    head = ["table", *(f"reading with {name}" for name in READERS), "`spinney fit`", *(f"over {name}" for name in READERS)]
+    text = markdown([*head, "at most"], lines)
+    text += (
+        f"\n\nWith `--groups` and {PEOPLE:,} names among {ROWS:,} rows of 5 columns: {grouped - without:.2f} CPU seconds more."
+    )
+    print(text)
+    save("csv", record)
+    into_page("csv", text)
+
+
+PARTS: dict[str, Callable[[], None]] = {"fits": fits, "start": start, "csv": csv}
+
+
+def main() -> None:
+    """Measure the parts that are named, or all; or compare with a commit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks speed", description=__doc__)
+    parser.add_argument("part", nargs="*", choices=[[], *PARTS])
+    parser.add_argument("--before", metavar="COMMIT")
+    parser.add_argument("--timed", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.timed:
+        print(json.dumps(timed()))
+    elif chosen.before:
+        compare(chosen.before)
+    else:
+        for name in chosen.part or PARTS:
+            PARTS[name]()
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.compare import standard_error
 from benchmarks.data import higgs_part, load
-from benchmarks.grid import DEFAULT, METHODS, PAPER_PLAIN, PLAIN, PUBLISHED, Cell, Runs, cells_of, fill, plain_cells
-from benchmarks.higgs import ROWS
-from benchmarks.tables import into_page, markdown
+from benchmarks.pages import into_page, markdown
+from benchmarks.scale import HIGGS_ROWS as ROWS
+from benchmarks.store import standard_error
 from experiments.cohen_addad_figures import draw_costs, draw_leaves, leaf_distances
+from experiments.grid import DEFAULT, METHODS, PAPER_PLAIN, PLAIN, PUBLISHED, Cell, Runs, cells_of, fill, plain_cells
 
 __all__ = ["CLAIMS", "SETS", "Claim", "main", "write_page"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.grid import DEFAULT, DELTA, METHODS, PAPER_PLAIN, Cell, Runs
-from benchmarks.tables import markdown
+from benchmarks.pages import markdown
 from experiments.figures import save_sheet, sheet
+from experiments.grid import DEFAULT, DELTA, METHODS, PAPER_PLAIN, Cell, Runs
 from spinney import PrivateKMedian
 from spinney.spaces.nearest import nearest
 
@@ -25,7 +25,7 @@ COLORS = dict(zip((*NAMED, *(name for name in METHODS if name not in NAMED)), ra
 
 
 def _leaves(rows: np.ndarray, epsilon: float, run: int) -> Any:
-    model = PrivateKMedian(LEAF_K, epsilon=epsilon, delta=DELTA, bounds=(-1, 1), algorithm=METHODS["hst"], random_state=run)
+    model = PrivateKMedian(LEAF_K, epsilon=epsilon, delta=DELTA, bounds=(-1, 1), algorithm="hst", random_state=run)
     return model.fit(rows).release_
 
 

@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path as File
 from typing import Any
 
-from benchmarks.tables import into_page
+from benchmarks.pages import into_page
 from experiments.figures import draw_costs, draw_iterations, draw_times
 from experiments.runs import EPSILON, METHODS, read_runs, run_space, write_runs
 from experiments.tasks import SPACES

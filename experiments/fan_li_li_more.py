@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pmedian import clusters_graph
-from benchmarks.tables import into_page, markdown
+from benchmarks.networks import clusters_graph
+from benchmarks.pages import into_page, markdown
 from experiments.figures import save_sheet, sheet
 from experiments.published import LEVELS, STEPS, PrintedCurator, SearchOnTree, run
 from experiments.runs import EPSILON, STARTS, along

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.tables import into_page, markdown
+from benchmarks.pages import into_page, markdown
 from experiments.figures import save_sheet, sheet
 from experiments.published import run as run_sites
 from experiments.shapes import Judged

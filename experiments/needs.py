@@ -1,7 +1,7 @@
 """How many rows a method needs to come within 10% of the plain cost on separated blobs.
 
 Rows are doubled until the mean of all repetitions is within 10%. A number of rows is given up as soon as no further repetition
-can bring the mean there, so that what fails has fewer runs. Blobs are those of `benchmarks.blobs`, by seeds from 100 on.
+can bring the mean there, so that what fails has fewer runs. Blobs are those of `benchmarks.drawn`, by seeds from 100 on.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.blobs import separated_blobs
-from benchmarks.tables import markdown
+from benchmarks.drawn import separated_blobs
+from benchmarks.pages import markdown
 from spinney.solvers.weighted import improve, total_cost
 
 __all__ = ["STARTS", "read", "run", "table"]

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.blobs import places
-from benchmarks.tables import into_page, markdown
+from benchmarks.drawn import places
+from benchmarks.pages import into_page, markdown
 from experiments import needs
 from experiments.shapes import Judged
 from spinney import PrivateKMeans, PrivateKMedian

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from benchmarks.pmedian import all_distances, clusters_graph, demands, folder, tabulated
+from benchmarks.data import folder
+from benchmarks.networks import all_distances, clusters_graph, demands, tabulated
 from spinney.spaces.metric import FiniteMetric
 
 __all__ = ["DEMAND", "KS", "SPACES", "demand_sets", "make_space"]

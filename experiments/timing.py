@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pmedian import LEVELS, clusters_graph, folder, timed
+from benchmarks.data import folder
+from benchmarks.networks import clusters_graph
+from benchmarks.pmedian import LEVELS, timed
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.tree_search import search_medoids

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from benchmarks.tables import markdown
+from benchmarks.pages import markdown
 from experiments.published import printed_epsilon
 from experiments.runs import METHODS, PLAIN, PRINTED, SEARCHED
 from experiments.tasks import SPACES

@@ -1,7 +1,7 @@
 """All pairs instead of all products: forms of a test in which every two values of different settings meet.
 
 What goes wrong when settings come together goes wrong with two of them, almost always, and then some form of these shows it.
-The whole products are run by scripts: ``python -m benchmarks.guard`` and ``python -m benchmarks.audit_matrix``.
+The whole products are run by scripts: ``python -m tools.guard`` and ``python -m benchmarks audit_matrix``.
 """
 
 from itertools import combinations, product

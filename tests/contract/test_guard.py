@@ -1,6 +1,6 @@
-"""A sample of the guard, `benchmarks.guard`: the same seeded fit has the same digest again, and wherever its rows are.
+"""A sample of the guard, `tools.guard`: the same seeded fit has the same digest again, and wherever its rows are.
 
-Digests are not stored: the last bits of a release differ between machines. ``python -m benchmarks.guard --before COMMIT``
+Digests are not stored: the last bits of a release differ between machines. ``python -m tools.guard --before COMMIT``
 compares all releases of two commits on one machine.
 """
 
@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import pytest
 
-from benchmarks import guard
+from tools import guard
 
 #: Fields that say where rows were, or how they came.
 ABOUT_ROWS = {"model"}

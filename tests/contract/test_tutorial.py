@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from benchmarks.tutorial import NOTEBOOK, code_cells, run
+from tools.tutorial import NOTEBOOK, code_cells, run
 
 STORED = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_ways_of_values_are_those_of_the_architecture_page():
-    done = subprocess.run([sys.executable, "-m", "benchmarks.ways"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-m", "tools.ways"], cwd=ROOT, capture_output=True, text=True, check=True)
     found = {name.split()[0]: int(files) for name, files in re.findall(r"^(.+), now: (\d+) files", done.stdout, re.M)}
     rows = re.findall(
         r"^\| (`X` in memory|a Parquet path|demand|`epsilon`) \| (\d+) \| (\d+) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M

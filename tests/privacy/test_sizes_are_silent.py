@@ -1,6 +1,6 @@
 """Rule 25: with answers frozen, all that is public is the same for any number of rows, in any container, around any limit.
 
-A sample of ``python -m benchmarks.sizes_matrix``, which tries everything with tables of up to a million rows.
+A sample of ``python -m benchmarks sizes_matrix``, which tries everything with tables of up to a million rows.
 """
 
 import ast

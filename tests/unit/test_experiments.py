@@ -3,8 +3,8 @@ import functools
 import numpy as np
 import pytest
 
-from benchmarks import tables
-from benchmarks.blobs import separated_blobs
+from benchmarks import pages
+from benchmarks.drawn import separated_blobs
 from experiments import fan_li_li, needs, published, shechner
 from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
 from experiments.timing import measure_times, write_times
@@ -26,8 +26,8 @@ def test_a_small_run_fills_the_page(runs, tmp_path, monkeypatch):
     write_runs(tmp_path / "runs_graph-r1.csv", runs)
     line = FiniteMetric.from_points(np.arange(60.0)[:, None])
     write_times(tmp_path / "times.csv", measure_times(iter([("MNIST l2", line)]), ks=(2, 20)))
-    page = (tables.ROOT / fan_li_li.PAGE).read_text()
-    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    page = (pages.ROOT / fan_li_li.PAGE).read_text()
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
     (tmp_path / "page.md").write_text(page)
     fan_li_li.write_page(tmp_path, "page.md")
     text = (tmp_path / "page.md").read_text()
@@ -144,8 +144,8 @@ def test_a_small_sweep_fills_the_page_and_is_not_run_again(tmp_path, monkeypatch
     runs = shechner.read_runs(path)
     assert len(runs) == 2 * 2 * 3
     assert all(run["cost"] > 0.9 * run["plain"] and 0 < run["phi"] < 1 for run in runs)
-    page = (tables.ROOT / shechner.PAGE).read_text()
-    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    page = (pages.ROOT / shechner.PAGE).read_text()
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
     (tmp_path / "page.md").write_text(page)
     needs.run(tmp_path / "rows.csv", {"tree": near}, own, 2)
     shechner.write_page(tmp_path, "page.md")

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from benchmarks import mutants_known
-from benchmarks.mutations import SOURCE, listed
+from tools import mutants_known
+from tools.mutations import SOURCE, listed
 
 
 @pytest.fixture

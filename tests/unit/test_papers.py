@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import tables
-from benchmarks.grid import Cell, Runs
+from benchmarks import pages
 from experiments import cohen_addad, fan_li_li_more, jones
+from experiments.grid import Cell, Runs
 
 
 @pytest.fixture
@@ -15,15 +15,15 @@ def page(tmp_path, monkeypatch):
     """Copy a page to where it may be filled."""
 
     def copied(name):
-        (tmp_path / "page.md").write_text((tables.ROOT / name).read_text())
-        monkeypatch.setattr(tables, "ROOT", tmp_path)
+        (tmp_path / "page.md").write_text((pages.ROOT / name).read_text())
+        monkeypatch.setattr(pages, "ROOT", tmp_path)
         return tmp_path / "page.md"
 
     return copied
 
 
 def filled(costs):
-    runs = Runs(tables.ROOT)
+    runs = Runs(pages.ROOT)
     for k in cohen_addad.KS:
         for method, cost in costs.items():
             epsilon = 0.0 if method in (cohen_addad.PLAIN, cohen_addad.PAPER_PLAIN) else 0.5

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from benchmarks.planted import END, FAULTS, PAGE, RESULTS, ROOT, START, page, planted, tried
+from tools.planted import END, FAULTS, PAGE, RESULTS, ROOT, START, page, planted, tried
 
 OUTCOMES = json.loads(RESULTS.read_text())
 #: The quickest of several kinds.

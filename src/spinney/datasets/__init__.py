@@ -1,4 +1,4 @@
-"""Made-up tables that come with the package, to try it on. Nobody is in them: ``benchmarks/patients.py`` makes them."""
+"""Made-up tables that come with the package, to try it on. Nobody is in them: ``tools/patients.py`` makes them."""
 
 from __future__ import annotations
 

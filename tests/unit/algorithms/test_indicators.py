@@ -74,6 +74,6 @@ def test_shares_of_patients_are_those_of_their_rows(seed):
     release = PrivateKMeans(4, epsilon=1.0, bounds=read_schema(patients_schema()), random_state=seed, noise_seed=seed)
     shares = release.fit(table).release_.centers[:, 3:7]
     assert np.allclose(shares.sum(axis=1), 1)
-    made = {(0.85, 0.15), (0.8, 0.2)}  # benchmarks/patients.py
+    made = {(0.85, 0.15), (0.8, 0.2)}  # tools/patients.py
     for own in shares:
         assert min(abs(own.max() - most) for most, _ in made) < 0.1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.guard import cover_cases, point_cases, site_cases
+from tools.guard import cover_cases, point_cases, site_cases
 from spinney import Ball, PrivateKMeans
 from spinney.cli.warming import warm_up
 from spinney.compilation import KERNELS

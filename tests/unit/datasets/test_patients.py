@@ -5,9 +5,9 @@ import tomllib
 
 from click.testing import CliRunner
 
-from benchmarks.patients import table
 from spinney.cli.main import main
 from spinney.datasets import patients, patients_schema
+from tools.patients import table
 
 
 def test_the_table_is_what_the_script_makes():

@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from benchmarks.local_vectors import PATH, vectors
 from reports import DEVICE, RUNNER, TOKEN, policy_for, question_of, run_node, run_python
 from spinney.local import respond
+from tools.local_vectors import PATH, vectors
 
 VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
 EXPECTED = [[vector["message"], vector["state_after"]] for vector in VECTORS]

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.page import HOSTILE, largest
 from spinney import DataError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids, read_release, verify
 from spinney.cli.main import main
 from spinney.report import cost_curve, html_page, markdown_page, write_report
@@ -22,6 +21,7 @@ from spinney.report.publication.document import LETTERS, clean, short, shorts
 from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
 from spinney.report.publication.printing import print_pdf
 from spinney.report.publication.svg import PALETTE
+from tools.page import HOSTILE, largest
 
 STORED = sorted(path for path in (Path(__file__).parents[2] / "stored").glob("*/*.json") if path.stem != "expected")
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 3))

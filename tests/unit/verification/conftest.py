@@ -52,7 +52,7 @@ def ball(**asked):
 
 SMALL, REPLACE = {"delta": 1e-6}, {"adjacency": "replace"}
 PERSONS = {"groups": NAMES, "max_rows_per_group": 3}
-#: Every question, mechanism, relation and unit is here; `benchmarks/guard.py` has all of their combinations.
+#: Every question, mechanism, relation and unit is here; `tools/guard.py` has all of their combinations.
 MAKERS = {
     "tree": points(PrivateKMeans, ROWS),
     "tree, replace": points(PrivateKMedian, ROWS, **REPLACE),

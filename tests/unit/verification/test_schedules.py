@@ -358,7 +358,7 @@ def test_a_schedule_of_another_algorithm_is_refused(how, monkeypatch):
 @pytest.mark.parametrize("part", range(12))
 @pytest.mark.matrix
 def test_lawful_releases_of_drawn_problems_are_accepted_and_swapped_families_refused(part, tmp_path):
-    """``python -m benchmarks.lawful`` does the same with 2,000."""
+    """``python -m benchmarks lawful`` does the same with 2,000."""
     for seed, record in releases(6, 1_000_000 + 1_000 * part):
         assert verdict(record, tmp_path) is None, seed
         assert (verdict(before_families(record), tmp_path) is None) != is_new(record), seed

@@ -1,0 +1,201 @@
+"""Spark: ``python -m benchmarks spark``; writes the tables of docs/spark.md. Needs ``spinney[spark]`` and Java 17.
+
+Everything runs in one session on two local cores, after both libraries are warm. CPU seconds are those of the driver, the Java
+machine and the Python workers together.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import blobs, unit_box
+from benchmarks.pages import into_page, markdown, save
+
+ROWS, COLUMNS, CLUSTERS = 2_000_000, 10, 20
+FILES = 4
+#: The cluster on paper: so many rows, cores and rows a task.
+PAPER_ROWS, PAPER_CORES, PAPER_TASK = 10**10, 1000, 10**7
+
+
+def start() -> Any:
+    """Return a session on two cores."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.memory", "6g")
+        .config("spark.log.level", "ERROR")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and all that come from it."""
+    parents, used = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        pid = int(path.parent.name)
+        parents[pid], used[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(used[pid] for pid in family) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(task: Callable[[], object]) -> tuple[float, float]:
+    """Return wall and CPU seconds of one call."""
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    task()
+    return time.perf_counter() - wall, cpu_seconds() - cpu
+
+
+class Watch:
+    """Counts the jobs of a fit, and the bytes of its messages to the driver."""
+
+    def __init__(self, session: Any) -> None:
+        from pyspark.core.rdd import RDD
+
+        self._context, self._collect, self.bytes = session.sparkContext, RDD.collect, 0
+
+        def collect(rdd: Any) -> Any:
+            found = self._collect(rdd)
+            self.bytes += sum(len(message) for _, message in found)
+            return found
+
+        RDD.collect = collect
+
+    def __call__(self, task: Callable[[], object]) -> tuple[float, float, int, int]:
+        """Return wall and CPU seconds, jobs and bytes of a fit."""
+        group = f"fit {time.monotonic_ns()}"
+        self._context.setJobGroup(group, "")
+        self.bytes = 0
+        wall, cpu = measure(task)
+        jobs = len(self._context.statusTracker().getJobIdsForGroup(group))
+        self._context.setJobGroup("other", "")
+        return wall, cpu, jobs, self.bytes
+
+
+def write_tables(folder: Path, n: int) -> str:
+    """Write blobs as Parquet files and return their folder."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = unit_box(blobs(n, COLUMNS))
+    place = folder / str(n)
+    place.mkdir()
+    for i, part in enumerate(np.array_split(rows, FILES)):
+        table = pa.table({f"x{j}": np.ascontiguousarray(part[:, j]) for j in range(COLUMNS)})
+        parquet.write_table(table, place / f"{i}.parquet", compression="none")
+    return str(place)
+
+
+def fit(frame: Any, algorithm: str = "tree") -> None:
+    """Fit as a user would."""
+    from spinney import PrivateKMeans
+
+    PrivateKMeans(CLUSTERS, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0).fit(frame)
+
+
+def fit_plain(frame: Any) -> None:
+    """Fit Spark's own k-means to a vector column, which has to be made first."""
+    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.feature import VectorAssembler
+
+    vectors = VectorAssembler(inputCols=frame.columns, outputCol="features").transform(frame).select("features")
+    KMeans(k=CLUSTERS, maxIter=20, seed=0).fit(vectors)
+
+
+def publish(name: str, text: str, tables: dict[str, str]) -> None:
+    """Print a table and write it into the page."""
+    tables[name] = text
+    print(f"\n{name}\n{text}", flush=True)
+    into_page(f"spark {name}", text)
+
+
+def main(folder: Path) -> None:
+    """Measure, print the tables, write them into the page."""
+    session = start()
+    watch = Watch(session)
+    frames = {n: session.read.parquet(write_tables(folder, n)) for n in (10_000, 200_000, 1_000_000, ROWS)}
+    for algorithm in ("tree", "hst", "lloyd"):
+        fit(frames[10_000], algorithm)
+    fit_plain(frames[10_000])
+    fit(frames[ROWS])
+    fit_plain(frames[ROWS])
+
+    beside, costs = [], []
+    for kind in ("read from Parquet files", "cached"):
+        frame = frames[ROWS]
+        if kind == "cached":
+            frame = frame.cache()
+            frame.count()
+        plain = measure(lambda frame=frame: fit_plain(frame))
+        ours = watch(lambda frame=frame: fit(frame))
+        beside.append([kind, *(f"{value:.1f}" for value in (plain[0], ours[0], plain[1], ours[1]))])
+        beside[-1] += [f"**{ours[0] / plain[0]:.2f}**", f"**{ours[1] / plain[1]:.2f}**"]
+        costs.append(ours)
+        frame.unpersist()
+        print(beside[-1], flush=True)
+    head = ["the table", "wall, `KMeans`", "wall, `PrivateKMeans`", "CPU, `KMeans`", "CPU, `PrivateKMeans`"]
+    tables: dict[str, str] = {}
+    publish("beside", markdown([*head, "ratio of walls", "ratio of CPU"], beside), tables)
+
+    small = {algorithm: watch(lambda a=algorithm: fit(frames[200_000], a)) for algorithm in ("tree", "hst", "lloyd")}
+    jobs = [[f"`{name}`", str(found[2]), f"{found[3] / 2**20:.1f}"] for name, found in small.items()]
+    publish("jobs", markdown(["algorithm", "Spark jobs", "MiB to the driver"], jobs), tables)
+
+    moved = [(n, watch(lambda n=n: fit(frames[n].coalesce(1)))) for n in (10_000, 1_000_000)]
+    rows = [[f"{n:,}", str(found[2]), f"{found[3] / 2**20:.1f}", f"{found[3] / found[2] / 2**20:.1f}"] for n, found in moved]
+    publish("bytes", markdown(["rows", "Spark jobs", "MiB to the driver", "of these a job"], rows), tables)
+
+    spread = []
+    for partitions in (1, 2, 7, 64):
+        frame = frames[200_000].repartition(partitions).cache()
+        frame.count()
+        wall, cpu, count, size = watch(lambda frame=frame: fit(frame))
+        spread.append([str(partitions), f"{wall:.1f}", f"{cpu:.1f}", str(count), f"{size / 2**20:.1f}"])
+        frame.unpersist()
+    head = ["partitions", "wall seconds", "CPU seconds", "Spark jobs", "MiB to the driver"]
+    publish("partitions", markdown(head, spread), tables)
+
+    slope = max(costs[0][1] - small["tree"][1], 0.0) / (ROWS - 200_000)
+    tasks = PAPER_ROWS // PAPER_TASK
+    paper = [
+        ["CPU of all executors, hours", f"{slope * PAPER_ROWS / 3600:.0f}"],
+        [f"wall on {PAPER_CORES:,} cores, minutes", f"{slope * PAPER_ROWS / PAPER_CORES / 60:.0f}"],
+        ["Spark jobs", f"{costs[0][2]}"],
+        ["tasks of a job", f"{tasks:,}"],
+        ["the executors' copy of the rows, GB", f"{8 * COLUMNS * PAPER_ROWS / 1e9:.0f}"],
+        ["MiB to the driver in all, at most", f"{costs[0][2] * 32}"],
+        ["GB between executors in the first sum of a look-ahead, at most", f"{tasks * 2**25 / 1e9:.0f}"],
+    ]
+    text = markdown([f"{PAPER_ROWS:.0e} rows x {COLUMNS}, k = {CLUSTERS}", "on paper"], paper)
+    text += f"\n\nFrom {1e6 * slope:.2f} CPU seconds a million rows, measured between 200,000 and {ROWS:,} rows."
+    publish("paper", text, tables)
+    save("scale_spark", tables)
+    session.stop()
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    with tempfile.TemporaryDirectory() as scratch:
+        main(Path(scratch))

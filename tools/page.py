@@ -1,0 +1,232 @@
+"""A report in a browser: console messages, requests, findings of axe-core, printed pages and bytes.
+
+``python -m tools.page --axe axe.min.js`` writes ``tools/results/page.json``; ``--screenshots FOLDER`` keeps pictures,
+wide and narrow. Needs Chromium, Chrome or Edge, which is driven through a pipe by its own protocol; axe-core is one file of
+the npm package of that name, and is left out without ``--axe``.
+"""
+
+import argparse
+import base64
+import contextlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, describe, max_coverage, verify
+from spinney.datasets import patients, patients_schema
+from spinney.privacy.charges import Charge, Measure
+from spinney.report import cost_curve, html_page
+from spinney.report.publication.printing import find_browser
+from spinney.tables.schema_files import read_schema
+
+RESULT = Path(__file__).parent / "results" / "page.json"
+#: The widths that pages are looked at in.
+WIDTHS = {"wide": 1280, "narrow": 360}
+#: What must hold: pages printed, bytes, and the rest none at all.
+MOST_PAGES, MOST_BYTES = 4, 1_000_000
+HOSTILE = '<script>alert(1)</script><img src="http://example.invalid/x" onerror="alert(2)">&amp;\u202e'
+
+
+#: A page with everything that must not be: it shows that the measures see it.
+WRONG = """<html><head><title>x</title></head><body><script>console.log(1)</script><img src="http://127.0.0.1:9/x">
+<p style="color:#bbb">pale</p><div style="width:3000px">wide</div></body></html>"""
+
+
+class Browser:
+    """A browser without a window, asked through a pipe: one JSON message after the other, each ended by a zero byte."""
+
+    def __init__(self, folder):
+        down, up = os.pipe(), os.pipe()
+        command = [find_browser(), "--headless", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe"]
+        command += [f"--user-data-dir={folder}", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        shell = ["sh", "-c", f'exec "$@" 3<&{down[0]} 4>&{up[1]}', "sh", *command]
+        self.process = subprocess.Popen(
+            shell, pass_fds=(down[0], up[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )  # fmt: skip
+        os.close(down[0])
+        os.close(up[1])
+        self.out, self.into = os.fdopen(down[1], "wb"), os.fdopen(up[0], "rb")
+        self.number, self.session, self.rest, self.events = 0, None, b"", []
+
+    def _receive(self):
+        while b"\0" not in self.rest:
+            found = os.read(self.into.fileno(), 2**20)
+            if not found:
+                raise RuntimeError("the browser ended")
+            self.rest += found
+        message, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(message)
+
+    def ask(self, method, **parameters):
+        """Ask for something, and return the answer; what happens meanwhile is kept."""
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        self.out.write(json.dumps(message | ({"sessionId": self.session} if self.session else {})).encode() + b"\0")
+        self.out.flush()
+        while True:
+            answer = self._receive()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self):
+        """Open an empty page, and listen."""
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+
+    def load(self, path, width):
+        """Show a page in a width, and wait until it is there."""
+        self.events.clear()
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        self.ask("Page.navigate", url=path.as_uri())
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._receive())
+
+    def value(self, code):
+        """Return what a piece of script returns."""
+        found = self.ask("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(str(found["exceptionDetails"])[:500])
+        return found["result"].get("value")
+
+    def close(self):
+        """End the browser."""
+        with contextlib.suppress(Exception):
+            self.ask("Browser.close")
+        self.process.wait(timeout=30)
+
+
+def look(browser, path, axe, screenshots):
+    """Return what is found about one page."""
+    found = {"bytes": path.stat().st_size, "console": 0, "requests": 0, "serious": [], "axe": []}
+    for name, width in WIDTHS.items():
+        browser.load(path, width)
+        found[f"overflows {name}"] = browser.value("document.documentElement.scrollWidth > innerWidth")
+        if screenshots:
+            shot = browser.ask("Page.captureScreenshot", captureBeyondViewport=True, format="png")
+            (screenshots / f"{path.stem}-{name}.png").write_bytes(base64.b64decode(shot["data"]))
+        methods = [event.get("method") for event in browser.events]
+        found["console"] += sum(
+            one in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded") for one in methods
+        )
+        urls = [e["params"]["request"]["url"] for e in browser.events if e.get("method") == "Network.requestWillBeSent"]
+        found["requests"] += sum(url != path.as_uri() and not url.startswith("data:") for url in urls)
+        if axe:
+            browser.value(axe + ";0")
+            for one in browser.value("axe.run().then(r => r.violations.map(v => [v.id, v.impact, v.nodes.length]))"):
+                found["serious" if one[1] in ("serious", "critical") else "axe"].append([name, *one])
+    pdf = base64.b64decode(browser.ask("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
+    if screenshots:
+        (screenshots / f"{path.stem}.pdf").write_bytes(pdf)
+    found["pages"] = len(re.findall(rb"/Type\s*/Page\b", pdf))
+    return found
+
+
+def releases(folder):
+    """Yield releases by name, with what else their reports show."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(6, size=20_000)
+    middles = np.array([[22, 18, 1], [34, 45, 2], [47, 88, 3], [52, 30, 9], [66, 60, 6], [79, 24, 14]])
+    rows = middles[kind] + rng.normal(size=(len(kind), 3)) * [4, 6, 0.8]
+    table = pd.DataFrame(rows, columns=["age", "income (1,000)", "visits"])
+    ledger = Ledger(folder / "stays.jsonl", epsilon=40, delta=1e-5)
+    model = PrivateKMeans(6, epsilon=1.0, bounds={"age": (0, 110), "income (1,000)": (0, 200), "visits": (0, 40)}, random_state=0)
+    for year in range(2016, 2026):
+        ledger.spend(model.plan(3).charges, objective="kmeans", algorithm="tree", note=f"the stays of {year}, all wards")
+    release = model.fit(table, ledger=ledger).release_
+    yield "centers", release, {"ledger": ledger, "curve": cost_curve(release, 12)}
+    persons = Ledger(folder / "persons.jsonl", epsilon=2, max_rows_per_group=2)
+    segments = PrivateKMeans("auto", max_clusters=8, epsilon=1.0, bounds=read_schema(patients_schema()), max_rows_per_group=2)
+    segments.fit(patients(), groups="person")
+    yield "patients", segments.release_, {}
+    facts = {"stay": (0, 60), "smoker": ["yes", "no"]}
+    described = describe(segments.release_, patients(), bounds=facts, epsilon=0.5, groups="person", ledger=persons)
+    described.to_json(folder / "described.json")
+    checked = verify(folder / "described.json", ledger=folder / "persons.jsonl")
+    yield "description", described, {"described": segments.release_, "ledger": persons, "verification": checked}
+    names = [f"answer {i}" for i in range(12)]
+    many = table.assign(
+        **{name: rng.uniform(0, 100, len(table)) for name in names}, ward=rng.choice(list("abcdefghij"), len(table))
+    )
+    wide = {**dict.fromkeys(names, (0, 100)), "ward": list("abcdefghij")}
+    yield "description of many", describe(release, many, bounds=wide, epsilon=1.0), {"described": release}
+    yield "one column", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :1]).release_, {}
+    yield "one cluster", PrivateKMeans(1, epsilon=1.0, bounds=(0, 110)).fit(rows[:, :2]).release_, {}
+    yield "not private", PrivateKMeans(4, epsilon=1.0, bounds=(0, 110), noise_seed=1).fit(rows[:, :2]).release_, {}
+    points = np.column_stack([9 + rng.normal(0, 0.1, 200), 48 + rng.normal(0, 0.1, 200)])
+    sites = PrivateKMedoids(8, epsilon=1.0, space=FiniteMetric.from_points(points), existing_sites=[3, 4])
+    yield "sites", sites.fit(rng.integers(0, 200, 20_000)).release_, {}
+    users = PrivateKMeans(4, epsilon=4.0, bounds=(0, 110), adjacency="replace", model="local")
+    yield "local", users.fit(rows[:, :2]).release_, {}
+    cover = max_coverage(rng.integers(0, 50, 2_000), [[i, i + 1] for i in range(49)], 5, epsilon=1.0, delta=1e-6, n_items=50)
+    yield "cover", cover, {}
+    yield "largest", largest(release, rng), {"ledger": ledger, "curve": cost_curve(release, 12)}
+
+
+def largest(release: Release, rng, d=784):
+    """Return a release with as much of everything as there may be, and names that mean harm."""
+    k, m = 1_000, 10_000
+    box = {"lower": [-1.0] * d, "upper": [1.0] * d}
+    swaps = tuple(Charge(f"{HOSTILE} {i}", "sums", Measure.PURE, Fraction(1, 10**6 + i)) for i in range(500))
+    return replace(
+        release, centers=rng.uniform(-1, 1, (k, d)), sizes=rng.uniform(0, 1e6, k), summary_points=rng.uniform(-1, 1, (m, d)),
+        summary_weights=rng.uniform(0, 1e3, m), domain=box, tightened=box, supported_centers=7, charges=swaps, mechanisms=(),
+        feature_names=tuple(f"{HOSTILE}{i}" * 3 for i in range(d)),
+    )  # fmt: skip
+
+
+def main():
+    """Look at all pages, and write what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--axe", type=Path, default=None)
+    parser.add_argument("--screenshots", type=Path, default=None)
+    parser.add_argument("--only", default=None)
+    given = parser.parse_args()
+    axe = given.axe.read_text(encoding="utf-8") if given.axe else ""
+    results = {}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folder = Path(name)
+        browser = Browser(folder / "profile")
+        try:
+            browser.open()
+            (folder / "wrong.html").write_text(WRONG, encoding="utf-8")
+            wrong = look(browser, folder / "wrong.html", axe, None)
+            assert all(wrong[name] for name in ("console", "requests", "overflows narrow", *(["serious"] if axe else [])))
+            version = browser.ask("Browser.getVersion")["product"]
+            for title, release, more in releases(folder):
+                if given.only not in (None, title):
+                    continue
+                path = folder / f"{title.replace(' ', '-')}.html"
+                path.write_text(html_page(release, **more), encoding="utf-8")
+                results[title] = look(browser, path, axe, given.screenshots)
+                print(title, results[title], flush=True)
+        finally:
+            browser.close()
+    holds = all(
+        not one["console"] and not one["requests"] and not one["serious"] and one["pages"] <= MOST_PAGES
+        and one["bytes"] < MOST_BYTES and not one["overflows wide"] and not one["overflows narrow"]
+        for one in results.values()
+    )  # fmt: skip
+    axe_version = re.search(r"axe v([\d.]+)", axe)
+    record = {"browser": version, "axe": axe_version[1] if axe_version else None, "holds": holds, "pages": results}
+    if given.only is None:
+        RESULT.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print("holds" if holds else "DOES NOT HOLD")
+
+
+if __name__ == "__main__":
+    main()
