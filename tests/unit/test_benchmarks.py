@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spinney.algorithms.lloyd import Lloyd
 
 from benchmarks import __main__, compare, drawn, lead, mine, pages, report, run, runner, scale, store, tables
 from benchmarks.cells import Cell, Suite, suites
 from benchmarks.store import Store
-from spinney.algorithms.lloyd import Lloyd
 
 CELL = Cell("tiny", 2, 1.0, 1e-6, 2)
 

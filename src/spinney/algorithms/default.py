@@ -33,13 +33,13 @@ from spinney.algorithms.result import Result
 from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS, Schedule
 from spinney.algorithms.step import Moved, ask_distances, move, step_widths
 from spinney.algorithms.summary import completed, solved, summarize
-from spinney.algorithms.valleys import count_clusters
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Splitting
 from spinney.questions.partitions import Rings, Whole
 from spinney.questions.sums import Summing
+from spinney.solvers.valleys import count_clusters
 from spinney.spaces.box import FloatArray
 
 __all__ = ["Tree", "stages"]

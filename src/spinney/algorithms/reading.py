@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.valleys import NoisyCells
 from spinney.mechanisms.additive import Noise
+from spinney.solvers.valleys import NoisyCells
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import IntArray
 from spinney.spaces.nearest import nearest

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.algorithms.valleys import Count
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
+from spinney.solvers.valleys import Count
 from spinney.spaces.box import Domain, FloatArray
 
 __all__ = ["Result"]

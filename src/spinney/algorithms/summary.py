@@ -19,12 +19,12 @@ from spinney.algorithms.columns import Densities
 from spinney.algorithms.indicators import consistent, two_ended
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.reading import Occupancy, Summary
-from spinney.algorithms.valleys import NoisyCells
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow
 from spinney.questions.partitions import ColumnBins
+from spinney.solvers.valleys import NoisyCells
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.algorithms.summary import likely_leaves
-from spinney.algorithms.valleys import NoisyCells, bends, count_clusters
 from spinney.mechanisms.additive import Noise
+from spinney.solvers.valleys import NoisyCells, bends, count_clusters
 
 
 def grid_cells(rows, bins, std=0.0, seed=0):
