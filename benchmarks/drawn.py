@@ -93,6 +93,11 @@ def one_direction(rng: np.random.Generator, n: int, d: int, k: int) -> np.ndarra
     return along[:, None] ** rng.uniform(0.5, 3, d) + rng.normal(0, 0.02, (n, d))
 
 
+def direction(seed: int) -> np.ndarray:
+    """Return 50,000 rows of 32 columns along one direction."""
+    return unit_box(one_direction(np.random.default_rng(seed), 50_000, 32, 1))
+
+
 KINDS: dict[str, Callable[[np.random.Generator, int, int, int], np.ndarray]] = {
     function.__name__: function
     for function in (separated, overlapping, unequal, heavy, low_rank, categorical, outlying, skewed, one_direction)

@@ -7,6 +7,7 @@ A table goes where a page has its markers, ``<!-- NAME -->`` and ``<!-- end NAME
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -23,6 +24,8 @@ OBJECTIVES = {2: "k-means", 1: "k-median"}
 STEPS = ("weiszfeld", "gradient", "localized", "objective")
 #: Costs that differ by a smaller part are taken as equal.
 SAME = 5e-4
+#: More budget may cost so much more, or so many standard errors.
+RISE, RISE_ERRORS = 0.005, 3
 
 
 def bold(text: str, wrong: bool) -> str:
@@ -387,6 +390,30 @@ def one_cluster(store: Store) -> str:
     return markdown(["columns", "t", "epsilon", "plain radius", "radius over plain", "rows inside over t"], lines)
 
 
+def monotone(store: Store) -> str:
+    """Return where more budget costs more: the largest rise of each table, in standard errors, and whether it breaks the bar."""
+    found: dict[str, list[tuple[float, float, str]]] = {}
+    cells = suites()["monotone"].cells
+    for less, more in itertools.permutations(cells, 2):
+        if less.table != more.table or (less.epsilon, less.delta) == (more.epsilon, more.delta):
+            continue
+        next_up = min((one.epsilon for one in cells if one.epsilon > less.epsilon), default=None)
+        if (more.epsilon, more.delta) not in {(next_up, less.delta), (less.epsilon, 1e-6)}:
+            continue
+        costs = store.ratios("monotone", more), store.ratios("monotone", less)
+        if min(map(len, costs)) > 1:
+            rise, relative = quotient(*costs)
+            found.setdefault(less.table, []).append(
+                (rise - 1, (rise - 1) / (rise * relative), f"{budget(less)} to {budget(more)}")
+            )
+    lines = []
+    for name, rises in found.items():
+        rise, errors, where = max(rises)
+        count = sum(one > RISE and many > RISE_ERRORS for one, many, _ in rises)
+        lines.append([name, f"{rise:.1%}", f"{errors:.1f}", where, bold(str(count), count > 0)])
+    return markdown(["table", "largest rise", "in standard errors", "where", "rises above the bar"], lines)
+
+
 #: What is written, by the name between the markers.
 TABLES: dict[str, Callable[[Store], str]] = {
     "utility": utility,
@@ -412,6 +439,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "means": described,
     "named": named,
     "one cluster": one_cluster,
+    "monotone": monotone,
 }
 
 

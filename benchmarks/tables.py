@@ -121,6 +121,10 @@ def _one(match: re.Match[str], run: int) -> Table:
     return Table(drawn.one_cluster(int(match["n"]), int(match["d"]), bool(match["skewed"])), -10.0, 10.0)
 
 
+def _direction(match: re.Match[str], run: int) -> Table:
+    return Table(drawn.direction(int(match["seed"])))
+
+
 def _shaped(match: re.Match[str], run: int) -> Table:
     shape, true, apart, rows = drawn.shaped(int(match["seed"]))
     return Table(rows, facts=(("true", true), ("shape", shape), ("apart", apart), ("columns", rows.shape[1])))
@@ -147,6 +151,7 @@ PATTERNS: dict[str, Callable[[re.Match[str], int], Table]] = {
     r"separated (?P<n>\d+) x (?P<d>\d+)": _separated,
     r"far (?P<n>\d+) x (?P<d>\d+)": _far,
     r"one cluster (?P<n>\d+) x (?P<d>\d+)(?P<skewed>, skewed)?": _one,
+    r"direction (?P<seed>\d+)": _direction,
     r"shaped (?P<seed>\d+)": _shaped,
     r"(?P<name>.+) in a box (?P<factor>\d+) times too wide": _in_wide_box,
     r"(graph|road) \S+( whole)?": _network,
