@@ -1,7 +1,6 @@
 """The one tool that measures: cells, store, runner, race, report, comparison."""
 
 import json
-import math
 import sys
 import types
 from dataclasses import replace
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import compare, lead, mine, pages, report, run, runner, store, tables
+from benchmarks import compare, mine, pages, report, run, runner, tables
 from benchmarks.cells import Cell, Suite, suites
 from benchmarks.store import Store
 from spinney.baselines.lloyd import Lloyd
@@ -61,15 +60,6 @@ def test_a_small_cell_runs_in_processes_and_is_not_run_again(tiny, kept, capsys)
     assert kept.path.read_bytes().startswith(text), "lines are appended"
 
 
-def test_a_race_runs_the_near_ones_more_often(tiny, kept, monkeypatch):
-    costs(kept, auto=[3.0], lloyd=[1.0], hst=[1.2], balcan=[1.4])
-    monkeypatch.setattr(store, "here", lambda: "abc")
-    monkeypatch.setattr(run, "here", lambda: "abc")
-    cells = [replace(CELL, algorithm=name) for name in ("auto", "lloyd", "hst", "balcan")]
-    run.run_suite(kept, suite_of(*cells, race=((math.inf, 1), (1.25, 2))), cells, jobs=1)
-    assert [len(kept.values("tiny", cell)) for cell in cells] == [2, 2, 2, 1]
-
-
 def test_runs_near_a_bar_are_repeated(tiny, kept, monkeypatch):
     costs(kept, auto=[1.0, 1.2], lloyd=[1.0, 1.001])
     monkeypatch.setattr(run, "here", lambda: "abc")
@@ -97,20 +87,6 @@ def test_the_documents_have_what_the_store_has():
             assert f"<!-- {name} -->\n{table(kept)}\n<!-- end {name} -->" in text, f"python -m benchmarks report '{name}'"
 
 
-@pytest.mark.parametrize(
-    ("ours", "winner", "close", "far"),
-    [
-        ([1.0, 1.0, 1.0], "auto", True, False),
-        ([2.01, 2.01, 2.01], "lsh", True, False),  # within 1%
-        ([2.05, 2.05, 2.05], "lsh", False, False),
-        ([2.1, 2.1, 2.1], "lsh", False, True),
-    ],
-)
-def test_the_bar_of_the_lead_is_judged_by_the_lowest_mean(ours, winner, close, far):
-    verdict = lead.judge({CELL: ours, replace(CELL, algorithm="lsh"): [2.0, 2.0, 2.0]})
-    assert (verdict.winner, verdict.is_close, verdict.is_far) == (winner, close, far)
-
-
 def test_two_programs_are_compared_run_by_run_and_costs_are_remembered(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(compare, "CACHE", tmp_path)
     monkeypatch.setattr(compare, "REAL", {"s1": 2})
@@ -134,14 +110,6 @@ def test_two_programs_are_compared_run_by_run_and_costs_are_remembered(tmp_path,
     assert "| all | 1.3000 | 2 |" in told
     assert "above 1.05 by two standard errors: 2; above 1.2 by two standard errors: 2" in told
     assert asked == [("HEAD", 4), (None, 4)], "what is remembered is not run again"
-
-
-def test_costs_are_exact():
-    rng = np.random.default_rng(0)
-    rows, centers = rng.normal(size=(1000, 3)), rng.normal(size=(4, 3))
-    squares = ((rows[:, None] - centers) ** 2).sum(axis=2).min(axis=1)
-    assert tables.total_cost(rows, centers, 2) == pytest.approx(squares.sum())
-    assert tables.total_cost(rows, centers, 1) == pytest.approx(np.sqrt(squares).sum())
 
 
 class Own(Lloyd):

@@ -43,6 +43,11 @@ def title_text(lines: Sequence[str], width: float, points: float) -> str:
     return "\n".join(parts)
 
 
+def entitle(figure: Any, width: float, *lines: str) -> None:
+    """Write lines above a figure of this width in inches."""
+    figure.suptitle(title_text(lines, width, 11), fontsize=11)
+
+
 def cut(name: str, letters: int) -> str:
     """Return a name in at most this many letters."""
     return name if len(name) <= letters else name[: letters - 3] + "..."

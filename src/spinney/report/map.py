@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.constraints import boolean, check, instance, optional
 from spinney.exceptions import ReleaseError, check_path
 from spinney.releases.sites import SiteRelease
-from spinney.report.canvas import NewFigure, cut, new_figure, place_labels, save, title_text
+from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_labels, save
 from spinney.report.frames import site_names
 from spinney.spaces.metric import FiniteMetric, Network
 
@@ -90,8 +90,7 @@ def map_figure(
     _draw_sites(axis, release, places)
     _frame(axis, _plane(everywhere), degrees, flat=coordinates.shape[1] == 1)
     margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
-    title = [f"Sites and the rows that each serves{margin}", release.statement]
-    figure.suptitle(title_text(title, shape[0], 11), fontsize=11)
+    entitle(figure, shape[0], f"Sites and the rows that each serves{margin}", release.statement)
     figure.legend(loc="outside lower center", ncols=1 if shape[0] < NARROW else 3, fontsize=8, frameon=False)
     if len(places) <= LABELED:
         texts = [f"{cut(name, LETTERS)} ({size:.0f})" for name, size in zip(site_names(release), release.sizes, strict=True)]

@@ -13,7 +13,7 @@ from spinney.constraints import check, instance, is_integer
 from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import title_of
-from spinney.report.canvas import NewFigure, cut, new_figure, place_labels, save, title_text
+from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_labels, save
 from spinney.spaces.box import domain_from_dict
 from spinney.spaces.nearest import nearest
 
@@ -136,10 +136,6 @@ def _size_texts(release: Release) -> list[str]:
     return [f"{i}: {size:.0f}" for i, size in enumerate(release.sizes)]
 
 
-def _title(figure: Any, release: Release, width: float, first: str) -> None:
-    figure.suptitle(title_text([first, release.statement], width, 11), fontsize=11)
-
-
 def _colors(release: Release) -> tuple[Any, Any]:
     """Return the colors of the centers and of the summary's points: each point has its nearest center's, if there are few."""
     k = len(release.centers)
@@ -197,7 +193,7 @@ def _pair(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
     axis = figure.subplots()
     _scatter(axis, release, *columns)
     _name_axes(axis, release, *columns)
-    _title(figure, release, width, _headline(release, columns))
+    entitle(figure, width, _headline(release, columns), release.statement)
     labeled = len(release.centers) <= LABELED
     handles = _handles(release)
     if labeled:
@@ -230,7 +226,7 @@ def _matrix(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
                 continue
             _scatter(axis, release, columns[j], columns[i + 1])
             _name_axes(axis, release, columns[j] if i == side - 1 else None, columns[i + 1] if j == 0 else None)
-    _title(figure, release, width, _headline(release, columns))
+    entitle(figure, width, _headline(release, columns), release.statement)
     corner = axes[0, -1]
     corner.legend(handles=_matrix_handles(release, columns), loc="upper right", fontsize=8, frameon=False)
     return figure
@@ -270,7 +266,7 @@ def _beside(
     right.set_title(f"{_summary_words(release)} and the centers", fontsize=10)
     for axis in (left, right):
         _name_axes(axis, release, first, second)
-    _title(figure, release, width, _headline(release, columns))
+    entitle(figure, width, _headline(release, columns), release.statement)
     figure.legend(handles=_handles(release), loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     return figure
 
@@ -298,7 +294,7 @@ def _bars(release: Release, new: NewFigure) -> Any:
     axis.set(xlim=_limits(box, 0), ylim=(0, 1.2 * top), ylabel="rows")
     _name_axes(axis, release, 0, None)
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
-    _title(figure, release, width, _headline(release, (0,)))
+    entitle(figure, width, _headline(release, (0,)), release.statement)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     if len(places) <= LABELED:
         place_labels(axis, tips, _size_texts(release), 8 if len(places) <= LISTED else 6.5)

@@ -80,14 +80,6 @@ def test_show_prints_the_page_and_draws_the_curve_or_the_release(release_file, t
     assert curve.read_bytes()[:4] == picture.read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.parametrize("text", [None, "not json", "[1, 2]", "{}"], ids=["no file", "not json", "a list", "empty"])
-def test_show_of_an_unreadable_file_is_one_line_and_exit_code_three(tmp_path, text):
-    path = tmp_path / "release.json"
-    if text is not None:
-        path.write_text(text)
-    refused(run("show", path), 3)
-
-
 @pytest.mark.parametrize("curve", [(), ("--curve", "--max-k", "2")], ids=["release", "curve"])
 def test_a_picture_that_cannot_be_written_is_one_line_and_exit_code_three(release_file, tmp_path, curve):
     result = run("show", release_file, *curve, "--picture", tmp_path / "no" / "x.png")

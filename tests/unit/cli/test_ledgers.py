@@ -54,13 +54,8 @@ def test_the_plan_says_what_would_be_left(folder):
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("ledger", "open", "ledger"), 2),
-        (("ledger", "open", "new", "--epsilon", "0"), 2),
-        (("ledger", "open", "new", "--epsilon", "1", "--adjacency", "swap"), 2),
         (("ledger", "open", "ledger", "--epsilon", "2"), 2),
         (("ledger", "open", "missing/ledger", "--epsilon", "2"), 3),
-        (("ledger", "show", "missing"), 3),
-        (("ledger", "show", "rows.csv"), 3),
         ((*FIT, "--epsilon", "1", "--out", "x.json", "--ledger", "missing"), 3),
         ((*FIT, "--epsilon", "1", "--out", "x.json", "--ledger", "rows.csv"), 3),
         ((*FIT, "--epsilon", "inf", "--out", "x.json", "--ledger", "ledger"), 2),

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spinney import Ball, PrivateKMeans, PrivateKMedian, ReleaseError
+from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
 from spinney.releases.curve import CostCurve
 from spinney.report.curve import cost_curve, draw_curve
 from spinney.report.picture import draw
@@ -17,17 +17,6 @@ ROWS = np.random.default_rng(0).random((300, 3))
 
 def release(rows=ROWS, **changes):
     return PrivateKMeans(**{"n_clusters": 3, "epsilon": 1.0, "bounds": (0, 1), "noise_seed": 0, **changes}).fit(rows).release_
-
-
-@pytest.mark.parametrize(
-    ("changes", "columns"),
-    [({"algorithm": "lloyd"}, 3), ({"bounds": Ball(2)}, 2), ({}, 1)],
-    ids=["no summary", "ball", "one column"],
-)
-def test_a_release_alone_can_be_drawn(tmp_path, changes, columns):
-    path = tmp_path / "picture.png"
-    draw(release(ROWS[:, :columns], **changes), path)
-    assert path.read_bytes()[:8] == PNG
 
 
 def test_public_points_make_a_second_panel(tmp_path):
