@@ -26,7 +26,7 @@ templates_path = []
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4  # as GitHub makes them
-nb_execution_mode = "off"  # tests/unit/report/test_tutorial.py runs the notebook
+nb_execution_mode = "off"  # tests/contract/test_tutorial.py runs the notebook
 autodoc_typehints = "none"  # types stand in the docstrings
 autosummary_generate = False
 numpydoc_show_class_members = False

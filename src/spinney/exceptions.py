@@ -41,7 +41,7 @@ __all__ = [
 
 
 class _Advice(Exception):  # noqa: N818  (of errors and of warnings)
-    """What is wrong, and what to type. Printed for Python; the command line prints the parts in its own words (`cli.wording`)."""
+    """What is wrong, and what to type. Printed for Python; the command line prints the parts in its own words (`cli.errors`)."""
 
     def __init__(self, said: str, hint: str = "") -> None:
         super().__init__(f"{said}\nHint: {hint}" if hint else said)

@@ -11,17 +11,9 @@ from alarms import SEEDED, SHARES, SUITE, check_frequencies
 TESTS = Path(__file__).parents[1]
 #: Who calls one of these measures.
 MEASURES = {
-    "binomtest",
-    "black_box",
-    "check_frequencies",
-    "chi2_contingency",
-    "chisquare",
-    "epsilon_lower_bound",
-    "kstest",
-    "ks_2samp",
-    "one_run",
-    "outlier",
-}
+    "binomtest", "black_box", "check_frequencies", "chi2_contingency", "chisquare", "epsilon_lower_bound", "kstest", "ks_2samp",
+    "one_run", "outlier",
+}  # fmt: skip
 
 
 def names_in(node):

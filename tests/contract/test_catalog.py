@@ -301,25 +301,10 @@ def test_a_subclass_of_a_question_is_refused_before_anything_is_charged(example)
     assert curator.ledger.entries == ()
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        "whole",
-        "rings",
-        "columns",
-        "cells",
-        "planes",
-        "sums over planes",
-        "labels",
-        "grow",
-        "levels",
-        "swaps",
-        "sets",
-        "balls",
-        "family",
-        "blocks",
-    ],
-)
+HOLDING = [name for name, make in EXAMPLES.items() if dataclasses.is_dataclass(next(iter(vars(make()).values())))]
+
+
+@pytest.mark.parametrize("example", HOLDING)
 def test_a_subclass_inside_a_question_is_refused_before_anything_is_charged(example):
     question = EXAMPLES[example]()
     curator, charge = curator_for(question, name_of(question))

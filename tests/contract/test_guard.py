@@ -52,11 +52,3 @@ def test_a_seeded_fit_has_the_same_digest_again(sample):
     assert len(first) == len(cases)
     assert guard.differences(first, second) == []
     assert len({str(parts) for parts in first.values()}) == len(first)  # no two settings by mistake the same
-
-
-def test_a_difference_is_told_by_its_fields(sample):
-    (name, fit) = sample[1][0]
-    parts = guard.parts_of(fit())
-    field = next(iter(parts))
-    assert guard.differences({name: parts}, {name: parts | {field: "other", "new": "other"}}) == [f"{name}: {field}"]
-    assert guard.differences({name: parts}, {}) == [f"{name}: only before"]

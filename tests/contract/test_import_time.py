@@ -1,4 +1,3 @@
-import re
 import subprocess
 import sys
 
@@ -51,8 +50,3 @@ def test_a_plain_fit_does_not_load_scikit_learn():
 
 def test_estimators_wait_for_a_kernel_to_load_numba():
     assert "numba" not in loaded("-c", "from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids")
-
-
-def test_version_is_one_number():
-    run = subprocess.run([sys.executable, "-m", "spinney", "--version"], capture_output=True, text=True, check=True)
-    assert re.search(r"\d+\.\d+", run.stdout)

@@ -16,7 +16,7 @@ from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.audit import demand_pairs, neighbors, record, replay_pairs, search, searching, table_pairs
 from spinney.audit.repeats import repeated_noise
 from spinney.baselines.lloyd import Lloyd
-from spinney.cli.tour import space_of_points
+from spinney.cli.audits import space_of_points
 from spinney.mechanisms import coverage, selection, splitting
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy import composition, fit_ledger, gaussian

@@ -12,7 +12,7 @@ import pytest
 from numba.core import caching
 
 import spinney
-from spinney.compilation import KERNELS, compiled
+from spinney.compilation import KERNELS
 
 PACKAGE = Path(spinney.__file__).parent
 KERNEL = """
@@ -86,14 +86,6 @@ def test_kernels_of_a_warm_image_are_read_where_they_may_not_be_written(copied):
     assert sorted(folder.rglob("*.nb?")) == kept
 
 
-def test_a_given_folder_is_read_where_it_may_not_be_written(copied, tmp_path):
-    folder, run = copied
-    given = str(tmp_path / "given")
-    assert run(TWICE.format(before=""), NUMBA_CACHE_DIR=given)[0] > 0
-    assert not list((folder / "spinney").rglob("*.nb?"))
-    assert run(TWICE.format(before=NOT_WRITABLE), NUMBA_CACHE_DIR=given) == [0, 0]
-
-
 @pytest.fixture
 def kernel_of(tmp_path):
     """Make a module with one kernel, as often as asked: each time as a new process would."""
@@ -145,22 +137,3 @@ def test_a_broken_cache_is_as_good_as_none(kernel_of, tmp_path, content):
     mended = kernel_of()
     assert doubled(mended)
     assert sum(mended.stats.cache_hits.values()) == 1
-
-
-def test_numba_may_flush_and_disable_the_cache(kernel_of):
-    kernel = kernel_of()
-    assert doubled(kernel)
-    kernel._cache.flush()
-    again = kernel_of()
-    assert doubled(again)
-    assert not sum(again.stats.cache_hits.values())
-    again._cache.disable()
-    again._cache.enable()
-    assert again.stats.cache_path is None
-
-
-def test_options_reach_numba():
-    kernel = compiled(fastmath=True)(doubled)
-    assert kernel.targetoptions["fastmath"]
-    assert kernel.targetoptions["nogil"]
-    del KERNELS[f"{__name__}.doubled"]

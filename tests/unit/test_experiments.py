@@ -6,9 +6,9 @@ import pytest
 from benchmarks import pages
 from benchmarks.drawn import separated_blobs
 from experiments import fan_li_li, needs, published, shechner
-from experiments.runs import METHODS, read_runs, run_space, to_optimum, write_runs
+from experiments.runs import run_space, write_runs
 from experiments.timing import measure_times, write_times
-from experiments.verdicts import CLAIMS, Claim, claims_table, time_table, verdict
+from experiments.verdicts import verdict
 from spinney.algorithms.problem import SiteProblem, planned
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
@@ -36,22 +36,6 @@ def test_a_small_run_fills_the_page(runs, tmp_path, monkeypatch):
     assert all(path.stat().st_size < 100_000 for path in tmp_path.glob("*.png"))
 
 
-def test_runs_are_kept_and_replaced(runs, tmp_path):
-    path = tmp_path / "runs.csv"
-    write_runs(path, runs)
-    write_runs(path, [{**runs[0], "final": 7.0}])
-    found = read_runs(path)
-    assert len(found) == len(runs) == 2 * 2 * len(METHODS)
-    same = ("demand", "k", "repetition", "method")
-    assert [run["final"] for run in found if all(run[key] == runs[0][key] for key in same)] == [7.0]
-
-
-def test_what_is_visited_is_recorded(runs):
-    searched = [run for run in runs if run["method"].startswith("DP-")]
-    assert all(run["best"] <= min(run["initial"], run["average"], run["final"]) for run in searched)
-    assert all(5 <= run["iterations"] <= 20 for run in searched)
-
-
 def test_the_printed_search_must_swap():
     space = FiniteMetric.from_points(np.arange(30.0)[:, None])
     for stay, curator in ((False, published.PrintedCurator), (True, published.Recorder)):
@@ -74,17 +58,6 @@ def test_printed_noise_of_a_level_doubles_with_its_depth():
     assert scales == [4.0, 8.0, 16.0]
 
 
-def test_printed_shares_add_up_to_almost_twice_as_much():
-    spent = published.printed_epsilon(1.0)
-    assert spent["tree"] == pytest.approx(1 - 2.0**-9)
-    assert spent["together"] == pytest.approx(1.5 - 2.0**-9)
-
-
-def test_steps_to_the_best_moving_average():
-    assert to_optimum(np.arange(20.0)) == 5
-    assert to_optimum(-np.arange(20.0)) == 20
-
-
 def test_verdicts():
     assert verdict([0.9] * 5, [-1] * 5) == "holds"
     assert verdict([0.9] * 3 + [1.1] * 2, [-1] * 3 + [0] * 2) == "holds in part"
@@ -95,35 +68,9 @@ def test_verdicts():
     assert verdict([1.2] * 5, [1] * 5) == "the opposite holds"
 
 
-def test_cells_are_compared_by_repetition():
-    rows = [
-        {"space": "graph r=1", "demand": "balanced", "k": 2, "repetition": r, "method": m, "final": c}
-        for r in range(5)
-        for m, c in (("a", 1.0 + 5 * r), ("b", 2.0 + 5 * r + r / 10))
-    ]
-    assert list(Claim("", "a", "b", "final").compare(rows[:-1])) == [(("graph r=1", "balanced", 2), pytest.approx(34 / 38.6), -1)]
-    assert [c[2] for c in Claim("", "a", "b", "final").compare(rows[:2])] == [None]
-    assert claims_table([]).count("\n") == 1
-    assert len(CLAIMS) > 10
-
-
-def test_times_say_from_which_k():
-    rows = [{"space": "s", "n": 16, "k": k, "tree": 1.0, "search": 0.0, "k-median++": k / 10} for k in (2, 5, 20)]
-    assert "**holds from k = 20**" in time_table(rows)
-
-
 def near(rows, setting, seed):
     """The centers of blobs, or with few rows none of them."""
     return separated_blobs(setting.n, setting.d, seed)[1] if setting.n > 300 else np.zeros((1, setting.d))
-
-
-def test_rows_are_doubled_until_the_mean_is_within_ten_percent_and_given_up_early(tmp_path, monkeypatch):
-    monkeypatch.setattr(needs, "STARTS", {"tree": (300, 10**6)})
-    for _ in range(2):
-        needs.run(tmp_path / "rows.csv", {"tree": near}, shechner.Setting, 3)
-        runs = needs.read(tmp_path / "rows.csv")
-        tried = {(one["n"], one["repetition"]) for one in runs if (one["objective"], one["d"]) == ("k-means", 4)}
-        assert tried == {(300, 0), (600, 0), (600, 1), (600, 2)}, "what is far off is tried once, and nothing after success"
 
 
 def test_a_small_sweep_fills_the_page_and_is_not_run_again(tmp_path, monkeypatch):

@@ -1,12 +1,10 @@
 """The experiments of two papers, tiny: their tables resume, and their pages are filled."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from benchmarks import pages
-from experiments import cohen_addad, fan_li_li_more, jones
+from experiments import cohen_addad, jones
 from experiments.grid import Cell, Runs
 
 
@@ -39,14 +37,6 @@ def test_claims_are_judged_by_ratios_of_costs(tree, said):
     assert claim.verdict(filled({"hst": tree, "balcan": [2.0, 2.0]}))[-1] == said
 
 
-def test_what_was_not_run_is_said():
-    claim = cohen_addad.Claim("", "skin", "hst", "balcan")
-    assert claim.verdict(filled({}))[-1] == "**not run**"
-    runs = filled({"hst": [1.0], "balcan": [2.0]})
-    del runs.costs[Cell("skin", "k-median", 5, 0.5), "hst"]
-    assert claim.verdict(runs)[-1] == "**holds, as far as it was run**"
-
-
 def test_the_page_of_the_trees_is_filled(page, tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.cohen_addad_figures.LEAF_RUNS", 1)
     path = page(cohen_addad.PAGE)
@@ -56,11 +46,6 @@ def test_the_page_of_the_trees_is_filled(page, tmp_path, monkeypatch):
     assert "`balcan` to `hst`" in path.read_text()
     assert "| `auto` |" in path.read_text()
     assert {one.name for one in tmp_path.glob("*.png")} == {"costs.png", "leaves.png"}
-
-
-def test_rows_on_k_points_cost_nothing_if_they_are_many():
-    many = replace(jones.Setting("square", k=2, n=40), load=512)
-    assert jones.run_setting(many, 0, ["coverage"])[0]["cost"] == 0
 
 
 def test_additive_errors_fill_their_page(page, tmp_path, monkeypatch):
@@ -73,16 +58,3 @@ def test_additive_errors_fill_their_page(page, tmp_path, monkeypatch):
     path = page(jones.PAGE)
     jones.write_page(tmp_path, "page.md")
     assert "constant 1 | constant " in path.read_text()
-
-
-def test_other_steps_and_epsilons_fill_their_page(page, tmp_path):
-    runs = [
-        run
-        for repetition in range(2)
-        for run in fan_li_li_more.run_repetition("graph-r1", repetition, 300, [(20, 1.0), (5, 1.0)])
-    ]
-    fan_li_li_more.write_runs(tmp_path / "runs.csv", runs)
-    path = page(fan_li_li_more.PAGE)
-    fan_li_li_more.write_page(tmp_path, "page.md")
-    assert "of 4 cells" in path.read_text()
-    assert {one.name for one in tmp_path.glob("*.png")} == {"sweeps.png", "examples.png"}

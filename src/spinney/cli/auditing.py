@@ -13,15 +13,11 @@ from spinney.cli.errors import REFUSED, one_line_errors
 from spinney.cli.files import is_standard_output, tell_written, written_whole
 from spinney.cli.options import FILE, OUT
 
-__all__ = ["audit"]
-
 METHODS = ("replay", "sizes", "black-box", "one-run", "search")
 #: What is chosen with --estimator.
 ESTIMATORS = ("kmeans", "kmedian", "kmedoids", "coverage")
 #: Options that name what is audited; without any of them every question of the catalog is.
 NAMING = ("estimator", "algorithm", "function", "delta", "adjacency", "max_rows_per_group", "n_clusters", "n_features", "into")
-#: Options that say how.
-HOW = ("methods", "pairs", "runs", "examples", "largest", "confidence", "seed")
 
 
 @click.command()
@@ -63,7 +59,7 @@ def audit(context: click.Context, /, out: Path | None, into: Path | None, **opti
         from spinney.releases.reading import read_release
 
         is_named = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in NAMING)
-        how = How(**{name: options.pop(name) for name in HOW})
+        how = How(**{name: options.pop(name) for name in How.__dataclass_fields__})
         release = None if into is None else read_release(into)
         findings = audited(how=how, is_named=is_named, **(options | ({} if release is None else asked_of(release))))
         page = audit_page(findings)

@@ -1,13 +1,13 @@
-"""From the options of ``spinney audit`` to findings."""
+"""From the options of ``spinney audit`` to findings, and a tour of promises that together ask every question of the catalog."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -21,29 +21,31 @@ from spinney.audit.pairs import Pair, demand_pairs, table_pairs
 from spinney.audit.replaying import replay_pairs
 from spinney.audit.searching import demand_neighbors, neighbors, search
 from spinney.audit.single_runs import one_run
-from spinney.cli.tour import POINTS, space_of_points, toured
 from spinney.constraints import check, one_of
 from spinney.exceptions import ParameterError
 from spinney.fits.record import algorithm_of
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.pricing import Unit
 
-__all__ = ["How", "asked_of", "audited"]
-
+#: Points of the made-up space of sites, and the largest made-up table, in rows.
+POINTS, LARGEST = 12, 10**6
 #: The rows of the one run, how many pairs of neighbors a function of others is run on, and how many are of all sizes.
 CANARIES, FEW_PAIRS, SIZED_PAIRS = 100, 8, 8
 #: Tables on which functions of others are searched.
 SMALL = 30
+#: Of the tour: neighbors that are replayed of each promise, one of them near the largest table; its delta, and rows of a person.
+PAIRS, DELTA, CAP = 2, 1e-6, 2
 
 
 @dataclass(frozen=True, eq=False)
 class _Subject:
-    """What is audited, and how neighbors are made for it."""
+    """What is audited, and how neighbors are made for it: tables of so many columns, or demand."""
 
     subject: Any
     unit: Unit
-    n_features: int | None
-    promised: dict[str, Any]
+    n_features: int | None = 2
+    promised: Mapping[str, Any] = field(default_factory=dict)
+    most: int = LARGEST
 
     @property
     def grouped(self) -> bool:
@@ -108,12 +110,7 @@ def _model(estimator: str, algorithm: Any, n_clusters: int, promise: dict[str, A
 
 
 def _subject(
-    function: str | None,
-    estimator: str,
-    algorithm: Any,
-    n_clusters: int,
-    n_features: int,
-    promise: dict[str, Any],
+    function: str | None, estimator: str, algorithm: Any, n_clusters: int, n_features: int, promise: dict[str, Any]
 ) -> _Subject:
     words = tuple(one.value for one in Adjacency)
     check("spinney audit", {"adjacency": promise["adjacency"]}, {"adjacency": one_of(words, "--adjacency replace")})
@@ -122,7 +119,7 @@ def _subject(
         promised = {"epsilon": promise["epsilon"], "delta": promise["delta"]}
         return _Subject(_imported(function, "function"), unit, n_features, promised)
     model = _model(estimator, algorithm, n_clusters, promise)
-    return _Subject(model, unit, None if estimator in ("kmedoids", "coverage") else n_features, {})
+    return _Subject(model, unit, None if estimator in ("kmedoids", "coverage") else n_features)
 
 
 def asked_of(release: Any) -> dict[str, Any]:
@@ -168,13 +165,10 @@ def audited(
     n_clusters: int,
     n_features: int,
     how: How,
-    is_named: bool = True,
+    is_named: bool,
     **promise: Any,
 ) -> Findings:
-    """Return what the chosen methods found; options as for the command.
-
-    If nothing is named, promises that together ask every question are replayed besides.
-    """
+    """Return what the chosen methods found; options as for the command. If nothing is named, the tour is made besides."""
     asked = _subject(function, estimator, algorithm, n_clusters, n_features, promise)
     ours = hasattr(asked.subject, "prepare")
     # The one run needs single rows as canaries and a release to guess from; a search of a function sees only what is no number.
@@ -220,3 +214,68 @@ def _worst(pairs: Iterator[Pair], replayed: Finding) -> Pair:
     """Return the pair that lost most when it was replayed: a finding tells its place."""
     place = int(str(replayed.tried["worst pair"]).removeprefix("pair ").split(",")[0])
     return next(islice(pairs, place, None))
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A model of tables with names of columns, over arrays without."""
+
+    model: Any
+
+    def prepare(self, table: Any, groups: Any = None) -> Any:
+        """Return what is run, and where the rows are."""
+        import polars as pl
+
+        return self.model.prepare(pl.DataFrame(table, schema=["x", "y"], orient="row"), groups)
+
+
+def space_of_points() -> Any:
+    """Return the made-up space."""
+    from spinney.spaces.metric import FiniteMetric
+
+    return FiniteMetric.from_points(np.random.default_rng(1).random((POINTS, 2)))
+
+
+def _description(epsilon: float) -> Any:
+    """Return what describes made-up clusters in x by y, for persons."""
+    import polars as pl
+
+    from spinney.estimators.description_model import DescriptionModel
+    from spinney.estimators.kmeans import PrivateKMeans
+
+    rows = np.random.default_rng(2).uniform(-1, 1, (300, 1))
+    model = PrivateKMeans(2, epsilon=9.0, bounds={"x": (-1, 1)}, max_rows_per_group=CAP)
+    release = model.fit(pl.DataFrame(rows, schema=["x"], orient="row"), groups=np.arange(300)).release_
+    return _Named(DescriptionModel(release, None, {"y": (-1, 1)}, epsilon=epsilon, bins=4))
+
+
+def stops(epsilon: float) -> Iterator[tuple[str, _Subject]]:
+    """Yield the promises, each at this epsilon."""
+    from spinney.algorithms import Stable
+    from spinney.estimators.kmeans import PrivateKMeans
+    from spinney.estimators.kmedian import PrivateKMedian
+    from spinney.estimators.kmedoids import PrivateKMedoids
+
+    box: dict[str, Any] = {"epsilon": epsilon, "bounds": (-1, 1)}
+    sites: dict[str, Any] = {"epsilon": epsilon, "space": space_of_points()}
+    added, replaced = Unit(), Unit(Adjacency.REPLACE)
+    persons, other_persons = Unit(Adjacency.ADD_REMOVE, CAP), Unit(Adjacency.REPLACE, CAP)
+    yield "many columns", _Subject(PrivateKMeans(3, **box, adjacency="replace"), replaced, 6)
+    yield "Gaussian noise", _Subject(PrivateKMeans(3, **box, delta=DELTA, algorithm="hst"), added)
+    tight = PrivateKMeans(2, **box, delta=DELTA, tighten=True, adjacency="replace", max_rows_per_group=CAP)
+    yield "a private box, for persons", _Subject(tight, other_persons, most=10**5)
+    yield "perturbed medians", _Subject(PrivateKMedian(2, **box, algorithm=Stable("lloyd", median_step="objective")), added)
+    blocks = PrivateKMeans(2, **box, adjacency="replace", algorithm="sample-aggregate")
+    yield "blocks of rows", _Subject(blocks, replaced)
+    yield "a description, for persons", _Subject(_description(epsilon), persons, most=10**5)
+    yield "a local search of sites", _Subject(PrivateKMedoids(2, **sites, delta=DELTA, algorithm="local-search"), added, None)
+    yield "a cover of sites", _Subject(PrivateKMedoids(2, **sites, delta=DELTA, algorithm="coverage"), added, None)
+    local = PrivateKMeans(2, **box, delta=DELTA, adjacency="replace", model="local", algorithm="stable")
+    yield "users by themselves", _Subject(local, replaced, most=10**4)
+
+
+def toured(epsilon: float, largest: int, seed: int) -> Iterator[Finding]:
+    """Yield what each promise of the tour showed."""
+    for place, (name, one) in enumerate(stops(epsilon), start=seed):
+        finding = replay_pairs(one.subject, one.pairs(PAIRS, place, min(one.most, largest)))
+        yield replace(finding, subject=f"{name}: {finding.subject}")

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cli.progress import progress
+from spinney.cli.schemas import made_folder
 from spinney.estimators.kmeans import PrivateKMeans
-from spinney.exceptions import DataError, UncountedFitsWarning
+from spinney.exceptions import UncountedFitsWarning
 from spinney.report.picture import counts_line, draw
-
-__all__ = ["run_demo"]
 
 CLUSTERS = 12
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
@@ -35,10 +34,7 @@ def run_demo(out: Path) -> None:
     import matplotlib  # noqa: F401  (if it is missing, say so before the work)
     from sklearn.cluster import KMeans
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise DataError(f"{out} cannot be made a folder.", "--out names a folder that may be written to.") from None
+    made_folder(out)
     pixels = public_colors()
     click.echo(f"{len(pixels)} pixels of a public photograph as rows of red, green, blue in [0, 255]; {CLUSTERS} clusters.")
     click.echo("Finding the non-private cost (scikit-learn, best of 5) ...")

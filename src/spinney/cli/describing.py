@@ -8,11 +8,9 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, tell_written, written_whole
+from spinney.cli.files import check_out, tell_charged, tell_release, written_whole
 from spinney.cli.options import FILE, FORCE, OUT
 from spinney.exceptions import ParameterError, ReleaseError
-
-__all__ = ["describe"]
 
 
 @click.command()
@@ -58,9 +56,8 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
     """Print the plan, and what it would leave in a ledger."""
-    from spinney.cli.fitting import OWNER, declared
+    from spinney.cli.fitting import OWNER, declared, left_words
     from spinney.fits.parameters import check_number
-    from spinney.ledgers.ledger import Ledger
 
     if n_guess is not None:
         check_number("n_guess", OWNER, n_guess)
@@ -68,10 +65,8 @@ def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: A
     click.echo(str(plan))
     click.echo(declared(facts.cells))
     if ledger is not None:
-        unit, grouped = facts.fit.problem.unit, facts.fit.grouped
-        cap = unit.max_rows if grouped else None
-        left = Ledger(ledger).left_after(plan.charges, adjacency=unit.adjacency.value, max_rows_per_group=cap)
-        click.echo(f"After it epsilon {left:.6g} would be left in {ledger}.")
+        unit = facts.fit.problem.unit
+        click.echo(left_words(ledger, plan.charges, unit.adjacency.value, unit.max_rows if facts.fit.grouped else None))
 
 
 def _write(
@@ -86,8 +81,7 @@ def _write(
 ) -> None:
     """Ask, and write what may be published."""
     from spinney.cli.fitting import declared
-    from spinney.cli.notes import noted
-    from spinney.cli.progress import progress
+    from spinney.cli.progress import asking
     from spinney.curators.files import FileRows
     from spinney.curators.memory import ArrayRows
     from spinney.fits.charging import charge_stays
@@ -106,13 +100,12 @@ def _write(
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-        with noted(facts.fit), progress(len(facts.fit.plan().charges)):
+        with asking(facts.fit):
             description = run(facts.fit, rows.encoded(facts.described), opened)
         with charge_stays(opened):
             description.to_json(part)
-    tell_written(f"Wrote {out}: {description.statement}.", out)
-    if opened is not None:
-        tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", out)
+    tell_release(description, out)
+    tell_charged(ledger, opened, out)
     if opened is None and charged is not None:
         told = f"The release that is described was charged to {charged}, and this description to no ledger: both epsilons add up."
         click.echo(f"{told} Hint: --ledger names it.", err=True)

@@ -6,6 +6,7 @@ Errors are one line that says what to type. An unexpected error is reported with
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -15,11 +16,8 @@ from typing import Any, NoReturn
 
 import click
 
-from spinney.cli.wording import in_options
-from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError, SpinneyError
+from spinney.exceptions import BudgetError, CuratorError, DataError, ParameterError, ReleaseError, SpinneyError, UnitsWarning
 from spinney.naming import without_values
-
-__all__ = ["BUDGET", "DATA", "INTERRUPTED", "REFUSED", "TERMINATED", "UNEXPECTED", "USAGE", "WORK", "one_line_errors"]
 
 UNEXPECTED, USAGE, DATA, BUDGET, WORK = 1, 2, 3, 4, 5
 #: Of `spinney verify`: something about a release does not hold.
@@ -31,6 +29,42 @@ _UNEXPECTED = (
     "Something failed that should not. Details are withheld because they could reveal private data. "
     "Hint: try the same from Python with made-up rows, and report what you see."
 )
+#: What a parameter is called here.
+OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "adjacency", "algorithm", "bins", "bounds", "columns", "delta", "epsilon", "groups", "largest_part", "max_rows_per_group",
+        "model", "n_features", "n_guess", "power", "scale", "title",
+    )
+}  # fmt: skip
+OPTIONS |= {
+    "existing_sites": "--existing", "lower": "--bounds", "max_clusters": "--max-k", "n_clusters": "--k", "upper": "--bounds",
+}  # fmt: skip
+_SETTING = re.compile(r"\b(\w+)=(\{[^}]*\}|\[[^\]]*\]|'[^']*'|[^\s;,']*[^\s;,.'])")
+
+
+def _setting(found: re.Match[str]) -> str:
+    option, value = OPTIONS.get(found[1]), found[2]
+    if option is None:
+        return found[0]
+    if value.startswith("{"):  # facts by column
+        return "--schema FILE"
+    typed = re.sub(r"[\[\]']|(?<=,) ", "", value)
+    return option if value == "True" else f"{option} {typed}"
+
+
+def with_options(hint: str) -> str:
+    """Return a hint with its settings, such as ``epsilon=1``, written as options."""
+    return _SETTING.sub(_setting, hint)
+
+
+def in_options(error: SpinneyError | UnitsWarning) -> str:
+    """Return an error in one line with options for parameters; what a user typed, before the hint, stays as it is."""
+    said = error.said
+    if isinstance(error, ParameterError) and error.name in OPTIONS:
+        must = re.sub(", or an algorithm for [a-z]+", "", error.must)  # which only Python can pass
+        said = f"{OPTIONS[error.name]} must be {must}"
+    return " ".join((f"{said} Hint: {with_options(error.hint)}" if error.hint else said).split())
 
 
 class _Terminated(SystemExit):

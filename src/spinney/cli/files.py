@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
 from spinney.exceptions import DataError, ParameterError
-
-__all__ = ["STANDARD_OUTPUT", "check_out", "held", "is_standard_output", "made_once", "tell_written", "written_whole"]
 
 #: What is typed for standard output in place of a file.
 STANDARD_OUTPUT = "-"
@@ -32,6 +31,17 @@ def is_standard_output(out: Path | None) -> bool:
 def tell_written(text: str, *outs: Path | None) -> None:
     """Say what was done: on standard error, if one of the outputs went to standard output."""
     click.echo(text, err=any(map(is_standard_output, outs)))
+
+
+def tell_release(release: Any, *outs: Path | None) -> None:
+    """Say that a release was written, and what it promises."""
+    tell_written(f"Wrote {', '.join(map(str, outs))}: {release.statement}.", *outs)
+
+
+def tell_charged(ledger: Path | None, opened: Any, *outs: Path | None) -> None:
+    """Say what a ledger was charged, if there is one."""
+    if opened is not None:
+        tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", *outs)
 
 
 def check_out(out: Path, force: bool) -> None:
@@ -131,11 +141,7 @@ def made_once(path: Path, text: str, mode: int = 0o666) -> bool:
 def held(path: Path, first: Callable[[], str]) -> Iterator[None]:
     """Hold a file for this process alone, from before it is read until what it became is safe on disk (`written_whole`).
 
-    Parameters
-    ----------
-    path : Path
-    first : callable
-        Returns what a file that is not there is made with.
+    A file that is not there is made with what `first` returns.
     """
     from spinney.ledgers.journal import close_locked, has_locks, open_locked
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cli.notes import noted
-from spinney.cli.progress import progress
-from spinney.cli.wording import in_options
+from spinney.cli.errors import in_options
+from spinney.cli.progress import asking, reading
 from spinney.curators.files import FileRows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
@@ -28,8 +28,6 @@ from spinney.tables.schema import table_files
 from spinney.tables.schema_files import read_schema
 from spinney.tables.streams import Batches
 
-__all__ = ["OWNER", "check_cap", "declared", "fit_table", "label_table", "plan_text"]
-
 #: Whose parameters a message is about.
 OWNER = "spinney"
 #: What to say without bounds.
@@ -42,6 +40,8 @@ BOUNDS = (
 KINDS = {"number": "numbers", "date": "dates", "boolean": "truth values", "category": "categories"}
 #: Most columns that are listed by their names.
 SHOWN_COLUMNS = 20
+#: What the name of a file of labels ends in, and the one column of a table of labels.
+LABELS, LABEL = (".csv", ".parquet", ".npy"), "label"
 
 
 def plan_text(
@@ -65,8 +65,13 @@ def plan_text(
     text = str(plan) if bounds_file is None else f"{plan}\n{declared(facts.schema, list(bounds))}"
     if ledger is None:
         return text
-    left = Ledger(ledger).left_after(plan.charges, adjacency=parameters["adjacency"], max_rows_per_group=cap)
-    return f"{text}\nAfter it epsilon {left:.6g} would be left in {ledger}."
+    return f"{text}\n{left_words(ledger, plan.charges, parameters['adjacency'], cap)}"
+
+
+def left_words(ledger: Path, charges: Any, adjacency: str, cap: int | None) -> str:
+    """Return what charges would leave in a ledger."""
+    left = Ledger(ledger).left_after(charges, adjacency=adjacency, max_rows_per_group=cap)
+    return f"After it epsilon {left:.6g} would be left in {ledger}."
 
 
 def _columns_and_bounds(
@@ -140,8 +145,7 @@ def fit_table(
     if facts.uneven is not None:
         click.echo(in_options(facts.uneven), err=True)
     table_files(table)  # a missing one is reported first
-    with progress(1) as step:
-        step(f"reading {table[0].name}")
+    with reading(table[0]):
         found = open_table(table, names, groups, facts.schema, facts.is_local)
     if bounds_file is not None and names is not None:
         click.echo(declared(facts.schema, names), err=True)
@@ -156,7 +160,7 @@ def fit_table(
 
         rows = users_of(rows)
     fit = facts.fit(rows.n_features)
-    with noted(fit), progress(len(fit.plan().charges)):
+    with asking(fit):
         release: Release = run(fit, rows, ledger)
     return release
 
@@ -175,3 +179,27 @@ def label_table(release: Path, table: Path) -> NDArray[Any]:
     if rows.shape[1] != d:
         raise DataError(f"{table} has {rows.shape[1]} columns and the release {d}.", "use the same columns.")
     return assign(loaded, rows)
+
+
+def check_kind(out: Path) -> None:
+    """Raise unless the name of a file says a kind that can be written; a pipe or a device takes CSV."""
+    if out.suffix.lower() not in LABELS and (not out.exists() or out.is_file()):
+        raise ParameterError(
+            f"{out} is of a kind that cannot be written.",
+            f"--out FILE with {', '.join(LABELS[:-1])} or {LABELS[-1]}, or - for standard output.",
+        )
+
+
+def write_labels(labels: NDArray[Any], out: Path | None) -> None:
+    """Write one label per row to a file, or as CSV to standard output."""
+    kind = "" if out is None else out.suffix.lower()
+    if out is not None and kind == ".npy":
+        with out.open("wb") as binary:  # given a name, NumPy may add to it
+            np.save(binary, labels, allow_pickle=False)
+    elif kind == ".parquet":
+        import polars as pl
+
+        pl.DataFrame({LABEL: labels}).write_parquet(str(out))
+    else:
+        with click.open_file("-" if out is None else str(out), "w", encoding="utf-8") as file:
+            np.savetxt(file, labels, fmt="%d", header=LABEL, comments="")

@@ -9,8 +9,6 @@ import click
 from spinney.cli.errors import one_line_errors
 from spinney.cli.options import FILE
 
-__all__ = ["ledger"]
-
 
 @click.group()
 def ledger() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,6 @@ from spinney.cli.errors import one_line_errors
 from spinney.cli.files import held, made_once, tell_written, written_whole
 from spinney.cli.options import FILE, OUT
 from spinney.exceptions import DataError, ParameterError
-
-__all__ = ["local"]
 
 #: Why messages do not count, by the reasons of `spinney.local.aggregation`, in words.
 LEFT_OUT = {
@@ -36,22 +35,17 @@ def local() -> None:
 
 def _read(path: Path) -> str:
     """Return a file of messages; an error names the file alone."""
-    try:
+    with suppress(OSError, UnicodeDecodeError):
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        pass
     raise DataError(f"{path} cannot be read as text.", "name a file of lines of JSON.")
 
 
 def _lines(path: Path) -> Iterator[str]:
     """Yield the lines of a file, whatever bytes are in them."""
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                yield line.decode("utf-8", "replace").rstrip("\r\n")
+    with suppress(OSError), path.open("rb") as file:
+        for line in file:
+            yield line.decode("utf-8", "replace").rstrip("\r\n")
         return
-    except OSError:
-        pass
     raise DataError(f"{path} cannot be read.", "name a file of lines of JSON.")
 
 
@@ -78,16 +72,12 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
         return Session.from_json(_read(path))
     if by_column is not None:
         if "bounds" in given or given.setdefault("n_features", len(by_column)) != len(by_column):
-            raise ParameterError(
-                "Bounds are given twice, or for other columns.", "--bounds-file FILE alone: it names the columns too."
-            )
+            hint = "--bounds-file FILE alone: it names the columns too."
+            raise ParameterError("Bounds are given twice, or for other columns.", hint)
         given["bounds"] = by_column
-    missing = [name for name in ("n_clusters", "epsilon", "bounds", "n_features") if name not in given]
-    if missing:
-        raise ParameterError(
-            f"{path} is not there, and a new session lacks an option.",
-            "--k 10 --epsilon 1 --bounds LO HI --n-features 2, or --bounds-file FILE.",
-        )
+    if not {"n_clusters", "epsilon", "bounds", "n_features"} <= given.keys():
+        hint = "--k 10 --epsilon 1 --bounds LO HI --n-features 2, or --bounds-file FILE."
+        raise ParameterError(f"{path} is not there, and a new session lacks an option.", hint)
     parameters: dict[str, Any] = {
         name: given[name] for name in ("n_clusters", "epsilon", "delta", "bounds", "algorithm") if name in given
     }
@@ -145,10 +135,7 @@ def _state(line: str, path: Path) -> dict[str, Any]:
 @click.argument("rows", type=FILE)
 @click.option("--policy", type=FILE, required=True, help="JSON file of what the devices allow.")
 @click.option(
-    "--states",
-    type=FILE,
-    required=True,
-    help="States of the devices, one line each; locked, and written before the messages.",
+    "--states", type=FILE, required=True, help="States of the devices, one line each; locked, and written before the messages."
 )
 @click.option("--out", type=OUT, required=True, help="Where to write the messages, one line a device.")
 def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:

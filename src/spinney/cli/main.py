@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +15,43 @@ from spinney._version import __version__
 from spinney.cli.auditing import audit
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
-from spinney.cli.examples import example
-from spinney.cli.files import check_out, is_standard_output, tell_written, written_whole
+from spinney.cli.files import check_out, is_standard_output, tell_charged, tell_release, written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
-from spinney.cli.options import CURVE, FILE, FORCE, MAP_OPTIONS, MAX_K, OUT, CountType, add_options, promise_options
+from spinney.cli.options import (
+    CURVE,
+    FILE,
+    FORCE,
+    GROUPS,
+    LEDGER,
+    MAP_OPTIONS,
+    MAX_K,
+    OUT,
+    CountType,
+    add_options,
+    promise_options,
+)
 from spinney.cli.reporting import report
-from spinney.cli.schemas import schema
+from spinney.cli.schemas import example, schema
 from spinney.cli.sites import sites
-from spinney.cli.startup import without_collection
 from spinney.cli.verifying import keys, label, sign, verify
 from spinney.exceptions import ParameterError, ReleaseError
 
-__all__ = ["main"]
-
-
+BOUNDS = 'Public bounds by column, JSON: {"age": [0, 110]}, or a schema, JSON or TOML; also names the columns.'
 SCALE = "Units: 'bounds' takes each column over its width, a number divides all; a unit in a schema file goes before."
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Run a command without looking for garbage, not even at the end: imports make many objects and hardly any garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    atexit.register(gc.freeze)
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Lines(click.Group):
@@ -48,7 +73,7 @@ def main(context: click.Context) -> None:
     Exit codes: 0 ok, 1 unexpected or a release refused, 2 usage, 3 data, 4 budget, 5 work on rows, 130 interrupted, 143
     terminated.
     """
-    context.with_resource(without_collection())
+    context.with_resource(_without_collection())
 
 
 @main.command()
@@ -106,23 +131,13 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.argument("table", type=FILE, nargs=-1, required=True)
 @_clustering
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
-@click.option(
-    "--bounds-file",
-    "--schema",
-    type=FILE,
-    default=None,
-    help='Public bounds by column, JSON: {"age": [0, 110]}, or a schema, JSON or TOML; also names the columns.',
-)
+@click.option("--bounds-file", "--schema", type=FILE, default=None, help=BOUNDS)
 @click.option("--scale", default=None, help=SCALE)
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
-@click.option(
-    "--groups",
-    default=None,
-    help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
-)
+@GROUPS
 @click.option("--out", type=OUT, required=True, help="Where to write the release (JSON); - for standard output.")
 @FORCE
-@click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left.")
+@LEDGER
 def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
     """Cluster the private rows of CSV, Parquet or NPY files and write a release.
 
@@ -139,9 +154,8 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
             release = fit_table(ledger=opened, **options)
             with charge_stays(opened):
                 release.to_json(part)
-        tell_written(f"Wrote {out}: {release.statement}.", out)
-        if opened is not None:
-            tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", out)
+        tell_release(release, out)
+        tell_charged(ledger, opened, out)
         if release.looks_empty:
             click.echo(release.faint, err=True)
 
@@ -152,8 +166,7 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
 def predict(release: Path, table: Path, out: Path | None) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
-    from spinney.cli.fitting import label_table
-    from spinney.cli.labels import check_kind, write_labels
+    from spinney.cli.fitting import check_kind, label_table, write_labels
 
     with one_line_errors():
         if out is None or is_standard_output(out):
@@ -198,15 +211,5 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
             raise ReleaseError(f"{release} is a release of maximum coverage.", "read it in Python: read_release(path).chosen.")
 
 
-main.add_command(describe)
-main.add_command(keys)
-main.add_command(label)
-main.add_command(sign)
-main.add_command(audit)
-main.add_command(example)
-main.add_command(report)
-main.add_command(schema)
-main.add_command(sites)
-main.add_command(verify)
-main.add_command(ledger)
-main.add_command(local)
+for command in (describe, keys, label, sign, audit, example, report, schema, sites, verify, ledger, local):
+    main.add_command(command)

@@ -11,8 +11,6 @@ import click
 from spinney.cli.files import STANDARD_OUTPUT
 from spinney.naming import named
 
-__all__ = ["CURVE", "FILE", "FORCE", "MAP_OPTIONS", "MAX_K", "OUT", "CountType", "add_options", "promise_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -30,6 +28,16 @@ FILE, OUT = _NamedFile(path_type=Path), click.Path(path_type=Path)
 
 #: Whether a release may take the place of a file.
 FORCE = click.option("--force", is_flag=True, help="Replace --out if it is there already.")
+
+#: Whose rows count together, and what is charged.
+GROUPS = click.option(
+    "--groups",
+    default=None,
+    help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
+)
+LEDGER = click.option(
+    "--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."
+)
 
 #: The cost curve of a release, and its last number of clusters.
 CURVE = click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
@@ -66,8 +74,7 @@ class CountType(click.ParamType[Any]):
 
     name = "integer or auto"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or the word."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: D102
         if value == "auto":
             return value
         try:
@@ -77,17 +84,7 @@ class CountType(click.ParamType[Any]):
 
 
 def promise_options(what: str, algorithms: str, k: click.ParamType[Any] = click.INT) -> Callable[[F], F]:
-    """Return a decorator that adds the options that say what is promised.
-
-    Parameters
-    ----------
-    what : str
-        What k counts.
-    algorithms : str
-        Which there are.
-    k : click.ParamType
-        What a number of them may be.
-    """
+    """Return a decorator that adds the options that say what is promised: what k counts, and may be, and which algorithms."""
     more = "" if k is click.INT else ", or auto: as many as the private summary shows, free of charge"
     return add_options(
         click.option("--k", "n_clusters", type=k, required=True, help=f"Number of {what}{more}."),

@@ -8,11 +8,9 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import is_standard_output, tell_written, written_whole
+from spinney.cli.files import is_standard_output, tell_release, written_whole
 from spinney.cli.options import CURVE, FILE, MAX_K, OUT
 from spinney.exceptions import ParameterError
-
-__all__ = ["report"]
 
 
 @click.command()
@@ -62,6 +60,6 @@ def report(
                 part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
             else:
                 write_report(loaded, part, **shown)
-        tell_written(f"Wrote {out}: {loaded.statement}.", out)
+        tell_release(loaded, out)
         if loaded.is_private and not found.holds:
             click.echo(f"{found.verdict} The report says so.", err=True)

@@ -1,4 +1,4 @@
-"""Writing a template of a public schema."""
+"""Files to begin with: a template of a public schema, and the made-up tables that come with the package."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import click
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import is_standard_output, written_whole
 from spinney.cli.options import FILE, OUT
-from spinney.exceptions import ParameterError
-
-__all__ = ["schema"]
+from spinney.exceptions import DataError, ParameterError
 
 KINDS = (".json", ".toml")
+
+
+def made_folder(path: Path) -> None:
+    """Make a folder, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise DataError(f"{path} cannot be made a folder.", "--out names a folder that may be written to.") from None
 
 
 @click.command()
@@ -37,3 +43,21 @@ def schema(table: Path, out: Path | None) -> None:
         with written_whole(out) as part:
             part.write_text(schema_template(table_columns(table), out.suffix.lower()), encoding="utf-8")
         click.echo(f"Wrote {out}. Fill in what is public about each column, and delete those that are not to be used.")
+
+
+@click.command()
+@click.option("--out", type=FILE, default=Path(), show_default="this folder", help="Folder for the files.")
+def example(out: Path) -> None:
+    """Write the made-up patients of the guide, patients.csv, and a public schema of them, patients.toml, to try things on."""
+    with one_line_errors():
+        from spinney.datasets import patients, patients_schema
+
+        files = {out / path.name: path for path in (patients(), patients_schema())}
+        for path in files:
+            if path.exists():
+                raise ParameterError(f"{path} is there already, and may have been changed.", "--out names another folder.")
+        made_folder(out)
+        for path, source in files.items():
+            with written_whole(path) as part:
+                part.write_bytes(source.read_bytes())
+        click.echo(f"Wrote {' and '.join(map(str, files))}. Nobody is in them: they are made up, bad cells too.")

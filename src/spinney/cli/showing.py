@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from spinney.releases.sites import SiteRelease
     from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["asked_curve", "show_clusters", "show_description", "show_sites"]
-
 #: The last number of clusters of a curve, if nothing is said.
 MOST_SHOWN = 20
 #: What a picture of sites lacks without the public files.
@@ -57,19 +55,7 @@ def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
 
 
 def show_sites(release: SiteRelease, whole: bool, curve: bool, picture: Path | None, public: dict[str, Any]) -> None:
-    """Print a release of sites, and draw it if a picture is asked for.
-
-    Parameters
-    ----------
-    release : SiteRelease
-    whole : bool
-        Whether to print every site.
-    curve : bool
-        Refused: there is none.
-    picture : Path or None
-    public : dict
-        The options that name the public files.
-    """
+    """Print a release of sites, and draw it if a picture is asked for, with the space in public files if they are named."""
     from spinney.report.pages import page
 
     if curve:
@@ -96,19 +82,7 @@ def asked_curve(release: Release, max_k: int | None) -> CostCurve:
 
 
 def show_clusters(loaded: Release, whole: bool, curve: bool, max_k: int | None, picture: Path | None) -> None:
-    """Print a release of centers, and draw it or its cost curve if a picture is asked for.
-
-    Parameters
-    ----------
-    loaded : Release
-    whole : bool
-        Whether to print every column and center.
-    curve : bool
-        Whether to print a curve: the one that the number of clusters was found from, if it was and no other is asked for.
-    max_k : int or None
-        The last number of clusters of another curve.
-    picture : Path or None
-    """
+    """Print a release of centers, and draw it or its cost curve if a picture is asked for."""
     from spinney.report.pages import SHOWN_COLUMNS, page
 
     click.echo(page(loaded, whole=whole, curve=not curve))

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cli.fitting import OWNER, check_cap
-from spinney.cli.notes import noted
-from spinney.cli.progress import progress
+from spinney.cli.progress import asking, reading
 from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.parameters import check_clusters, check_number, check_promise, check_sites
@@ -23,8 +22,6 @@ from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
 from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
-
-__all__ = ["OWNER", "PublicFiles", "choose_sites", "site_plan_text"]
 
 #: Where coordinates are unless the user says otherwise.
 AXES = ["x", "y"]
@@ -126,8 +123,7 @@ def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
     if files.points is not None:
         refuse_degrees(files.axes, "--points", "or give the lengths of roads with --graph.")
-    with progress(1) as step:
-        step(f"reading {(files.graph or files.points or Path()).name}")
+    with reading(files.graph or files.points):
         space, existing = files.read()
     return {"space": space, "existing_sites": existing, **parameters}
 
@@ -150,8 +146,7 @@ def choose_sites(
     check_cap(groups, parameters)
     asked = _read_space(files, groups is not None, parameters)
     fit, space = check_sites(asked, OWNER, groups is not None), asked["space"]
-    with progress(1) as step:
-        step(f"reading {demand.name}")
+    with reading(demand):
         read = read_demand(demand, demand_column, space.names or (), groups)
-    with noted(fit), progress(len(fit.plan().charges)):
+    with asking(fit):
         return run(fit, DemandRows(read.nonprivate_rows, read.nonprivate_groups), ledger), space

@@ -10,11 +10,9 @@ from typing import Any
 import click
 
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, tell_written, written_whole
-from spinney.cli.options import FILE, FORCE, OUT, add_options, promise_options
+from spinney.cli.files import check_out, tell_charged, tell_release, written_whole
+from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, OUT, add_options, promise_options
 from spinney.exceptions import ParameterError
-
-__all__ = ["sites"]
 
 
 @click.command()
@@ -29,11 +27,7 @@ __all__ = ["sites"]
     click.option("--power", type=click.Choice(["1", "2"]), default="1", show_default=True, help="2 sums squared travel costs."),
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
-    click.option(
-        "--groups",
-        default=None,
-        help="Column that names the person of each row; rows without a name do not count. Needs --max-rows-per-group.",
-    ),
+    GROUPS,
     click.option("--metric", type=click.Choice(["euclidean", "manhattan"]), default=None, help="Distance between --points."),
     click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
     click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),
@@ -42,7 +36,7 @@ __all__ = ["sites"]
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
     click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
     click.option("--csv", "csv_file", type=OUT, default=None, help="Also write the sites as a table (CSV)."),
-    click.option("--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."),
+    LEDGER,
     click.option("--out", type=OUT, default=None, help="Where to write the release (JSON); - for standard output."),
     FORCE,
 )
@@ -63,7 +57,7 @@ def sites(
     from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
     from spinney.fits.charging import charge_stays
     from spinney.ledgers.ledger import Ledger
-    from spinney.report.site_table import site_rows
+    from spinney.report.frames import site_rows
 
     with one_line_errors(), ExitStack() as stack:
         files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
@@ -97,8 +91,7 @@ def sites(
 
                 draw_map(release, parts[picture], space, files.degrees)
             stack.close()
-        tell_written(f"Wrote {', '.join(map(str, parts))}: {release.statement}.", *parts)
-        if opened is not None:
-            tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", *parts)
+        tell_release(release, *parts)
+        tell_charged(ledger, opened, *parts)
         if release.looks_empty:
             click.echo(release.faint, err=True)

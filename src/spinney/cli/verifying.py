@@ -13,8 +13,6 @@ from spinney.cli.files import is_standard_output, written_whole
 from spinney.cli.options import FILE, OUT
 from spinney.exceptions import ParameterError
 
-__all__ = ["keys", "label", "sign", "verify"]
-
 
 @click.command()
 @click.argument("release", type=FILE)

@@ -12,8 +12,6 @@ import numpy as np
 from spinney.compilation import KERNELS, cache_folders
 from spinney.exceptions import DataError
 
-__all__ = ["warm_up"]
-
 ROWS = np.random.default_rng(0).uniform(-1, 1, (300, 6))
 #: Points on a ring of streets.
 PLACES = 40

@@ -1,6 +1,7 @@
 from spinney.releases.curve import CostCurve as CostCurve
 from spinney.report.curve import cost_curve as cost_curve
 from spinney.report.curve import draw_curve as draw_curve
+from spinney.report.frames import site_rows as site_rows
 from spinney.report.label import label_page as label_page
 from spinney.report.label import privacy_label as privacy_label
 from spinney.report.label import registry_entry as registry_entry
@@ -10,4 +11,3 @@ from spinney.report.picture import draw as draw
 from spinney.report.publication import html_page as html_page
 from spinney.report.publication import markdown_page as markdown_page
 from spinney.report.publication import write_report as write_report
-from spinney.report.site_table import site_rows as site_rows

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DPI", "NewFigure", "new_figure", "place_labels", "save", "title_text"]
-
 #: Dots per inch of a picture.
 DPI = 110
+#: Makes a figure of a given width and height in inches.
+NewFigure = Callable[[float, float], Any]
 #: The largest share of a point that a letter is wide, on average; a title is broken into lines by it.
 LETTER = 0.52
 #: So often each label looks for its place.
@@ -21,10 +21,6 @@ ROUNDS = 3
 #: Where a label may be, seen from its point: right, left, above, below and the corners, near and then farther.
 DIRECTIONS = ((1, 0.4), (-1, 0.4), (1, -0.6), (-1, -0.6), (0, 1), (0, -1), (1, 1.2), (-1, 1.2), (1, -1.4), (-1, -1.4))
 REACHES = (7, 15, 26, 40, 58)
-
-
-#: Makes a figure of a given width and height in inches.
-NewFigure = Callable[[float, float], Any]
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -47,6 +43,16 @@ def title_text(lines: Sequence[str], width: float, points: float) -> str:
     return "\n".join(parts)
 
 
+def entitle(figure: Any, width: float, *lines: str) -> None:
+    """Write lines above a figure of this width in inches."""
+    figure.suptitle(title_text(lines, width, 11), fontsize=11)
+
+
+def cut(name: str, letters: int) -> str:
+    """Return a name in at most this many letters."""
+    return name if len(name) <= letters else name[: letters - 3] + "..."
+
+
 def _overlap(box: NDArray[np.float64], others: NDArray[np.float64]) -> float:
     """Return the area that a box (left, bottom, right, top) shares with others."""
     if not len(others):
@@ -57,19 +63,9 @@ def _overlap(box: NDArray[np.float64], others: NDArray[np.float64]) -> float:
 
 
 def place_labels(axis: Any, points: NDArray[np.float64], texts: Sequence[str], size: float = 8, marker: float = 6) -> None:
-    """Write a label beside each point where it covers least of other labels and points.
+    """Write a label beside each point where it covers least of other labels and points; the layout is settled here, and stays.
 
-    Parameters
-    ----------
-    axis : matplotlib.axes.Axes
-        With everything else drawn: the layout is settled here, and stays.
-    points : array of shape (n, 2)
-        In units of the data.
-    texts : sequence of str
-    size : float
-        Of the letters, in points.
-    marker : float
-        Half the width of a point's marker, in points.
+    Letters have this size, and markers of points twice this width, in points.
     """
     figure = axis.figure
     figure.draw_without_rendering()

@@ -12,12 +12,10 @@ from spinney.exceptions import check_path
 from spinney.releases.centers import Release
 from spinney.releases.curve import CostCurve
 from spinney.releases.objectives import POWERS, title_of
-from spinney.report.canvas import NewFigure, new_figure, save, title_text
+from spinney.report.canvas import NewFigure, entitle, new_figure, save
 from spinney.report.separation import check_summary
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
-
-__all__ = ["cost_curve", "curve_figure", "draw_curve", "found_curve"]
 
 #: Numbers of clusters that are written below a curve.
 MOST_TICKS = 12
@@ -85,19 +83,16 @@ def curve_figure(curve: CostCurve, new: NewFigure = new_figure) -> Any:
     width = 6.4
     figure = new(width, 4.4)
     axis = figure.subplots()
-    axis.plot(curve.clusters, np.array(curve.costs) / max(curve.costs[0], 1e-300), marker="o", markersize=5)
+    shares = np.array(curve.costs) / max(curve.costs[0], 1e-300)
+    axis.plot(curve.clusters, shares, marker="o", markersize=5)
     if curve.chosen in curve.clusters:
-        place = curve.chosen, curve.costs[curve.clusters.index(curve.chosen)] / max(curve.costs[0], 1e-300)
+        place = curve.chosen, shares[curve.clusters.index(curve.chosen)]
         axis.plot(*place, "o", markersize=13, fillstyle="none", color="black", clip_on=False, label=f"{curve.chosen}, chosen")
         axis.legend(frameon=False)
     axis.set(xlabel="number of clusters", ylabel="estimated cost / cost of one cluster", ylim=(0, 1.05))
     axis.set_xlim(curve.clusters[0] - 0.5, curve.clusters[-1] + 0.5)
-    axis.xaxis.set_major_locator(
-        FixedLocator(curve.clusters) if len(curve.clusters) <= MOST_TICKS else MaxNLocator(MOST_TICKS, integer=True)
-    )
+    few = len(curve.clusters) <= MOST_TICKS
+    axis.xaxis.set_major_locator(FixedLocator(curve.clusters) if few else MaxNLocator(MOST_TICKS, integer=True))
     axis.grid(axis="y", color="0.9")
-    figure.suptitle(
-        title_text([f"{title_of(curve.objective)}: cost estimated from the summary of a release", curve.statement], width, 11),
-        fontsize=11,
-    )
+    entitle(figure, width, f"{title_of(curve.objective)}: cost estimated from the summary of a release", curve.statement)
     return figure

@@ -7,20 +7,10 @@ import math
 import numpy as np
 
 from spinney.releases.description import DescriptionRelease
-from spinney.report.pages import (
-    SHOWN_COLUMNS,
-    aligned,
-    before_lines,
-    made_lines,
-    promise_lines,
-    shortened,
-    spent_lines,
-)
+from spinney.report.pages import SHOWN_COLUMNS, aligned, before_lines, made_lines, promise_lines, shortened, spent_lines
 from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.plain_values import within
-
-__all__ = ["described_columns", "description_page", "level_names", "mean_texts", "named_texts", "quantile_texts", "share_texts"]
 
 #: Categories that are shown of a column, those with the most rows first.
 SHOWN_CATEGORIES = 8
@@ -48,8 +38,8 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if "e+" in text and abs(number) < 1e12 else text
 
 
-def _told(fact: Column, number: float) -> str:
-    return fact.shown(number) or _short(number)
+def _told(fact: Column, number: float, margin: float = math.nan) -> str:
+    return fact.shown(number) or within(number, margin) or _short(number)
 
 
 def _margin(fact: Column, margin: float) -> str:
@@ -62,7 +52,7 @@ def mean_texts(release: DescriptionRelease, place: int) -> list[str]:
     texts = []
     for mean, margin in zip(release.means[:, place].tolist(), release.mean_margins[:, place].tolist(), strict=True):
         behind = "" if exact or math.isnan(margin) else f" \N{PLUS-MINUS SIGN} {_margin(fact, margin)}"
-        told = fact.shown(mean) or within(mean, math.nan if exact else margin) or _short(mean)
+        told = _told(fact, mean, math.nan if exact else margin)
         texts.append(UNTOLD if math.isnan(mean) else told + behind)
     return texts
 
@@ -73,7 +63,7 @@ def quantile_texts(release: DescriptionRelease, place: int) -> list[list[str]]:
     fact, arrays = release.facts[place], (release.quantiles, release.quantiles_lower, release.quantiles_upper)
 
     def text(told: float, low: float, high: float) -> str:
-        middle = fact.shown(told) or within(told, math.nan if exact else (high - low) / 2) or _short(told)
+        middle = _told(fact, told, math.nan if exact else (high - low) / 2)
         return UNTOLD if math.isnan(told) else f"{middle} ({_told(fact, low)} to {_told(fact, high)})"
 
     levels = zip(*(array[:, place].T.tolist() for array in arrays), strict=True)

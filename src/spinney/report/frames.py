@@ -1,4 +1,4 @@
-"""Releases as frames of pandas or polars."""
+"""Releases as frames of pandas or polars, and the sites of a release as a table of texts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
-from spinney.report.site_table import axis_names, site_names
 from spinney.spaces.described import is_measured
-
-__all__ = ["to_frame"]
 
 KINDS = ("pandas", "polars")
 
@@ -72,3 +69,29 @@ def _new(name: str, taken: dict[str, Any]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def site_names(release: SiteRelease) -> list[str]:
+    """Return what the sites are called: their names, or else the indices of their points."""
+    return [str(site) for site in release.sites] if release.names is None else list(release.names)
+
+
+def axis_names(release: SiteRelease) -> list[str]:
+    """Return what the coordinates of sites are called; none if there are none."""
+    d = 0 if release.coordinates is None else release.coordinates.shape[1]
+    return ["x", "y", "z"][:d] if d <= 3 else [f"x{i}" for i in range(1, d + 1)]
+
+
+def site_rows(release: SiteRelease) -> list[list[str]]:
+    """Return one row per site, chosen ones first, below a row of headings: name, coordinates, size, margin and kind.
+
+    Privacy
+    -------
+    Post-processing of a release: free.
+    """
+    rows = [["name", *axis_names(release), "size", "margin", "kind"]]
+    for i, name in enumerate(site_names(release)):
+        place = [] if release.coordinates is None else [f"{value:.12g}" for value in release.coordinates[i]]
+        kind = "new" if i < len(release.medoids) else "existing"
+        rows.append([name, *place, f"{release.sizes[i]:.0f}", f"{release.sizes_margin:.0f}", kind])
+    return rows

@@ -7,7 +7,7 @@ What no release can know (who is responsible, what for, which people) is left to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -17,8 +17,6 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
-
-__all__ = ["OPEN", "label_page", "privacy_label", "registry_entry"]
 
 #: What a user has to fill in.
 OPEN = "to be filled in by the publisher"
@@ -41,10 +39,8 @@ def _product(release: Promise) -> tuple[str, str]:
     """Return what was released, in a word and in a sentence."""
     if isinstance(release, Release):
         k, d = release.centers.shape
-        return (
-            "cluster centers",
-            f"{k} centers of {d} columns ({release.objective}), with noisy sizes and a noisy summary of the rows.",
-        )
+        what = f"{k} centers of {d} columns ({release.objective})"
+        return "cluster centers", f"{what}, with noisy sizes and a noisy summary of the rows."
     if isinstance(release, SiteRelease):
         points = release.space["n_points"]
         return "chosen sites", f"{len(release.medoids)} sites of a public space of {points} points, with noisy sizes."
@@ -75,13 +71,9 @@ def _rho(release: Promise) -> Fraction | float:
 
 def _mechanisms(release: Promise) -> str:
     """Return the mechanisms that were used, each once, with how often."""
-    counts: dict[str, int] = {}
-    for record in release.mechanisms:
-        counts[record["mechanism"]] = counts.get(record["mechanism"], 0) + 1
-    return (
-        ", ".join(f"{name} ({times} {'question' if times == 1 else 'questions'})" for name, times in counts.items())
-        or "not recorded"
-    )
+    counts = Counter(record["mechanism"] for record in release.mechanisms)
+    told = (f"{name} ({times} {'question' if times == 1 else 'questions'})" for name, times in counts.items())
+    return ", ".join(told) or "not recorded"
 
 
 def _flavor(release: Promise) -> str:
@@ -98,57 +90,50 @@ def _utility(release: Promise) -> str:
     return "no error is released with the choices"
 
 
-def _rows(release: Promise) -> Iterator[tuple[str, str, str, str]]:
-    """Yield section, name, value and explanation of each row of the label."""
-    unit, unit_words = _unit(release)
+def _sections(release: Promise) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return the sections of the label: of each row its name, its value and an explanation."""
     private, rho, made = release.is_private, float(_rho(release)), release.made
     spent = f"{release.epsilon:.6g} of {release.promised_epsilon:g} spent"
-    yield "privacy", "promise", release.statement, "The guarantee in one sentence."
-    yield "privacy", "privacy budget", spent if private else "none", "What the questions used together, of what was promised."
-    yield (
-        "privacy",
-        "epsilon",
-        f"{release.promised_epsilon:g}" if private else "none",
-        "The most that one unit can change odds: by exp(epsilon).",
-    )
-    yield "privacy", "delta", f"{release.delta:g}" if private else "none", "The chance left out of that promise; 0 leaves none."
-    yield (
-        "privacy",
-        "rho",
-        f"{rho:.6g}" if private and rho else "not used",
-        "Gaussian noise is counted in rho (zCDP), which is part of epsilon.",
-    )
-    yield "privacy", "unit of privacy", unit, unit_words
-    yield "trust", "model", release.trust.kind, release.trust.words or "Not stated."
-    yield "trust", "randomness", release.noise, "Secure noise comes from the system's entropy and cannot be repeated."
-    yield "trust", "audit", release.audit, "A report with a measured bound, if there is one."
-    yield "data", "released", _product(release)[0], _product(release)[1]
-    yield "data", "domain", _domain(release), "Public; declared by the caller."
-    yield "data", "preprocessing", release.preprocessing or "not stated", "What was done to rows before the questions."
-    yield "data", "missing values", release.missing_values or "not stated", "The rule for rows that say nothing."
-    yield (
-        "means",
-        "mechanisms",
-        _mechanisms(release),
-        f"{len(release.charges)} questions were asked, each with noise on every slot.",
-    )
-    yield "means", "composition", "charges add", "Pure charges add exactly; rho adds and is converted once, at delta."
-    yield "means", "utility", _utility(release), "What the noise does to the result."
-    yield (
-        "means",
-        "software",
-        f"spinney {release.version}",
-        ", ".join(f"{name} {text}" for name, text in release.versions.items()) or "Not stated.",
-    )
+    epsilon, delta = f"{release.promised_epsilon:g}", f"{release.delta:g}"
+    used = f"{rho:.6g}" if private and rho else "not used"
+    asked = f"{len(release.charges)} questions were asked, each with noise on every slot."
+    versions = ", ".join(f"{name} {text}" for name, text in release.versions.items())
     charged = f"entry {made['entry']} of {made.get('ledger')}" if made.get("entry") else "no ledger"
-    yield (
-        "about",
-        "made",
-        made.get("date") or "not stated",
-        f"Charged to {charged}; epsilons of several releases about the same rows add up.",
-    )
-    yield "about", "responsible", OPEN, "Who published it."
-    yield "about", "contact", OPEN, "Where to ask."
+    return {
+        "privacy": {
+            "promise": (release.statement, "The guarantee in one sentence."),
+            "privacy budget": (spent if private else "none", "What the questions used together, of what was promised."),
+            "epsilon": (epsilon if private else "none", "The most that one unit can change odds: by exp(epsilon)."),
+            "delta": (delta if private else "none", "The chance left out of that promise; 0 leaves none."),
+            "rho": (used, "Gaussian noise is counted in rho (zCDP), which is part of epsilon."),
+            "unit of privacy": _unit(release),
+        },
+        "trust": {
+            "model": (release.trust.kind, release.trust.words or "Not stated."),
+            "randomness": (release.noise, "Secure noise comes from the system's entropy and cannot be repeated."),
+            "audit": (release.audit, "A report with a measured bound, if there is one."),
+        },
+        "data": {
+            "released": _product(release),
+            "domain": (_domain(release), "Public; declared by the caller."),
+            "preprocessing": (release.preprocessing or "not stated", "What was done to rows before the questions."),
+            "missing values": (release.missing_values or "not stated", "The rule for rows that say nothing."),
+        },
+        "means": {
+            "mechanisms": (_mechanisms(release), asked),
+            "composition": ("charges add", "Pure charges add exactly; rho adds and is converted once, at delta."),
+            "utility": (_utility(release), "What the noise does to the result."),
+            "software": (f"spinney {release.version}", versions or "Not stated."),
+        },
+        "about": {
+            "made": (
+                made.get("date") or "not stated",
+                f"Charged to {charged}; epsilons of several releases about the same rows add up.",
+            ),
+            "responsible": (OPEN, "Who published it."),
+            "contact": (OPEN, "Where to ask."),
+        },
+    }
 
 
 def privacy_label(release: Promise) -> dict[str, Any]:
@@ -158,22 +143,21 @@ def privacy_label(release: Promise) -> dict[str, Any]:
     -------
     Post-processing of a release: free.
     """
-    label: dict[str, Any] = {"label": "spinney-label/1"}
-    for section, name, value, words in _rows(release):
-        label.setdefault(section, {})[name] = {"value": value, "explanation": words}
-    return label
+    sections = {
+        section: {name: {"value": value, "explanation": words} for name, (value, words) in rows.items()}
+        for section, rows in _sections(release).items()
+    }
+    return {"label": "spinney-label/1"} | sections
 
 
 def label_page(release: Promise) -> str:
     """Return the label as Markdown."""
-    titles = {"privacy": "Privacy", "trust": "Trust", "data": "Data", "means": "Means", "about": "About"}
-    lines, last = ["# Privacy label"], ""
-    for section, name, value, words in _rows(release):
-        if section != last:
-            lines += ["", f"## {titles[section]}", "", "| what | value | meaning |", "|---|---|---|"]
-            last = section
-        cells = (text.replace("|", "\\|").replace("\n", " ") for text in (name, value, words))
-        lines.append(f"| {' | '.join(cells)} |")
+    lines = ["# Privacy label"]
+    for section, rows in _sections(release).items():
+        lines += ["", f"## {section.capitalize()}", "", "| what | value | meaning |", "|---|---|---|"]
+        for row in rows.items():
+            cells = (text.replace("|", "\\|").replace("\n", " ") for text in (row[0], *row[1]))
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from spinney.constraints import boolean, check, instance, optional
 from spinney.exceptions import ReleaseError, check_path
 from spinney.releases.sites import SiteRelease
-from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
-from spinney.report.site_table import site_names
+from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_labels, save
+from spinney.report.frames import site_names
 from spinney.spaces.metric import FiniteMetric, Network
-
-__all__ = ["draw_map", "look_like_degrees"]
 
 #: Sites are labeled up to this many; more labels would cover the map. Of a long name this many letters are shown.
 LABELED, LETTERS = 40, 28
@@ -92,17 +90,12 @@ def map_figure(
     _draw_sites(axis, release, places)
     _frame(axis, _plane(everywhere), degrees, flat=coordinates.shape[1] == 1)
     margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
-    title = [f"Sites and the rows that each serves{margin}", release.statement]
-    figure.suptitle(title_text(title, shape[0], 11), fontsize=11)
+    entitle(figure, shape[0], f"Sites and the rows that each serves{margin}", release.statement)
     figure.legend(loc="outside lower center", ncols=1 if shape[0] < NARROW else 3, fontsize=8, frameon=False)
     if len(places) <= LABELED:
-        texts = [f"{_short(name)} ({size:.0f})" for name, size in zip(site_names(release), release.sizes, strict=True)]
+        texts = [f"{cut(name, LETTERS)} ({size:.0f})" for name, size in zip(site_names(release), release.sizes, strict=True)]
         place_labels(axis, places, texts, marker=7)
     return figure
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LETTERS else name[: LETTERS - 3] + "..."
 
 
 def _aspect(points: NDArray[np.float64], degrees: bool) -> float:

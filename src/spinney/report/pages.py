@@ -6,27 +6,14 @@ import math
 
 import numpy as np
 
-from spinney.privacy.charges import Charge
 from spinney.releases.centers import Release
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.report.curve import found_curve
-from spinney.report.site_table import site_names
+from spinney.report.frames import site_names
 from spinney.spaces.column import Column
+from spinney.spaces.described import is_measured
 from spinney.spaces.plain_values import short, within
-
-__all__ = [
-    "aligned",
-    "before_lines",
-    "charge_rows",
-    "made_lines",
-    "page",
-    "promise_lines",
-    "schema_lines",
-    "shortened",
-    "sizes_words",
-    "spent_lines",
-]
 
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
@@ -83,26 +70,20 @@ def shortened(lines: list[str], what: str, whole: bool = False) -> list[str]:
     return lines if left <= 0 or whole else [*lines[: SHOWN_LINES + 1], f"... and {left} more {what}"]
 
 
-def _numbered(charges: tuple[Charge, ...]) -> list[tuple[str, str, str]]:
-    """Return question, name and price of charges, those that differ only by the number in their name together."""
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for charge in charges:
-        stem, _, number = charge.name.rpartition(" ")
-        price = f"{charge.measure.value} {float(charge.amount):.6g}"
-        name = stem if stem and number.isdigit() else charge.name
-        alike.setdefault((charge.question, name, price), []).append(charge.name)
-    return [
-        (question, names[0], price)
-        if len(names) == 1
-        else (question, f"{names[0]} .. {names[-1].rpartition(' ')[2]}", f"{len(names)} x {price}")
-        for (question, _, price), names in alike.items()
-    ]
-
-
 def charge_rows(release: Promise) -> list[tuple[str, str, str]]:
-    """Return question, name and price of what was asked; many steps of one price are one row."""
+    """Return question, name and price of what was asked; many that differ only by the number in their name are one row."""
     each = [(charge.question, charge.name, f"{charge.measure.value} {float(charge.amount):.6g}") for charge in release.charges]
-    return each if len(each) <= SHOWN_CHARGES else _numbered(release.charges)
+    if len(each) <= SHOWN_CHARGES:
+        return each
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for question, name, price in each:
+        stem, _, number = name.rpartition(" ")
+        alike.setdefault((question, stem if stem and number.isdigit() else name, price), []).append(name)
+    rows = []
+    for (question, _, price), names in alike.items():
+        many = f"{names[0]} .. {names[-1].rpartition(' ')[2]}", f"{len(names)} x {price}"
+        rows.append((question, *(many if len(names) > 1 else (names[0], price))))
+    return rows
 
 
 def spent_lines(release: Promise, whole: bool = False) -> list[str]:
@@ -135,14 +116,11 @@ def schema_lines(release: Release) -> list[str]:
         return []
     rows = [["column", "kind", "from", "to", "unit or weight", "source"]]
     for column in release.facts.columns:
-        ends = (
-            [column.shown(end) or short(end, 5) for end in (column.lower, column.upper)]
-            if column.kind in ("number", "date")
-            else None
-        )
+        measured = is_measured(column)
+        ends = [column.shown(end) or short(end, 5) for end in (column.lower, column.upper)] if measured else ["", ""]
         kind = f"one of {len(column.categories)}" if column.kind == "category" else column.kind
-        size = column.unit if column.kind in ("number", "date") else column.weight
-        rows.append([str(column.name or "(no name)"), kind, *(ends or ["", ""]), short(size, 5), column.source])
+        size = column.unit if measured else column.weight
+        rows.append([str(column.name or "(no name)"), kind, *ends, short(size, 5), column.source])
     return [
         "",
         "The public schema; distances are measured after each column is divided by its unit:",
@@ -167,18 +145,8 @@ def _centers(release: Release, whole: bool) -> tuple[list[str], list[str], list[
         more += [f"{release.supported_centers} of {k} centers rest on a private step; the others come from the summary."]
     more += _margin_lines(release)
     box = _tightened(release, shown) + schema_lines(release)
-    return [head, *_found_k(release)], [*table, *more, *([release.faint] if release.looks_empty else [])], box
-
-
-def _found_k(release: Release) -> list[str]:
-    """Return how the number of clusters was found, if it was."""
-    return [] if release.k_costs is None else [f"Number of clusters: {release.k}, {release.k_source}."]
-
-
-def _curve_lines(release: Release | SiteRelease) -> list[str]:
-    """Return the costs that the number of clusters was found from, if it was."""
-    curve = found_curve(release) if isinstance(release, Release) else None
-    return [] if curve is None else ["", "The estimated costs that this number was found from:", str(curve)]
+    found = [] if release.k_costs is None else [f"Number of clusters: {release.k}, {release.k_source}."]
+    return [head, *found], [*table, *more, *([release.faint] if release.looks_empty else [])], box
 
 
 def _sites(release: SiteRelease, whole: bool) -> tuple[list[str], list[str], list[str]]:
@@ -215,6 +183,7 @@ def page(release: Release | SiteRelease, *, whole: bool = False, curve: bool = T
         Whether to show the costs that a number of clusters was found from, if it was.
     """
     head, table, box = _sites(release, whole) if isinstance(release, SiteRelease) else _centers(release, whole)
+    costs = found_curve(release) if curve and isinstance(release, Release) else None
     lines = [
         *head,
         *promise_lines(release),
@@ -223,7 +192,7 @@ def page(release: Release | SiteRelease, *, whole: bool = False, curve: bool = T
         "",
         *spent_lines(release, whole),
         *box,
-        *(_curve_lines(release) if curve else ()),
+        *([] if costs is None else ["", "The estimated costs that this number was found from:", str(costs)]),
         "",
         f"Summary: {len(release.summary_points)} weighted points.",
         *before_lines(release),

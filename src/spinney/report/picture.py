@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.constraints import check, instance
+from spinney.constraints import check, instance, is_integer
 from spinney.exceptions import ParameterError, check_path
 from spinney.releases.centers import Release
 from spinney.releases.objectives import title_of
-from spinney.report.canvas import NewFigure, new_figure, place_labels, save, title_text
+from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_labels, save
 from spinney.spaces.box import domain_from_dict
 from spinney.spaces.nearest import nearest
-
-__all__ = ["counts_line", "draw", "figure_of"]
 
 #: Columns that a picture shows, each against each other one.
 SHOWN_COLUMNS = 4
@@ -28,10 +25,6 @@ COLORED, LABELED, LISTED = 20, 20, 12
 AREA, MANY = 250, 100
 #: The number of bars of a single column, and the letters shown of a column's name.
 BARS, LETTERS = 48, 40
-
-
-def _is_place(value: Any, n_features: int) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and 0 <= int(value) < max(n_features, 2)
 
 
 def _table(name: str, values: Any, least: int, length: int | None = None) -> NDArray[np.float64] | None:
@@ -80,10 +73,8 @@ def figure_of(
     """Return the figure that `draw` writes, made by `new`; other parameters as there."""
     check("draw", {"release": release}, {"release": instance(Release, "model.release_.")})
     d = release.centers.shape[1]
-    lawful = columns is None or (
-        isinstance(columns, tuple | list) and len(columns) >= 2 and all(_is_place(i, d) for i in columns)
-    )
-    if not lawful:
+    listed = isinstance(columns, tuple | list) and len(columns) >= 2
+    if columns is not None and not (listed and all(is_integer(i) and 0 <= int(i) < max(d, 2) for i in columns)):
         raise ParameterError.wrong("columns", "draw", "two or more indices of columns, or None", columns, "columns=(0, 1).")
     shown = informative_columns(release) if columns is None else tuple(int(i) for i in columns)
     public_points = _table("public_points", public_points, max(shown[:2]) + 1)
@@ -122,9 +113,8 @@ def _name_axes(axis: Any, release: Release, first: int | None, second: int | Non
     names = release.feature_names or [f"column {i}" for i in range(release.centers.shape[1])]
     for side, column in ((axis.xaxis, first), (axis.yaxis, second)):
         if column is not None:
-            name = str(names[column])
             side.label.set_parse_math(False)
-            side.set_label_text(name if len(name) <= LETTERS else name[: LETTERS - 3] + "...")
+            side.set_label_text(cut(str(names[column]), LETTERS))
             fact = None if release.facts is None else release.facts.of_titles[column]
             if fact is not None and fact.kind == "date":
                 side.set_major_locator(MaxNLocator(2))  # a day takes many letters
@@ -144,10 +134,6 @@ def _sizes_words(release: Release) -> str:
 def _size_texts(release: Release) -> list[str]:
     """Return the numbers of clusters, as labels have them, with their sizes."""
     return [f"{i}: {size:.0f}" for i, size in enumerate(release.sizes)]
-
-
-def _title(figure: Any, release: Release, width: float, first: str) -> None:
-    figure.suptitle(title_text([first, release.statement], width, 11), fontsize=11)
 
 
 def _colors(release: Release) -> tuple[Any, Any]:
@@ -186,23 +172,18 @@ def _limits(box: Any, column: int) -> tuple[float, float]:
 
 def _handles(release: Release) -> list[Any]:
     """Return what the legend explains."""
+    words = f"{_summary_words(release)}: area for rows"
+    words += "" if len(release.centers) > COLORED else ", color for the nearest center"
+    handles = [_mark("o", "0.6", "none", words)] if len(release.summary_points) else []
+    return [*handles, _mark("X", "white", "black", "center")]
+
+
+def _mark(marker: str, face: Any, edge: str, label: str) -> Any:
+    """Return a mark of a legend."""
     from matplotlib.lines import Line2D
 
-    def mark(marker: str, face: str, size: float, edge: str, label: str) -> Any:
-        look: dict[str, Any] = {
-            "marker": marker,
-            "color": "none",
-            "markerfacecolor": face,
-            "markeredgecolor": edge,
-            "markersize": size,
-        }
-        return Line2D([], [], **look, label=label)
-
-    words = f"{_summary_words(release)}: area for rows, color for the nearest center"
-    if len(release.centers) > COLORED:
-        words = f"{_summary_words(release)}: area for rows"
-    handles = [mark("o", "0.6", 9, "none", words)] if len(release.summary_points) else []
-    return [*handles, mark("X", "white", 9, "black", "center")]
+    look: dict[str, Any] = {"color": "none", "markerfacecolor": face, "markeredgecolor": edge, "markersize": 9}
+    return Line2D([], [], marker=marker, **look, label=label)
 
 
 def _pair(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
@@ -212,7 +193,7 @@ def _pair(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
     axis = figure.subplots()
     _scatter(axis, release, *columns)
     _name_axes(axis, release, *columns)
-    _title(figure, release, width, _headline(release, columns))
+    entitle(figure, width, _headline(release, columns), release.statement)
     labeled = len(release.centers) <= LABELED
     handles = _handles(release)
     if labeled:
@@ -245,7 +226,7 @@ def _matrix(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
                 continue
             _scatter(axis, release, columns[j], columns[i + 1])
             _name_axes(axis, release, columns[j] if i == side - 1 else None, columns[i + 1] if j == 0 else None)
-    _title(figure, release, width, _headline(release, columns))
+    entitle(figure, width, _headline(release, columns), release.statement)
     corner = axes[0, -1]
     corner.legend(handles=_matrix_handles(release, columns), loc="upper right", fontsize=8, frameon=False)
     return figure
@@ -262,9 +243,8 @@ def _matrix_handles(release: Release, columns: tuple[int, ...]) -> list[Any]:
         colors, _ = _colors(release)
         margin = "" if release.noise.is_exact else f" (+- {release.sizes_margin:.0f})"
         handles[-1].set_label(f"center: the cluster's number,\nand the rows it serves{margin}:")
-        look: dict[str, Any] = {"marker": "X", "color": "none", "markeredgecolor": "black", "markersize": 9}
-        for i in np.argsort(-release.sizes, kind="stable"):
-            handles.append(Line2D([], [], **look, markerfacecolor=colors[i], label=_size_texts(release)[i]))
+        texts = _size_texts(release)
+        handles += [_mark("X", colors[i], "black", texts[i]) for i in np.argsort(-release.sizes, kind="stable")]
     if len(columns) < release.centers.shape[1]:
         handles.append(Line2D([], [], color="none", label="The columns along which\nthe centers differ most."))
     return handles
@@ -286,7 +266,7 @@ def _beside(
     right.set_title(f"{_summary_words(release)} and the centers", fontsize=10)
     for axis in (left, right):
         _name_axes(axis, release, first, second)
-    _title(figure, release, width, _headline(release, columns))
+    entitle(figure, width, _headline(release, columns), release.statement)
     figure.legend(handles=_handles(release), loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     return figure
 
@@ -309,17 +289,12 @@ def _bars(release: Release, new: NewFigure) -> Any:
     top = 1.05 * max(float(heights.max()), 1.0)
     tips = np.column_stack([places, np.full(len(places), top)])
     axis.vlines(places, 0, top, color="black", linewidth=1.2)
-    look: dict[str, Any] = {
-        "marker": "X",
-        "color": "white",
-        "edgecolors": "black",
-        "label": f"center, with {_sizes_words(release)}",
-    }
-    axis.scatter(tips[:, 0], tips[:, 1], s=60, zorder=3, **look)
+    look: dict[str, Any] = {"marker": "X", "color": "white", "edgecolors": "black"}
+    axis.scatter(tips[:, 0], tips[:, 1], s=60, zorder=3, label=f"center, with {_sizes_words(release)}", **look)
     axis.set(xlim=_limits(box, 0), ylim=(0, 1.2 * top), ylabel="rows")
     _name_axes(axis, release, 0, None)
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
-    _title(figure, release, width, _headline(release, (0,)))
+    entitle(figure, width, _headline(release, (0,)), release.statement)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     if len(places) <= LABELED:
         place_labels(axis, tips, _size_texts(release), 8 if len(places) <= LISTED else 6.5)

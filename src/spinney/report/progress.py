@@ -10,8 +10,6 @@ from typing import Any
 
 from spinney.curators.telling import listening
 
-__all__ = ["notebook_bar"]
-
 
 def _bar(done: int, steps: int, label: str) -> str:
     """Return a bar as HTML."""
@@ -21,13 +19,7 @@ def _bar(done: int, steps: int, label: str) -> str:
 
 @contextmanager
 def notebook_bar(steps: int) -> Iterator[None]:
-    """Show a bar of questions below the cell of a notebook; when the fit is over, it goes.
-
-    Parameters
-    ----------
-    steps : int
-        The questions of the plan.
-    """
+    """Show a bar of a plan's questions below the cell of a notebook; when the fit is over, it goes."""
     shown: Any = import_module("IPython.display")
     handle = shown.display(shown.HTML(_bar(0, steps, "reading")), display_id=True)
     done = 0

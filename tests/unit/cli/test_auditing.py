@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from spinney import ParameterError, PrivateKMeans, read_release, verify
 from spinney.audit import Finding, Findings
+from spinney.cli.audits import stops
 from spinney.cli.main import main
-from spinney.cli.tour import stops
 from spinney.questions.catalog import EVERY
 
 FUNCTIONS = """
@@ -130,7 +130,6 @@ def test_a_function_that_breaks_its_promise_ends_with_1():
     [
         ("--function", "audited_functions:nobody"),
         ("--function", "nowhere:nobody"),
-        ("--function", "audited_functions"),
         ("--function", "audited_functions:sound", "--method", "replay"),
         ("--adjacency", "swap"),
         ("--algorithm", "nothing"),

@@ -1,7 +1,5 @@
 """`spinney describe`: from files to a release of its own, or to its plan; what is wrong is one line."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -81,20 +79,6 @@ def test_a_description_without_the_ledger_of_its_release_says_so_and_is_not_made
     assert "would hold JSON" in run(*DESCRIBE, "--out", "found.csv", code=2)
 
 
-def test_a_column_that_nearly_no_row_says_is_pointed_out(folder):
-    (folder / "facts.json").write_text('{"cost": [0, 100], "ward": ["x", "y"]}')
-    said = "Nearly no row says 'ward'"
-    assert said in run(*DESCRIBE, "--out", "found.json")
-    assert said in run("show", "found.json")
-    run("report", "found.json", "--out", "found.md")
-    assert said in (folder / "found.md").read_text()
-
-
-def test_a_table_that_is_not_there_is_told_before_how_it_is_read(folder):
-    output = run("describe", "release.json", "no.csv", "--schema", "facts.json", "--epsilon", "1", "--out", "found.json", code=3)
-    assert output.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -115,9 +99,3 @@ def test_what_is_wrong_is_one_line_with_what_to_type(more, said, folder):
     assert said in output
     assert output.count("\n") == 1
     assert "Hint: " in output
-
-
-def test_a_table_without_the_column_is_refused(folder):
-    facts = json.loads((folder / "facts.json").read_text()) | {"wealth": [0, 1]}
-    (folder / "facts.json").write_text(json.dumps(facts))
-    assert "wealth" in run(*DESCRIBE, "--out", "found.json", code=3)

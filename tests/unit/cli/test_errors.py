@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from spinney import Ledger
 from spinney.cli.errors import one_line_errors
-from spinney.cli.main import main
+from tests.unit.cli.running import run
 
 CANARY = "canary 30000001"
 FIT = (
@@ -25,10 +24,6 @@ SITES = (
 )  # fmt: skip
 STAYS = "The ledger was charged for this release and keeps the charge."
 UNCOUNTED = "No ledger counts this fit: answers may have been computed, so take its epsilon as spent."
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
 @pytest.fixture(autouse=True)

@@ -45,14 +45,8 @@ def asked(tmp_path):
 
 
 def command(folder, i):
-    paths = [folder / f"q{i}.json", folder / "rows.jsonl"]
-    options = {"policy": "policy.json", "states": "states.jsonl", "out": f"reports{i}.jsonl"}
-    return [
-        "local",
-        "respond",
-        *map(str, paths),
-        *(text for name in options for text in (f"--{name}", str(folder / options[name]))),
-    ]
+    line = f"respond q{i}.json rows.jsonl --policy policy.json --states states.jsonl --out reports{i}.jsonl"
+    return ["local", *(str(folder / word) if "." in word else word for word in line.split())]
 
 
 def states_of(folder):

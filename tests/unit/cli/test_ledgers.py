@@ -1,16 +1,11 @@
 import errno
 
 import pytest
-from click.testing import CliRunner
 
 from spinney import Ledger, Release
-from spinney.cli.main import main
+from tests.unit.cli.running import run
 
 FIT = ("fit", "rows.csv", "--k", "2", "--bounds", "0", "3")
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +54,8 @@ def test_the_plan_says_what_would_be_left(folder):
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("ledger", "open", "ledger"), 2),
-        (("ledger", "open", "new", "--epsilon", "0"), 2),
-        (("ledger", "open", "new", "--epsilon", "1", "--adjacency", "swap"), 2),
         (("ledger", "open", "ledger", "--epsilon", "2"), 2),
         (("ledger", "open", "missing/ledger", "--epsilon", "2"), 3),
-        (("ledger", "show", "missing"), 3),
-        (("ledger", "show", "rows.csv"), 3),
         ((*FIT, "--epsilon", "1", "--out", "x.json", "--ledger", "missing"), 3),
         ((*FIT, "--epsilon", "1", "--out", "x.json", "--ledger", "rows.csv"), 3),
         ((*FIT, "--epsilon", "inf", "--out", "x.json", "--ledger", "ledger"), 2),
@@ -82,14 +72,6 @@ def test_errors_have_their_codes_and_charge_nothing(arguments, code, folder):
     assert not (folder / "x.json").exists()
 
 
-def test_groups_have_a_ledger_of_their_own(folder):
-    (folder / "rows.csv").write_text("who,a,b\n" + "".join(f"p{i // 2},1,2\n" for i in range(200)))
-    assert run("ledger", "open", "ledger", "--epsilon", "1", "--max-rows-per-group", "2").exit_code == 0
-    common = ("--epsilon", "0.5", "--out", "release.json", "--ledger", "ledger", "--columns", "a,b")
-    assert run(*FIT, *common).exit_code == 2
-    assert run(*FIT, *common, "--groups", "who", "--max-rows-per-group", "2").exit_code == 0
-
-
 def test_a_release_that_cannot_be_written_stays_charged_and_says_so(monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device", "release.json")
@@ -101,12 +83,3 @@ def test_a_release_that_cannot_be_written_stays_charged_and_says_so(monkeypatch)
     assert "No space left on device" in result.output
     assert "The ledger was charged for this release and keeps the charge." in result.output
     assert Ledger("ledger").spent == 0.5
-
-
-def test_what_is_left_of_nothing_has_no_sign(folder):
-    run("ledger", "open", "ledger", "--epsilon", "1")
-    planned = run("plan", "--k", "2", "--n-features", "2", "--epsilon", "1", "--ledger", "ledger")
-    assert planned.output.endswith("After it epsilon 0 would be left in ledger.\n")
-    fitted = run(*FIT, "--epsilon", "1", "--out", "release.json", "--ledger", "ledger")
-    assert "epsilon 1 is spent and 0 left." in fitted.output
-    assert run("ledger", "show", "ledger").output.endswith("Spent: epsilon 1; left: epsilon 0\n")

@@ -100,14 +100,3 @@ def test_wrong_files_and_options_are_errors_of_one_line(shell, tmp_path):
     (tmp_path / "states.jsonl").write_text("{}\n")
     assert "not as many states" in shell(RESPOND, 3)
     assert "no whole session" in shell("aggregate rows.jsonl rows.jsonl", 3)
-
-
-def test_the_last_reports_need_a_place_for_the_release(shell):
-    shell(START)
-    for _ in range(5):
-        shell(RESPOND)
-        shell("aggregate session.json reports.jsonl")
-        shell("question session.json --out q.json")
-    shell(RESPOND)
-    assert "--out release.json" in shell("aggregate session.json reports.jsonl", 2)
-    shell("aggregate session.json reports.jsonl --out release.json")

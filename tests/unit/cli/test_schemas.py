@@ -7,16 +7,15 @@ import tomllib
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, Release
 from spinney.cli import fitting
-from spinney.cli.main import main
 from spinney.exceptions import DataError
 from spinney.tables.files import read_bounds
 from spinney.tables.schema_files import read_schema, schema_template
+from tests.unit.cli.running import refused, run
 
 SCHEMA = """
 age = [0, 110]
@@ -59,16 +58,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, list(arguments))
-
-
 def fit(*arguments):
     return run("fit", *arguments, "--k", "2", "--epsilon", "4", "--out", "release.json", "--force")
 
 
-@pytest.mark.parametrize("table", ["rows.csv", "rows.parquet"])
-@pytest.mark.parametrize("schema", ["schema.toml", "schema.json"])
+@pytest.mark.parametrize(("table", "schema"), [("rows.csv", "schema.toml"), ("rows.parquet", "schema.json")])
 def test_a_schema_file_fits_shows_and_labels_in_the_users_units(folder, table, schema):
     result = fit(table, "--schema", schema)
     assert result.exit_code == 0, result.output
@@ -85,7 +79,6 @@ def test_a_schema_file_fits_shows_and_labels_in_the_users_units(folder, table, s
     assert run("report", "release.json", "--out", "report.html").exit_code == 0
     assert "2024-0" in (folder / "report.html").read_text()
     result = run("predict", "release.json", table)
-    assert result.exit_code == 0
     labels = [int(line) for line in result.stdout.split()[1:]]
     assert labels == PrivateKMeans.from_release("release.json").predict(pd.read_csv("rows.csv")).tolist()
     assert run("verify", "release.json").exit_code == 0
@@ -113,9 +106,7 @@ def test_a_template_is_made_of_names_alone(folder):
 def test_a_schema_that_is_there_is_not_written_over(folder):
     (folder / "rows.csv").write_text("age\n1\n")
     (folder / "facts.toml").write_text("filled in")
-    done = CliRunner().invoke(main, ["schema", str(folder / "rows.csv"), "--out", str(folder / "facts.toml")])
-    assert done.exit_code != 0
-    assert "is there already" in done.output
+    refused(run("schema", "rows.csv", "--out", "facts.toml"), 2, "is there already")
     assert (folder / "facts.toml").read_text() == "filled in"
 
 
@@ -127,7 +118,9 @@ def test_kinds_are_told_as_declared_before_anything_is_charged(folder, monkeypat
     assert told in wrong.stderr
     (folder / "rows.csv").write_text("name,age\n0.5,44\n")
     assert told in fit("rows.csv", "--schema", "texts.json").stderr
-    plan = run("plan", "--k", "2", "--epsilon", "1", "--schema", "schema.toml").output
+    plan = run("plan", "--k", "2", "--epsilon", "1", "--schema", "schema.toml", "--n-guess", "2000").output
+    assert "2 clusters, 5 columns" in plan
+    assert "income +- " in plan
     assert "'age', 'income' as numbers; 'admitted' as dates; 'region' as categories." in plan
     monkeypatch.setattr(fitting, "run", lambda *arguments: 1 / 0)
     assert "as dates" in fit("rows.parquet", "--schema", "schema.toml").stderr
@@ -144,31 +137,17 @@ def test_units_that_differ_are_told_of_and_can_be_said(folder):
     assert "must be None, 'bounds'" in fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "width").output
 
 
-def test_a_plan_of_a_schema_counts_categories_as_columns(folder):
-    result = run("plan", "--k", "2", "--epsilon", "1", "--schema", "schema.toml", "--n-guess", "2000")
-    assert result.exit_code == 0, result.output
-    assert "2 clusters, 5 columns" in result.output
-    assert "income +- " in result.output
-    assert run("plan", "--k", "2", "--epsilon", "1").exit_code == 2
-
-
 WRONG = {
-    "twice": ('{"region": ["a", "a"]}', "each once"),
     "swapped": ('{"age": {"bounds": [110, 0]}}', "the lower bound of 'age' is not below"),
     "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit' for column 'age'. Got a value of type int instead"),
     "key": (
         '{"age": {"bounds": [0, 110], "sorce": "tables"}}',
         "'bounds', with 'fill', 'source', 'unit' at most beside it, for column 'age'. Got a value of type str",
     ),
-    "kind": ('{"age": {"unit": 10}}', "one of 'bounds', 'dates', 'categories' and 'boolean'"),
-    "one end": ('{"age": 110}', "two finite numbers, the lower first"),
     "no end": ('{"age": {"bounds": [0, "old"]}}', "for column 'age'. Got a value of type str instead"),
-    "dates": ('{"day": {"dates": ["2025-01-01", "2020-01-01"]}}', "Got the upper one first instead"),
     "empty": ('{"age": {"bounds": [null, null]}}', "nothing is filled in for column 'age'"),
-    "list": ("[1, 2]", "does not hold bounds"),
     "nothing": ("{}", "does not hold bounds"),
     "unknown": ('{"where": [0, 1]}', "has no column 'where'"),
-    "no number": ('{"age": ["a", 1]}', "two finite numbers"),
     "text": ('{"region": [0, 1]}', "column 'region' does not hold numbers"),
 }
 
@@ -176,11 +155,7 @@ WRONG = {
 @pytest.mark.parametrize(("content", "message"), WRONG.values(), ids=WRONG)
 def test_a_wrong_schema_file_is_one_line_that_says_what_to_type(folder, content, message):
     (folder / "wrong.json").write_text(content)
-    result = fit("rows.parquet", "--schema", "wrong.json")
-    assert result.exit_code == 3, result.output
-    assert message in result.output
-    assert "Hint: " in result.output
-    assert len(result.output.strip().splitlines()) == 1
+    refused(fit("rows.parquet", "--schema", "wrong.json"), 3, message)
     assert not (folder / "release.json").exists()
 
 
@@ -194,7 +169,7 @@ TABLES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     facts=st.dictionaries(st.sampled_from(["age", "region"]), TABLES, min_size=1),
     reads=st.sampled_from([read_schema, read_bounds]),

@@ -108,8 +108,3 @@ def test_a_dash_is_no_file_elsewhere(folder, line):
     assert result.exit_code == 2
     assert "stands for standard output, which --out takes alone" in result.stderr
     assert not (folder / "-").exists()
-
-
-def test_a_fit_that_fails_leaves_standard_output_empty(folder):
-    result = run("fit nowhere.csv --k 1 --epsilon 1 --bounds 0 1 --out -")
-    assert (result.exit_code, result.stdout) == (3, "")

@@ -4,12 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, max_coverage, read_release
-from spinney.cli.main import main
 from spinney.report import label_page, privacy_label, registry_entry
 from spinney.report.label import OPEN
+from tests.unit.cli import running
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (300, 2))
 
@@ -24,7 +23,7 @@ def folder(tmp_path):
 
 
 def run(*arguments):
-    result = CliRunner().invoke(main, [str(one) for one in arguments], catch_exceptions=False)
+    result = running.run(*arguments)
     return result.exit_code, result.output
 
 
@@ -77,13 +76,6 @@ def test_errors_are_one_line_and_have_their_code(arguments, code, folder, monkey
     assert found == code
     assert "too short" not in text
     assert "Hint: " in text or "Missing option" in text
-
-
-def test_a_stored_release_cannot_be_signed(tmp_path):
-    record = json.loads(PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(ROWS).release_.to_json())
-    (tmp_path / "old.json").write_text(json.dumps(record | {"format": "spinney-release/1"}))
-    (tmp_path / "key").write_bytes(bytes(range(32)))
-    assert run("sign", tmp_path / "old.json", "--key", tmp_path / "key")[0] == 2
 
 
 SPACE = FiniteMetric.from_points(np.arange(6.0)[:, None])

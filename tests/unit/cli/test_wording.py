@@ -4,8 +4,8 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from spinney.cli.errors import in_options
 from spinney.cli.main import main
-from spinney.cli.wording import in_options
 from spinney.exceptions import CuratorError, DataError, ParameterError
 
 FIT = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "3", "--columns", "b", "--out", "release.json")

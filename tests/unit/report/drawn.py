@@ -1,10 +1,14 @@
-"""Looking at a picture: what is written on it, where, and whether it can be read."""
+"""Looking at pictures and pages: what is written on them, where, and whether it can be read."""
 
 import itertools
 from functools import lru_cache
+from html.parser import HTMLParser
 
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+
+#: Elements without an end.
+VOID = {"meta", "link", "br"}
 
 
 class Captured:
@@ -56,3 +60,30 @@ def overlapping(figure):
 
 def texts(figure):
     return [text.get_text() for text, _ in written(figure)]
+
+
+class Reader(HTMLParser):
+    """Reads a page as a browser would: its elements, their attributes, and texts; raises if one is not closed."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)

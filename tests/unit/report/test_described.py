@@ -75,12 +75,3 @@ def test_a_frame_has_a_row_for_each_cluster(kind):
     assert names[-1] == "named"
     with pytest.raises(ValueError, match="no such picture"):
         found.plot()
-
-
-def test_names_of_bins_and_histograms_are_those_of_the_columns():
-    found = described()
-    assert found.bin_names(ODD) == ("a|b", "*c*")
-    assert found.bin_names("cost")[0] == "0 to 6.25"
-    assert found.bin_names("day")[0].startswith("2024-01-01 to ")
-    assert found.histogram("many").shape == (2, 31)
-    assert "2 clusters, 4 columns" in repr(found)

@@ -4,8 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spinney import Ball, PrivateKMeans
-from spinney.report.picture import counts_line, draw
+from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
+from spinney.releases.curve import CostCurve
+from spinney.report.curve import cost_curve, draw_curve
+from spinney.report.picture import draw
 from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")
@@ -15,17 +17,6 @@ ROWS = np.random.default_rng(0).random((300, 3))
 
 def release(rows=ROWS, **changes):
     return PrivateKMeans(**{"n_clusters": 3, "epsilon": 1.0, "bounds": (0, 1), "noise_seed": 0, **changes}).fit(rows).release_
-
-
-@pytest.mark.parametrize(
-    ("changes", "columns"),
-    [({}, 3), ({"algorithm": "lloyd"}, 3), ({"bounds": Ball(2)}, 2), ({}, 1), ({"epsilon": 0.01}, 2)],
-    ids=["tree", "no summary", "ball", "one column", "noisy"],
-)
-def test_a_release_alone_can_be_drawn(tmp_path, changes, columns):
-    path = tmp_path / "picture.png"
-    draw(release(ROWS[:, :columns], **changes), path)
-    assert path.read_bytes()[:8] == PNG
 
 
 def test_public_points_make_a_second_panel(tmp_path):
@@ -39,12 +30,6 @@ def test_public_points_make_a_second_panel(tmp_path):
 
     assert width(wide) == width(colored) > 1.5 * width(narrow)
     assert wide.read_bytes() != colored.read_bytes()
-
-
-def test_sizes_are_listed_from_the_largest():
-    made = release()
-    sizes = sorted(made.sizes.astype(int).tolist(), reverse=True)
-    assert counts_line(made) == f"{sizes[0]}, {sizes[1]}, {sizes[2]} (each +- {made.sizes_margin:.0f} with probability 0.95)"
 
 
 WIDE = np.random.default_rng(0).random((400, 8))
@@ -74,25 +59,6 @@ def test_up_to_four_columns_are_shown_each_against_each_other_one(monkeypatch, c
     assert (f"4 of {columns} columns" in " ".join(texts(captured.last))) == (columns > 4)
 
 
-def test_the_columns_shown_are_those_along_which_centers_differ(monkeypatch):
-    rows = np.full((4000, 6), 0.5)
-    rows[:2000, [1, 4]], rows[2000:, [1, 4]] = 0.1, 0.9
-    captured = Captured(monkeypatch)
-    draw(release(rows, n_clusters=2, epsilon=100.0), "picture.png")
-    labels = {label for axis in captured.last.axes for label in (axis.get_xlabel(), axis.get_ylabel())}
-    assert {"column 1", "column 4"} <= labels
-
-
-def test_one_column_is_bars_of_rows(monkeypatch):
-    captured = Captured(monkeypatch)
-    made = release(WIDE[:, :1], epsilon=100.0)
-    draw(made, "picture.png")
-    (axis,) = captured.last.axes
-    heights = [bar.get_height() for bar in axis.patches]
-    assert sum(heights) == pytest.approx(made.summary_weights.sum())
-    assert axis.get_ylabel() == "rows"
-
-
 @pytest.mark.parametrize("k", [1, 5, 12, 20, 30])
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.matrix
@@ -113,3 +79,44 @@ def test_a_picture_without_noise_claims_none(monkeypatch):
         said = "; ".join(texts(captured.last))
         assert "none: not private" in said
         assert not any(word in said for word in ("noisy", "private summary", "+-"))
+
+
+CORNERS = np.array([[0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]])
+CORNERS = np.repeat(CORNERS, 2000, axis=0) + np.random.default_rng(3).normal(0, 0.02, (8000, 2))
+
+
+@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+def test_the_curve_bends_at_the_true_number_of_clusters(estimator):
+    release = estimator(2, epsilon=1.0, bounds=(0, 1), noise_seed=0, random_state=0).fit(CORNERS).release_
+    curve = cost_curve(release, 7)
+    assert curve.clusters == tuple(range(1, 8))
+    costs = np.array(curve.costs)
+    assert (np.diff(costs) <= 0).all()
+    assert costs[3] < 0.35 * costs[2]
+    assert costs[6] > 0.5 * costs[3]
+    assert cost_curve(release, 7) == curve
+    assert len(str(curve).splitlines()) == 8
+
+
+def test_a_release_without_a_summary_has_no_curve():
+    release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0).fit(CORNERS).release_
+    with pytest.raises(ReleaseError, match="Hint: fit with algorithm='tree'"):
+        cost_curve(release)
+
+
+def test_a_curve_counts_clusters_in_whole_numbers_and_states_its_promise(monkeypatch):
+    captured = Captured(monkeypatch)
+    statement = (
+        "(0.3333333333333333, 1e-06)-differentially private for adding or removing one group of at most 12345 counted rows"
+    )
+    for count in (1, 2, 3, 5, 8, 12, 13, 14, 20, 27, 40):
+        draw_curve(CostCurve("kmeans", tuple(range(1, count + 1)), tuple(1 / k for k in range(1, count + 1)), statement), "x.png")
+        figure = captured.last
+        assert cut_off(figure) == []
+        assert statement in " ".join(" ".join(texts(figure)).split())
+        (axis,) = figure.axes
+        low, high = axis.get_xlim()
+        ticks = [tick for tick in axis.get_xticks() if low <= tick <= high]
+        assert ticks
+        assert all(tick == int(tick) for tick in ticks)
+        assert len(ticks) <= 13

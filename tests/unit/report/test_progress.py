@@ -9,7 +9,6 @@ import pytest
 
 from spinney import PrivateKMeans
 from spinney.algorithms import Tree
-from spinney.curators.telling import listening, tell
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
 ROWS = np.zeros((10, 2))
@@ -64,23 +63,3 @@ class Broken:
 
     def run(self, curator, problem, charges, rng):
         return 1 / 0
-
-
-def test_elsewhere_there_is_no_bar(monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    MODEL.fit(ROWS)
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace()))  # a terminal
-    MODEL.fit(ROWS)
-    assert "IPython.display" not in sys.modules
-
-
-def test_bars_within_bars_leave_the_log_as_it_was(caplog):
-    logger = logging.getLogger("spinney")
-    before, outer, inner = (logger.level, logger.propagate, list(logger.handlers)), [], []
-    with listening(outer.append):
-        with listening(inner.append):
-            tell("asking counts: rows")
-        tell("asking grow: splits")
-    assert (outer, inner) == (["asking counts: rows", "asking grow: splits"], ["asking counts: rows"])
-    assert caplog.records == []  # nobody else sees what nobody asked to see
-    assert (logger.level, logger.propagate, logger.handlers) == before

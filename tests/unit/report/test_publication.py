@@ -5,7 +5,6 @@ import os
 import re
 from dataclasses import replace
 from decimal import Decimal, localcontext
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -17,44 +16,15 @@ from hypothesis import strategies as st
 from spinney import DataError, FiniteMetric, Ledger, ParameterError, PrivateKMeans, PrivateKMedoids, read_release, verify
 from spinney.cli.main import main
 from spinney.report import cost_curve, html_page, markdown_page, write_report
-from spinney.report.publication.document import LETTERS, clean, short, shorts
+from spinney.report.publication.document import LETTERS, clean
 from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
 from spinney.report.publication.printing import print_pdf
-from spinney.report.publication.svg import PALETTE
+from tests.unit.report.drawn import Reader
 from tools.page import HOSTILE, largest
 
 STORED = sorted(path for path in (Path(__file__).parents[2] / "stored").glob("*/*.json") if path.stem != "expected")
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 3))
-#: Elements without an end.
-VOID = {"meta", "link", "br"}
 STYLE = Path(html_page.__code__.co_filename).with_name("style.css").read_text(encoding="utf-8")
-
-
-class Reader(HTMLParser):
-    """Reads a page as a browser would: its elements, their attributes, and texts; raises if one is not closed."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, name, value) for name, value in attrs]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 def check(page):
@@ -73,12 +43,8 @@ def check(page):
     assert set(levels[1:]) == {2}
     assert ("html", "lang", "en") in read.attributes
     assert sum(name == "scope" for _, name, _ in read.attributes) == read.tags.count("th")
-    drawn = [
-        name
-        for tag, name, value in read.attributes
-        if tag == "svg" and (name, value) in (("role", "img"), ("aria-hidden", "true"))
-    ]
-    assert len(drawn) == read.tags.count("svg")
+    drawn = {("svg", "role", "img"), ("svg", "aria-hidden", "true")}
+    assert sum(one in drawn for one in read.attributes) == read.tags.count("svg")
     identities = [value for _, name, value in read.attributes if name == "id"]
     assert len(identities) == len(set(identities))
     named = [one for _, name, value in read.attributes if name == "aria-labelledby" for one in value.split()]
@@ -191,47 +157,10 @@ def test_chances_are_rounded_up(delta):
     assert 1 / int(chance_words(delta)[5:].replace(",", "")) >= delta * (1 - 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (-0.0, "0"),
-        (0.123456, "0.1235"),
-        (-12.5, "-12.5"),
-        (123456.7, "123,457"),
-        (1e12, "1e+12"),
-        (1e-7, "1e-07"),
-        (70.0, "70"),
-    ],
-)
-def test_numbers_are_short(value, text):
-    assert short(value) == text
-    assert shorts([24.1, 30.028, -0.0001]) == ["24.10", "30.03", "0.00"]
-
-
 def test_numbers_next_to_infinity_are_drawn(release):
     box = {"lower": [-1.7e308] * 3, "upper": [1.7e308] * 3}
     check(html_page(replace(release, domain=box, centers=np.full((3, 3), 1.6e308), sizes=[1e308, 0, 1])))
     check(html_page(replace(release, domain={"lower": [0.0] * 3, "upper": [0.0] * 3}, centers=np.zeros((3, 3)))))
-
-
-def luminance(color):
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
-
-
-def contrast(one, other):
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_letters_stand_out():
-    shades = ["#ffffff", *re.findall(r"\.h\d\{background:(#\w{6})\}", STYLE)]
-    assert len(shades) == 7
-    assert min(contrast("#1c2430", shade) for shade in shades) >= 4.5
-    assert min(contrast(color, "#ffffff") for color in (*PALETTE, "#4a5464")) >= 4.5
-    assert contrast("#5f0d14", "#fdf0f0") >= 4.5
 
 
 def test_a_ledger_says_what_is_left_and_whether_it_paid(tmp_path):
@@ -298,12 +227,6 @@ def test_a_release_that_does_not_hold_together_says_so(file, tmp_path):
     assert code == 0
     assert "REFUSED" in text
     assert "CHECK FAILED" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_only_centers_have_a_curve(tmp_path):
-    sites = next(path for path in STORED if path.stem == "sites-named")
-    code, text = run(sites, "--out", tmp_path / "report.html", "--curve")
-    assert (code, "leave --curve out" in text) == (2, True)
 
 
 def test_a_pdf_is_printed_by_whatever_browser_is_found(file, tmp_path, monkeypatch):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from spinney.exceptions import ParameterError, check_path
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.curve import CostCurve
 from spinney.releases.reading import AnyRelease
-from spinney.report.publication.assembly import assembled
+from spinney.report.publication.assembly import Shown, assembled
 from spinney.report.publication.html import to_html
 from spinney.report.publication.markdown import to_markdown
 from spinney.report.publication.printing import print_pdf
@@ -21,16 +21,6 @@ __all__ = ["html_page", "markdown_page", "write_report"]
 
 #: How the files end that are written.
 KINDS = (".html", ".md", ".pdf")
-
-
-class Shown(TypedDict, total=False):
-    """What a report may show besides its release; see `html_page`."""
-
-    title: str | None
-    ledger: Ledger | str | PathLike[str] | None
-    curve: CostCurve | None
-    verification: Verification | None
-    described: Release | None
 
 
 def html_page(
@@ -63,29 +53,16 @@ def html_page(
     described : Release, optional
         Of a description: the release whose clusters it describes, to show their centers.
     """
-    return to_html(assembled("html_page", release, title, ledger, curve, verification, described))
+    shown = Shown(title=title, ledger=ledger, curve=curve, verification=verification, described=described)
+    return to_html(assembled("html_page", release, shown))
 
 
 def markdown_page(release: AnyRelease, **shown: Unpack[Shown]) -> str:
     """Return a report as Markdown; parameters and privacy as for `html_page`."""
-    parts = [shown.get(name) for name in ("title", "ledger", "curve", "verification", "described")]
-    if set(shown) - set(Shown.__annotations__):
-        raise ParameterError(
-            "A report takes title, ledger, curve, verification and described.", "leave out what is something else."
-        )
-    return to_markdown(assembled("markdown_page", release, *parts))
+    return to_markdown(assembled("markdown_page", release, shown))
 
 
-def write_report(
-    release: AnyRelease,
-    path: str | PathLike[str],
-    *,
-    title: str | None = None,
-    ledger: Ledger | str | PathLike[str] | None = None,
-    described: Release | None = None,
-    curve: CostCurve | None = None,
-    verification: Verification | None = None,
-) -> None:
+def write_report(release: AnyRelease, path: str | PathLike[str], **shown: Unpack[Shown]) -> None:
     """Write a report to a file that ends in .html, .md or .pdf; other parameters and privacy as for `html_page`.
 
     A PDF is printed by Chromium, Chrome or Edge, whichever is installed.
@@ -94,7 +71,7 @@ def write_report(
     kind = Path(path).suffix.lower()
     if kind not in KINDS:
         raise ParameterError("A report cannot be written to a file of this kind.", f"a name that ends in {', '.join(KINDS)}.")
-    document = assembled("write_report", release, title, ledger, curve, verification, described)
+    document = assembled("write_report", release, shown)
     if kind == ".pdf":
         print_pdf(to_html(document), path)
         return

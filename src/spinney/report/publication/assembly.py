@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from os import PathLike
+from typing import TypedDict
 
+from spinney.constraints import Constraint, check, instance, optional
 from spinney.exceptions import ParameterError
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import is_path
@@ -17,39 +19,49 @@ from spinney.report.publication.document import Document, Paragraph, Section
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections
-from spinney.report.publication.sections import (
-    check_section,
-    model_section,
-    notices,
-    sign_section,
-    spent_section,
-)
+from spinney.report.publication.sections import check_section, model_section, notices, sign_section, spent_section
 from spinney.verification.report import Verification
-
-__all__ = ["assembled", "curve_section", "summarized"]
 
 #: The longest title.
 LONGEST_TITLE = 120
+_A_LEDGER = Constraint(
+    lambda value: value is None or isinstance(value, Ledger) or is_path(value),
+    "a Ledger, its path, or None",
+    "Ledger('ledger.jsonl').",
+)
+#: What a report is made of; a table in the place of a parameter is not looked into.
+LAWFUL = {
+    "release": Constraint(lambda value: isinstance(value, AnyRelease), "a release", "model.release_, or read_release(path)."),
+    "title": Constraint(
+        lambda value: value is None or (type(value) is str and 0 < len(value) <= LONGEST_TITLE and value.isprintable()),
+        f"a text of one line and at most {LONGEST_TITLE} letters",
+        "leave it out.",
+    ),
+    "ledger": _A_LEDGER,
+    "curve": optional(instance(CostCurve, "cost_curve(release).")),
+    "verification": optional(instance(Verification, "verify(path).")),
+}
 
 
-def _checked(owner: str, release: Any, title: Any, ledger: Any, curve: Any, verification: Any, described: Any) -> None:
-    """Raise unless the parameters are what they should be; a table in their place is not looked into."""
-    if not isinstance(release, AnyRelease):
-        raise ParameterError.wrong("release", owner, "a release", release, "model.release_, or read_release(path).")
-    plain = type(title) is str and 0 < len(title) <= LONGEST_TITLE and title.isprintable()
-    if not (title is None or plain):
-        raise ParameterError.wrong(
-            "title", owner, f"a text of one line and at most {LONGEST_TITLE} letters", title, "leave it out."
-        )
-    if not (ledger is None or isinstance(ledger, Ledger) or is_path(ledger)):
-        raise ParameterError.wrong("ledger", owner, "a Ledger, its path, or None", ledger, "Ledger('ledger.jsonl').")
-    if not (curve is None or isinstance(curve, CostCurve)):
-        raise ParameterError.wrong("curve", owner, "a CostCurve or None", curve, "cost_curve(release).")
-    if not (verification is None or isinstance(verification, Verification)):
-        raise ParameterError.wrong("verification", owner, "a Verification or None", verification, "verify(path).")
-    if described is None:
-        return
-    if not (isinstance(release, DescriptionRelease) and isinstance(described, Release) and described.digest == release.of):
+class Shown(TypedDict, total=False):
+    """What a report may show besides its release; see `html_page`."""
+
+    title: str | None
+    ledger: Ledger | str | PathLike[str] | None
+    curve: CostCurve | None
+    verification: Verification | None
+    described: Release | None
+
+
+def _check(owner: str, release: AnyRelease, shown: Shown) -> None:
+    """Raise unless the parameters are what they should be."""
+    if set(shown) - set(Shown.__annotations__):
+        known = "A report takes title, ledger, curve, verification and described."
+        raise ParameterError(known, "leave out what is something else.")
+    check(owner, dict.fromkeys(LAWFUL) | {"release": release, **shown}, LAWFUL)
+    described = shown.get("described")
+    of_it = isinstance(release, DescriptionRelease) and isinstance(described, Release) and described.digest == release.of
+    if not (described is None or of_it):
         hint = "name the release that was described, and of a description alone."
         raise ParameterError.wrong("described", owner, "the release of centers that a description is of", described, hint)
 
@@ -73,39 +85,32 @@ def curve_section(curve: CostCurve, private: bool) -> Section:
     return Section("How many clusters", (Paragraph(told), curve_drawing(curve)))
 
 
-def assembled(
-    owner: str,
-    release: AnyRelease,
-    title: Any,
-    ledger: Any,
-    curve: Any,
-    verification: Any,
-    described: Any = None,
-) -> Document:
+def _curve_sections(release: AnyRelease, curve: CostCurve | None = None) -> list[Section]:
+    """Return a cost curve, by default the one that a release's number of clusters was found from."""
+    found = found_curve(release) if curve is None and isinstance(release, Release) else curve
+    return [] if found is None else [curve_section(found, promises(release))]
+
+
+def assembled(owner: str, release: AnyRelease, shown: Shown) -> Document:
     """Return a report's sections after a check of the parameters, which are as for `html_page`, and of who asks."""
-    _checked(owner, release, title, ledger, curve, verification, described)
-    curve = found_curve(release) if curve is None and isinstance(release, Release) else curve
+    _check(owner, release, shown)
+    ledger, verification = shown.get("ledger"), shown.get("verification")
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     sections = (
         promise_section(release),
-        *result_sections(release, described),
-        *([curve_section(curve, promises(release))] if curve is not None else []),
+        *result_sections(release, shown.get("described")),
+        *_curve_sections(release, shown.get("curve")),
         spent_section(release, opened),
         bounds_section(release),
         model_section(release),
         check_section(release, verification, opened),
         sign_section(has_sources(release)),
     )
-    return Document(title or headline(release), _lead(release), notices(release, verification), sections)
+    return Document(shown.get("title") or headline(release), _lead(release), notices(release, verification), sections)
 
 
 def summarized(release: AnyRelease) -> Document:
     """Return the sections of a report to look at first: what was found, promised and spent."""
-    curve = found_curve(release) if isinstance(release, Release) else None
-    sections = (
-        *result_sections(release),
-        *([curve_section(curve, promises(release))] if curve is not None else []),
-        promise_section(release),
-        spent_section(release, None),
-    )
+    found = (*result_sections(release), *_curve_sections(release))
+    sections = (*found, promise_section(release), spent_section(release, None))
     return Document(headline(release), _lead(release), notices(release, None), sections)

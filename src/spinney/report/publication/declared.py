@@ -9,12 +9,11 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
-from spinney.report.publication.described import described_section
+from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.document import LETTERS, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.results import column_names
 from spinney.spaces.column import Column
-
-__all__ = ["bounds_section", "has_sources"]
+from spinney.spaces.described import is_measured
 
 #: Columns shown, so that the longest page prints to four pages; letters of a list of categories, and of a source.
 LINES, LISTED, SOURCE = 16, 80, 80
@@ -40,10 +39,15 @@ def _range(column: Column) -> str:
         told = "true, false" if column.kind == "boolean" else _span(column, column.lower, column.upper)
     if column.fill is None:
         return told
-    fill = column.fill if isinstance(column.fill, str) else column.shown(column.fill) or short(column.fill)
     if column.kind == "boolean":
         fill = "true" if column.fill else "false"
+    else:
+        fill = column.fill if isinstance(column.fill, str) else column.shown(column.fill) or short(column.fill)
     return f"{told}; missing: {clean(fill, LETTERS)}"
+
+
+def _kind(column: Column) -> str:
+    return f"{len(column.categories):,} categories" if column.kind == "category" else column.kind
 
 
 def _columns(release: Release) -> list[tuple[Column, int]]:
@@ -74,12 +78,15 @@ def _sheet(release: Release) -> Sheet:
 
 
 def _row(column: Column, place: int, box: dict[str, Any] | None, stated: bool) -> tuple[Value, ...]:
-    kind = f"{len(column.categories):,} categories" if column.kind == "category" else column.kind
-    texts = [clean(column.name or f"column {place}", LETTERS) or "(no name)", *([kind] if stated else []), _range(column)]
+    texts = [
+        clean(column.name or f"column {place}", LETTERS) or "(no name)",
+        *([_kind(column)] if stated else []),
+        _range(column),
+    ]
     if box:
         texts.append(_span(column, box["lower"][place], box["upper"][place]) if column.width == 1 else "one for each category")
     if stated:
-        size = column.unit if column.kind in ("number", "date") else column.weight
+        size = column.unit if is_measured(column) else column.weight
         days = " days" if column.kind == "date" else ""
         texts += [f"{short(size)}{days}", clean(column.source, SOURCE) or "not stated"]
     return tuple(map(Value, texts))
@@ -95,10 +102,25 @@ def has_sources(release: AnyRelease) -> bool:
     return bool(facts) and all(column.source for column in facts)
 
 
+def _described_section(release: DescriptionRelease) -> Section:
+    """Return what was public about described columns."""
+    words = (
+        "Declared as public facts by whoever asked for the description: they must not have been read from the rows, which the "
+        "program cannot check. So was the described release, with its centers and the bounds of its columns."
+    )
+    rows = []
+    for fact in release.facts[:SHOWN_LINES]:
+        ends = [fact.shown(end) or short(end) for end in (fact.lower, fact.upper)] if is_measured(fact) else ["", ""]
+        texts = (fact.name or "(no name)", _kind(fact), *ends, fact.source or "not stated")
+        rows.append(tuple(Value(clean(text, LETTERS)) for text in texts))
+    table = Sheet("Columns", ("column", "kind", "from", "to", "source"), tuple(rows), 5)
+    return Section("What was public", (Paragraph(words), table))
+
+
 def bounds_section(release: AnyRelease) -> Section:
     """Return what was public from the start, and where it comes from."""
     if isinstance(release, DescriptionRelease):
-        return described_section(release)
+        return _described_section(release)
     if not isinstance(release, Release):
         told = f"{_public(release)}. It was given by whoever ran the fit, not taken from the rows."
         return Section("What was public", (Paragraph(told),))

@@ -12,10 +12,8 @@ from spinney.report.description_table import (
     share_texts,
 )
 from spinney.report.pages import SHOWN_LINES
-from spinney.report.publication.document import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.document import LETTERS, Bar, Block, Notice, Paragraph, Section, Sheet, Value, clean
 from spinney.spaces.described import is_measured
-
-__all__ = ["described_section", "description_sections"]
 
 #: How numbers are read.
 READING = "Behind each number, or in brackets: how far noise moved it at most, with probability 0.95."
@@ -83,19 +81,3 @@ def description_sections(release: DescriptionRelease) -> list[Section]:
         Section("What was found", (*blocks, Paragraph(SCORES))),
         Section("What the clusters are like", (Paragraph(told), *tables)),
     ]
-
-
-def described_section(release: DescriptionRelease) -> Section:
-    """Return what was public from the start, and where it comes from."""
-    words = (
-        "Declared as public facts by whoever asked for the description: they must not have been read from the rows, which the "
-        "program cannot check. So was the described release, with its centers and the bounds of its columns."
-    )
-    rows = []
-    for fact in release.facts[:SHOWN_LINES]:
-        ends = [fact.shown(end) or short(end) for end in (fact.lower, fact.upper)] if is_measured(fact) else ["", ""]
-        kind = f"{len(fact.categories):,} categories" if fact.kind == "category" else fact.kind
-        texts = (fact.name or "(no name)", kind, *ends, fact.source or "not stated")
-        rows.append(tuple(Value(clean(text, LETTERS)) for text in texts))
-    table = Sheet("Columns", ("column", "kind", "from", "to", "source"), tuple(rows), 5)
-    return Section("What was public", (Paragraph(words), table))

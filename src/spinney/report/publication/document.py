@@ -10,23 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spinney.spaces.plain_values import short
-
-__all__ = [
-    "Bar",
-    "Command",
-    "Document",
-    "Drawing",
-    "Facts",
-    "Notice",
-    "Paragraph",
-    "Section",
-    "Sheet",
-    "Value",
-    "clean",
-    "short",
-    "shorts",
-]
+from spinney.spaces.plain_values import short as short
 
 #: Letters shown of a name; a column may be called anything.
 LETTERS = 32

@@ -21,9 +21,7 @@ from spinney.report.publication.document import (
     Sheet,
     Value,
 )
-from spinney.report.publication.svg import place
-
-__all__ = ["to_fragment", "to_html"]
+from spinney.report.publication.pictures import place
 
 #: What a browser may load: styles that are in the page, and nothing else. An empty icon keeps it from asking for one.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

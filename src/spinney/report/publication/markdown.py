@@ -6,8 +6,6 @@ import re
 
 from spinney.report.publication.document import Block, Command, Document, Drawing, Facts, Notice, Paragraph, Sheet, Value
 
-__all__ = ["to_markdown"]
-
 #: What would be read as markup, and the start of an address that some readers turn into a link.
 MARKS = re.compile(r"([\\`*_{}\[\]<>#|~!$&@])|(?<=:)(/)(?=/)|(?<=www)(\.)", re.IGNORECASE)
 

@@ -20,8 +20,6 @@ from spinney.report.publication.sections import ledger_blocks, notices, spent_se
 from spinney.solvers.separation import Separation
 from spinney.verification.report import MARKS, Verification
 
-__all__ = ["to_html"]
-
 
 @singledispatch
 def to_html(value: Any) -> str:

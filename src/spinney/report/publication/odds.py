@@ -9,8 +9,6 @@ from spinney.releases.promise import Promise
 from spinney.report.label import UNPROTECTED
 from spinney.report.publication.document import Block, Facts, Paragraph, Section, Sheet, Value
 
-__all__ = ["chance_words", "factor_words", "percent_words", "promise_section", "promises"]
-
 #: Guesses before the release is read, and what they are called.
 GUESSES = ((0.01, "1 in 100 (1%)"), (0.1, "1 in 10 (10%)"), (0.5, "50:50 (50%)"), (0.9, "9 in 10 (90%)"))
 #: Beyond this epsilon odds are shown as a power of ten.
@@ -68,9 +66,7 @@ def _unit(release: Promise) -> tuple[str, str]:
 def _limit(release: Promise, unit: str) -> str:
     """Return the limit in one sentence."""
     epsilon = release.promised_epsilon
-    about = (
-        f"any one {unit} was in the table" if release.adjacency == "add-remove" else f"any one {unit} says one thing or another"
-    )
+    about = f"any one {unit} " + ("was in the table" if release.adjacency == "add-remove" else "says one thing or another")
     return (
         f"Whatever an attacker knows besides, even all other rows, reading this release multiplies or divides the odds of a "
         f"guess whether {about} by at most {factor_words(epsilon)}: a 50:50 guess becomes at most {factor_words(epsilon)} to 1."

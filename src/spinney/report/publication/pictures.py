@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from itertools import combinations
 
 import numpy as np
@@ -12,11 +13,8 @@ from spinney.releases.centers import Release
 from spinney.releases.curve import CostCurve
 from spinney.releases.sites import SiteRelease
 from spinney.report.map import look_like_degrees
-from spinney.report.publication.document import Drawing, Sheet, Value, short
-from spinney.report.publication.svg import PALETTE, axes, fraction, label, lattice, place
+from spinney.report.publication.document import Drawing, Sheet, Value, clean, short
 from spinney.spaces.nearest import nearest
-
-__all__ = ["curve_drawing", "map_drawing", "pair_drawings"]
 
 #: The size of a panel, and its margins: left, top, right, bottom.
 PANEL, MARGINS = (320, 290), (24, 10, 8, 24)
@@ -32,6 +30,66 @@ DRAWN = 3
 FLATTEST, TALLEST = 0.4, 0.8
 #: Air around what is drawn, as a share of the bounds.
 AIR = 0.04
+#: Colors of clusters: each has a contrast of at least 4.5 with white, for the number on it.
+PALETTE = ("#1f5f99", "#a3470a", "#1f7a3a", "#8a2a83", "#8a6100", "#b3243a", "#28707a", "#5c5c9e", "#6b6b1e", "#6d4c41")
+
+
+def place(value: float) -> str:
+    """Return a coordinate in few letters."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def fraction(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Return where values are between two bounds, in [0, 1]; halves first, because the widest bounds overflow."""
+    width = high / 2 - low / 2
+    if not width > 0:
+        return np.full(np.shape(values), 0.5)
+    return np.clip((np.asarray(values, dtype=np.float64) / 2 - low / 2) / width, 0.0, 1.0)
+
+
+def label(x: float, y: float, text: object, more: str = "", letters: int | None = None) -> str:
+    """Return a text at a place."""
+    return f'<text x="{place(x)}" y="{place(y)}"{more}>{escape(clean(text, letters))}</text>'
+
+
+def _frame(box: tuple[float, float, float, float]) -> str:
+    left, top, right, bottom = box
+    return f'<rect class="f" x="{place(left)}" y="{place(top)}" width="{place(right - left)}" height="{place(bottom - top)}"/>'
+
+
+def axes(box: tuple[float, float, float, float], names: Sequence[str], bounds: Sequence[tuple[str, str]]) -> str:
+    """Return a frame (left, top, right, bottom) with the names and ends of the column to the right, and of the one upwards."""
+    left, top, right, bottom = box
+    (low, high), middle, center = bounds[0], (left + right) / 2, (top + bottom) / 2
+    turned = f' text-anchor="middle" transform="rotate(-90 {place(left - 9)} {place(center)})"'
+    parts = [
+        _frame(box),
+        label(left, bottom + 16, low),
+        label(right, bottom + 16, high, ' text-anchor="end"'),
+        label(middle, bottom + 16, names[0], ' text-anchor="middle"', 26),
+    ]
+    if len(bounds) > 1:
+        low, high = bounds[1]
+        end = f' text-anchor="end" transform="rotate(-90 {place(left - 9)} {place(top)})"'
+        start = f' transform="rotate(-90 {place(left - 9)} {place(bottom)})"'
+        parts += [label(left - 9, top, high, end), label(left - 9, bottom, low, start)]
+        parts.append(label(left - 9, center, names[1], turned, 22))
+    return "".join(parts)
+
+
+def lattice(
+    x: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64], colors: NDArray[np.int64], cells: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return points in [0, 1], the points of one cell pooled, in the color of the heaviest, so that pictures stay small."""
+    keep = weights > 0
+    x, y, weights, colors = x[keep], y[keep], weights[keep] / max(float(weights.max(initial=0.0)), 1e-300), colors[keep]
+    codes = np.minimum((x * cells).astype(np.int64), cells - 1) * cells + np.minimum((y * cells).astype(np.int64), cells - 1)
+    order = np.lexsort((-weights, codes))
+    _, first, inverse = np.unique(codes[order], return_index=True, return_inverse=True)
+    x, y, weights, colors = x[order], y[order], weights[order], colors[order]
+    total = np.bincount(inverse, weights).astype(np.float64)
+    safe = np.maximum(total, 1e-300)
+    return np.bincount(inverse, weights * x) / safe, np.bincount(inverse, weights * y) / safe, total, colors[first]
 
 
 def _box(width: int, height: int) -> tuple[float, float, float, float]:
@@ -137,28 +195,14 @@ def _column(release: Release, order: NDArray[np.int64], name: str) -> Drawing:
 
 
 def pair_drawings(release: Release, order: NDArray[np.int64], names: Sequence[str], columns: Sequence[int]) -> list[Drawing]:
-    """Return pictures of pairs of columns, or of one.
-
-    Parameters
-    ----------
-    release : Release
-    order : array of int
-        The centers that are shown, by their numbers, largest first.
-    names : sequence of str
-        Of all columns.
-    columns : sequence of int
-        The most informative, at most three of which are drawn.
-    """
+    """Return pictures of pairs of columns, or of one: of the centers in `order`, and of up to three of the columns."""
     if release.centers.shape[1] == 1:
         return [_column(release, order, names[0])]
     of = np.zeros(len(release.summary_points), dtype=np.int64)
     if len(of) and len(order) <= NUMBERED:
         with np.errstate(all="ignore"):  # numbers next to infinity have any color
-            of = np.clip(
-                nearest(release.scaled(release.summary_points), release.scaled(release.centers[order]))[1].astype(np.int64),
-                0,
-                len(order) - 1,
-            )
+            found = nearest(release.scaled(release.summary_points), release.scaled(release.centers[order]))[1]
+            of = np.clip(found.astype(np.int64), 0, len(order) - 1)
     return [_pair(release, order, names, of, first, second) for first, second in combinations(columns[:DRAWN], 2)]
 
 
@@ -213,9 +257,8 @@ def curve_drawing(curve: CostCurve) -> Drawing:
         dots += f'<circle class="e" cx="{place(x[chosen])}" cy="{place(y[chosen])}" r="7.5"/>'
     every = -(-len(clusters) // 12)
     ticks = "".join(label(x[i], bottom + 16, int(clusters[i]), ' text-anchor="middle"') for i in range(0, len(x), every))
-    frame = f'<rect class="f" x="{place(left)}" y="{place(top)}" width="{place(right - left)}" height="{place(bottom - top)}"/>'
     sides = label(left - 6, top + 10, "1", ' text-anchor="end"') + label(left - 6, bottom, "0", ' text-anchor="end"')
-    svg = f'{frame}{ticks}{sides}<path class="c" d="M{path}"/><g fill="{PALETTE[0]}">{dots}</g>'
+    svg = f'{_frame((left, top, right, bottom))}{ticks}{sides}<path class="c" d="M{path}"/><g fill="{PALETTE[0]}">{dots}</g>'
     names = [f"{k} (chosen)" if k == curve.chosen else str(k) for k in curve.clusters]
     rows = tuple((Value(name), Value(short(cost, 3))) for name, cost in zip(names, costs, strict=True))
     grid = Sheet("Estimated cost", ("clusters", "cost / cost of one cluster"), rows, words=0)

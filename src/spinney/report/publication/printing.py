@@ -10,8 +10,6 @@ from pathlib import Path
 
 from spinney.exceptions import DataError
 
-__all__ = ["find_browser", "print_pdf"]
-
 #: What browsers that print are called, and where they are if not on the path.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
 PLACES = (

@@ -13,6 +13,7 @@ from spinney.releases.objectives import title_of
 from spinney.releases.promise import Promise
 from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
+from spinney.report.frames import site_names
 from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import indicators, informative_columns
 from spinney.report.publication.described import description_sections
@@ -30,13 +31,9 @@ from spinney.report.publication.document import (
     shorts,
 )
 from spinney.report.publication.odds import promises
-from spinney.report.publication.pictures import DRAWN, map_drawing, pair_drawings
-from spinney.report.publication.svg import fraction
-from spinney.report.site_table import site_names
+from spinney.report.publication.pictures import DRAWN, fraction, map_drawing, pair_drawings
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import within
-
-__all__ = ["column_names", "headline", "result_sections", "shown_columns"]
 
 #: Letters of a heading.
 HEADS = 24
@@ -103,10 +100,8 @@ def _margin_words(release: ClusterRelease) -> str:
     if release.noise.is_exact:
         return "Sizes are exact: no noise was added."
     margin = release.sizes_margin
-    told = (
-        f"Each size is within {short(margin) if margin < 1000 else f'{margin:,.0f}'} rows of the true one with probability 0.95"
-    )
-    return f"{told}. A cluster whose size is within its margin may be nothing but noise."
+    told = f"within {short(margin) if margin < 1000 else f'{margin:,.0f}'} rows of the true one with probability 0.95"
+    return f"Each size is {told}. A cluster whose size is within its margin may be nothing but noise."
 
 
 def _bar_words(release: ClusterRelease) -> str:
@@ -133,9 +128,8 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
         return [fact.shown(value) or text for value, text in zip(values, plain, strict=True)]
     known = zip(values, plain, margins[:, column].tolist(), strict=True)
     texts = [fact.shown(value) or within(value, margin) or text for value, text, margin in known]
-    behind = [
-        "" if np.isnan(margin) else f" \N{PLUS-MINUS SIGN} {fact.shown_margin(float(margin))}" for margin in margins[:, column]
-    ]
+    sign = " \N{PLUS-MINUS SIGN} "
+    behind = ["" if np.isnan(margin) else f"{sign}{fact.shown_margin(margin)}" for margin in margins[:, column].tolist()]
     return [text + more for text, more in zip(texts, behind, strict=True)]
 
 

@@ -24,8 +24,6 @@ from spinney.report.publication.document import (
 from spinney.report.publication.odds import promises
 from spinney.verification.report import Verification
 
-__all__ = ["check_section", "ledger_blocks", "model_section", "notices", "sign_section", "spent_section"]
-
 #: Lines shown of charges, and of the releases of a ledger.
 CHARGES, ENTRIES = 12, 8
 #: Who can check a signature, by its kind.
@@ -41,11 +39,8 @@ def notices(release: Promise, verification: Verification | None) -> tuple[Notice
         why = f"The noise of this release is not secure ({clean(release.noise, LETTERS)})."
         if release.is_private:
             why = "This release names a seed of its noise, or promises nothing finite."
-        return (
-            Notice(
-                "NOT PRIVATE", f"{why} Whoever reads it may learn about single rows. For made-up rows only: do not publish it."
-            ),
-        )
+        told = f"{why} Whoever reads it may learn about single rows. For made-up rows only: do not publish it."
+        return (Notice("NOT PRIVATE", told),)
     if verification is not None and not verification.holds:
         told = clean(verification.verdict)
         return (Notice("CHECK FAILED", f"What this release states of itself does not hold together. {told} Do not rely on it."),)
@@ -56,16 +51,17 @@ def model_section(release: Promise) -> Section:
     """Return who held the rows, and what was done to them."""
     trust = Trust.of(clean(release.model))
     rules = "; ".join(clean(rule) for rule in release.preprocessing.split("; ") if rule)
-    facts = [
+    number = release.k if release.k is not None else "not stated"
+    facts = (
         ("Who held the rows", f"{_sentence(trust.words or trust.kind or 'not stated')} Model: {trust.kind or 'not stated'}."),
         ("Randomness", _randomness(release)),
         ("Before the questions", _sentence(rules or "not stated")),
         (
             "Number asked for" if getattr(release, "k_costs", None) is None else "Number found",
-            f"{release.k if release.k is not None else 'not stated'}, {clean(release.k_source) or 'source not stated'}.",
+            f"{number}, {clean(release.k_source) or 'source not stated'}.",
         ),
-    ]
-    return Section("Who was trusted, and what was done", (Facts(tuple(facts)),))
+    )
+    return Section("Who was trusted, and what was done", (Facts(facts),))
 
 
 def _sentence(text: str) -> str:
@@ -130,13 +126,12 @@ def _ledger_blocks(release: Promise, ledger: Ledger | None) -> list[Block]:
 def ledger_blocks(ledger: Ledger, entry: str | None = None) -> list[Block]:
     """Return what is left in a ledger, and its last releases; one of them may be this one."""
     entries, ceiling = ledger.entries, ledger.ceiling
-    blocks: list[Block] = [
-        Paragraph(
-            f"Ledger: {len(entries):,} {'release' if len(entries) == 1 else 'releases'}. Together they may spend epsilon "
-            f"{short(float(ceiling.epsilon), 6)}, delta {float(ceiling.delta):g}. Spent: epsilon {short(ledger.spent, 6)}. "
-            f"Left: epsilon {short(ledger.remaining, 6)}."
-        )
-    ]
+    told = (
+        f"Ledger: {len(entries):,} {'release' if len(entries) == 1 else 'releases'}. Together they may spend epsilon "
+        f"{short(float(ceiling.epsilon), 6)}, delta {float(ceiling.delta):g}. Spent: epsilon {short(ledger.spent, 6)}. "
+        f"Left: epsilon {short(ledger.remaining, 6)}."
+    )
+    blocks: list[Block] = [Paragraph(told)]
     rows = []
     for number, one in list(enumerate(entries, start=1))[-ENTRIES:]:
         what = clean(one.what, LETTERS) + (" (this release)" if one.id == entry else "")
@@ -154,32 +149,26 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     told = (
         "Trust the release file, not this page. Anyone can check its arithmetic; who names the ledger too learns whether it paid"
     )
-    blocks: list[Block] = [
-        Paragraph(f"{told} for this very release:"),
-        Command(_check_command(file, release, verification)),
-    ]
+    command = _check_command(file, release, verification)
+    blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command(command)]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
     if ledger is not None and not (verification is not None and verification.authenticated) and _stands_in(ledger, release):
         blocks.append(Paragraph("It stands, to the letter, in the ledger that this page shows."))
-    made, facts = release.made, []
-    if not release.format.endswith("/1"):
-        facts.append(("Digest of the release", release.digest))
-        facts.append(("Signed under a key", SIGNED.get(str(release.signature).partition(":")[0], "no")))
-    else:
-        facts.append(("Digest of the release", f"none: format {clean(release.format, LETTERS)} is of an earlier version"))
+    made, signed = release.made, SIGNED.get(str(release.signature).partition(":")[0], "no")
+    facts = {"Digest of the release": release.digest, "Signed under a key": signed}
+    if release.format.endswith("/1"):
+        facts = {"Digest of the release": f"none: format {clean(release.format, LETTERS)} is of an earlier version"}
     charged = (
         f", charged to {clean(made['ledger'], LETTERS)} as entry {clean(made['entry'], LETTERS)}" if made.get("entry") else ""
     )
-    facts.append(("Made", f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}"))
-    facts.append(
-        (
-            "Software",
-            f"spinney {clean(release.version, LETTERS)}; algorithm {clean(getattr(release, 'algorithm', 'coverage'), LETTERS)}",
-        )
-    )
-    facts.append(("Audit", clean(release.audit, 120)))
-    return Section("How to check it", (*blocks, Facts(tuple(facts))))
+    algorithm = clean(getattr(release, "algorithm", "coverage"), LETTERS)
+    facts |= {
+        "Made": f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}",
+        "Software": f"spinney {clean(release.version, LETTERS)}; algorithm {algorithm}",
+        "Audit": clean(release.audit, 120),
+    }
+    return Section("How to check it", (*blocks, Facts(tuple(facts.items()))))
 
 
 def _stands_in(ledger: Ledger, release: Promise) -> bool:
