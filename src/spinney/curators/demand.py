@@ -46,17 +46,7 @@ def known_points(rows: NDArray[Any], n_points: int) -> NDArray[np.bool_]:
 
 
 def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask: NDArray[np.uint8] | None = None) -> IntArray:
-    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n,)
-        Numbers of any kind. What is not a whole number from 0 to n_points - 1 names no point.
-    n_points : int
-    unit : Unit
-    mask : array of shape (n,), optional
-        Which rows count.
-    """
+    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`."""
     rows = nonprivate_rows if mask is None else nonprivate_rows[mask == 1]
     known = known_points(rows, n_points)
     places = np.where(known, rows, FALLBACK).astype(np.int64)
@@ -70,17 +60,7 @@ def largest_count(ground: Ground) -> int:
 
 
 class DemandBackend(Backend):
-    """Private demand at public points.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n,)
-        The point of each row, by its index; see `count_points`.
-    ground : Ground
-        The points, and their distances if there are any.
-    unit, key, groups
-        As for rows of numbers in memory.
-    """
+    """Private demand at public points, from the index of each row's point; see `count_points`, and rows of numbers in memory."""
 
     def __init__(
         self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None

@@ -73,14 +73,7 @@ class FileRows(Rows):
 
 
 class FileBackend(LookAhead):
-    """Rows that stream from disk.
-
-    Parameters
-    ----------
-    nonprivate_batches : Batches
-    ground, unit, key
-        As for rows in memory.
-    """
+    """Rows that stream from disk; ground, unit and key are as for rows in memory."""
 
     def __init__(self, nonprivate_batches: Batches, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> None:
         super().__init__(ground, unit.replaces)

@@ -43,20 +43,10 @@ CHUNK = 2**16
 
 
 class MemoryBackend(NumberBackend):
-    """Rows held in memory.
+    """Rows held in memory, of any real type and memory layout; they are not copied.
 
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n, d)
-        Of any real type and memory layout; not copied.
-    ground : Ground
-    unit : Unit
-    key : callable
-        Draws the secret that decides which rows of a group count.
-    groups : sequence of length n, optional
-        The person each row belongs to; a row without a name does not count.
-    in_memory : bool
-        Whether they were given so. Rows of a file that was small enough to be read answer what larger ones do, and no more.
+    The key draws the secret that decides which rows of a group count. Rows that were not given in memory, but read from a small
+    file, answer what those of larger files do, and no more.
     """
 
     def __init__(

@@ -55,15 +55,7 @@ _OF_CLUSTERS: dict[type, Callable[..., IntArray]] = {
 
 
 class NumberBackend(Backend):
-    """Rows of numbers in a public domain.
-
-    Parameters
-    ----------
-    ground : Ground
-        Public: a domain.
-    nan_to_center : bool
-        Whether a row with a value that is not finite is read as the middle of the domain; otherwise it is dropped.
-    """
+    """Rows of numbers in a public domain: a row with a value that is not finite is read as its middle, or dropped."""
 
     def __init__(self, ground: Ground, nan_to_center: bool) -> None:
         self.ground = ground

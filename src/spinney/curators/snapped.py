@@ -22,15 +22,7 @@ __all__ = ["SnappedBackend"]
 
 
 class SnappedBackend(DemandBackend):
-    """Rows of numbers at the points of a space that are nearest to them; they are counted when the first question is answered.
-
-    Parameters
-    ----------
-    nonprivate_rows : Backend
-        Of rows of numbers.
-    space : FiniteMetric
-        Of points with as many columns, public or released before.
-    """
+    """Rows of numbers at the points of a space that are nearest to them; they are counted when the first question is answered."""
 
     def __init__(self, nonprivate_rows: Backend, space: FiniteMetric) -> None:
         require(type(space) is FiniteMetric, "rows are seen at the points of a FiniteMetric")

@@ -75,7 +75,7 @@ class LevelCounting(Kind):
 
 
 @dataclass(frozen=True)
-class Levels(Question):
+class Levels(Question[LevelAnswer]):
     """Noisy numbers of rows in the cells of a tree, level by level.
 
     The two children of a cell are visited, and counted, if its own noisy count exceeds the threshold.
@@ -95,10 +95,7 @@ class Levels(Question):
     depth: int
     threshold: float | None
 
-    @property
-    def family(self) -> str:
-        """Cells of its tree."""
-        return TreeCells.family
+    family = TreeCells.family
 
     def kind(self, ground: Ground) -> LevelCounting:
         """Each level is a partition."""
