@@ -86,24 +86,26 @@ class FileBackend(LookAhead):
 
     def _forget(self) -> None:
         super()._forget()
-        self._labels = KnownLabels(np.empty((0, 0)))
+        #: The last centers asked about, and the index of the nearest for each row of those batches of which they are kept.
+        self._labels: tuple[FloatArray, dict[int, NDArray[Any]]] = np.empty((0, 0)), {}
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        if not np.array_equal(self._labels.centers, centers):
-            self._labels = KnownLabels(centers.copy())
-        known, scaled = self._labels, scale_centers(centers)
+        if not np.array_equal(self._labels[0], centers):
+            self._labels = centers.copy(), {}
+        found, scaled = self._labels[1], scale_centers(centers)
+        kind = np.min_scalar_type(-max(len(centers), 1))  # as few bytes as hold all centers, and -1
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
-            labels = known.find(start, len(rows))
-            if labels is not None:
-                return kernel(rows, mask, self._door, labels, *arguments)
+            labels = found.get(start)
+            if labels is not None and len(labels) == len(rows):
+                return kernel(rows, mask, self._door, labels.astype(np.int32), *arguments)
             near = Near(scaled, np.empty(len(rows), dtype=np.int32))
             part = kernel(rows, mask, self._door, near, *arguments)
             if start + len(rows) <= self._batches.n_kept:
-                known.remember(start, near.labels)
+                found[start] = near.labels.astype(kind)
             return part
 
         return self._reduce(once)
@@ -123,11 +125,10 @@ class FileBackend(LookAhead):
 
         for _ in self._each_batch(once):
             pass
-        if not totals:
-            return np.zeros(size, dtype=np.int64)
+        found = totals[0] if totals else np.zeros(size, dtype=np.int64)
         for more in totals[1:]:
-            totals[0] += more
-        return totals[0]
+            found += more
+        return found
 
     def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
         """Add up what each batch gives, in integers of any size."""
@@ -187,20 +188,3 @@ class FileBackend(LookAhead):
             gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
             start += len(batch)
         return over_centers(gathering.centers(), self.ground)
-
-
-class KnownLabels:
-    """Indices of the nearest of some centers, of those batches of which they are kept, by their first row."""
-
-    def __init__(self, centers: FloatArray) -> None:
-        self.centers = centers
-        self._found: dict[int, NDArray[Any]] = {}
-
-    def find(self, start: int, count: int) -> NDArray[np.int32] | None:
-        """Return the labels of a batch, if they are known."""
-        labels = self._found.get(start)
-        return labels.astype(np.int32) if labels is not None and len(labels) == count else None
-
-    def remember(self, start: int, labels: NDArray[np.int32]) -> None:
-        """Keep the labels of a batch, -1 among them, in as few bytes as hold all centers."""
-        self._found[start] = labels.astype(np.min_scalar_type(-max(len(self.centers), 1)))

@@ -112,7 +112,7 @@ class MemoryBackend(NumberBackend):
             nodes = self._walked[1]
         self._walked = cells, nodes  # before rows walk on: where a walk is broken off, each row is still at a node of this tree
         return self._reduce(
-            lambda rows, mask, start: kernel(rows, mask, self._door, cells, *arguments, nodes[start : start + len(rows)])
+            lambda rows, mask, start: kernel(rows, mask, self._door, cells, nodes[start : start + len(rows)], *arguments)
         )
 
     def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:

@@ -73,8 +73,8 @@ class NumberBackend(Backend):
         """As `_map`, for kernels that also take each row's nearest center: ``kernel(rows, mask, door, labels, *arguments)``."""
 
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
-        """As `_map`, for kernels that take a tree of planes and may begin where an earlier question's walks ended."""
-        return self._map(kernel, cells, *arguments)
+        """As `_map`, for kernels that take a tree of planes, and where an earlier question's walks ended, if that is known."""
+        return self._map(kernel, cells, None, *arguments)
 
     def _forget(self) -> None:
         """Drop what was remembered of earlier questions."""
