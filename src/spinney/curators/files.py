@@ -90,7 +90,7 @@ class FileBackend(LookAhead):
         self._labels: tuple[FloatArray, dict[int, NDArray[Any]]] = np.empty((0, 0)), {}
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
+        return self._summed(self._each_batch, lambda rows, mask, start: kernel(rows, mask, self._door, *arguments), EXACT)
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         if not np.array_equal(self._labels[0], centers):
@@ -108,7 +108,7 @@ class FileBackend(LookAhead):
                 found[start] = near.labels.astype(kind)
             return part
 
-        return self._reduce(once)
+        return self._summed(self._each_batch, once, EXACT)
 
     def _tally(self, size: int, kernel: Callable[..., Any], *arguments: Any) -> IntArray:
         idle: list[IntArray] = []
@@ -129,23 +129,6 @@ class FileBackend(LookAhead):
         for more in totals[1:]:
             found += more
         return found
-
-    def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
-        """Add up what each batch gives, in integers of any size."""
-
-        def parts(*batch: Any) -> tuple[NDArray[Any], ...]:
-            part = once(*batch)
-            return part if isinstance(part, tuple) else (part,)
-
-        # A batch without rows gives the shapes.
-        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), self._mask[:0], 0))
-        totals = [part.astype(object) for part in sums]
-        for i, more in enumerate(self._each_batch(parts), start=1):
-            sums = [total + part for total, part in zip(sums, more, strict=True)]
-            if i % EXACT == 0:
-                totals = [total + part for total, part in zip(totals, sums, strict=True)]
-                sums = [np.zeros_like(part) for part in sums]
-        return [total + part for total, part in zip(totals, sums, strict=True)]
 
     def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
         """Read batches and work on a few of them at a time; yield the results in the order of the batches.

@@ -134,16 +134,8 @@ class Choosing(Kind):
     """A choice: its noise is the range over epsilon, or over sqrt(8 rho)."""
 
     question = "choose"
-
-    @property
-    def l1(self) -> float:
-        """Such that a pure choice at epsilon has Gumbel noise of scale 1 / epsilon."""
-        return math.sqrt(0.5)
-
-    @property
-    def l2(self) -> float:
-        """Such that a choice at rho has Gumbel noise of scale 1 / sqrt(8 rho)."""
-        return 0.5
+    #: Such that a pure choice at epsilon has Gumbel noise of scale 1 / epsilon, and a choice at rho of scale 1 / sqrt(8 rho).
+    l1, l2 = math.sqrt(0.5), 0.5
 
     def noise(self, charge: Charge, unit: Unit) -> float:
         """Return the scale of the Gumbel noise, in ranges of one row's cost."""

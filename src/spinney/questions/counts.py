@@ -5,7 +5,6 @@ Proof: ``proofs/questions.md`` (partitions of a domain), ``proofs/sites.md`` (pa
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,16 +41,6 @@ class Counting(AdditiveKind):
 
     def __post_init__(self) -> None:
         require_number(self.families, "families")
-
-    @property
-    def l1(self) -> float:
-        """One count of each family moves by one."""
-        return float(self.families)
-
-    @property
-    def l2(self) -> float:
-        """The root of their number."""
-        return math.sqrt(self.families)
 
     @property
     def row(self) -> Sensitivity:

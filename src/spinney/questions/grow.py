@@ -37,16 +37,8 @@ class Splitting(Kind):
     threshold: int | None = field(default=None, compare=False)
 
     question = "grow"
-
-    @property
-    def l1(self) -> float:
-        """The scale of the noise times epsilon."""
-        return 2.6
-
-    @property
-    def l2(self) -> float:
-        """No Gaussian noise serves."""
-        return 0.0
+    #: The scale of the noise times epsilon; no Gaussian noise serves.
+    l1, l2 = 2.6, 0.0
 
     def noise(self, charge: Charge, unit: Unit) -> SplitRule:
         """Return the rule of the decisions."""

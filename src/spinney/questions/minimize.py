@@ -44,6 +44,8 @@ class Minimizing(Kind):
     """A minimum in `n_features` columns: one row adds a loss to one cell, whose gradient and second derivatives are at most 1."""
 
     question = "minimize"
+    #: No Gaussian noise serves: where a row pulls depends on the answer, and so on the noise.
+    l2 = 0.0
 
     n_features: int
 
@@ -54,11 +56,6 @@ class Minimizing(Kind):
     def l1(self) -> float:
         """The length of a random slope, times epsilon."""
         return float(self.n_features)
-
-    @property
-    def l2(self) -> float:
-        """No Gaussian noise serves: where a row pulls depends on the answer, and so on the noise."""
-        return 0.0
 
     def noise(self, charge: Charge, unit: Unit) -> Perturbation:
         """Return the random slope, the pull, and the noise of the minimum."""

@@ -5,6 +5,7 @@ Numbers are texts of exact fractions. `docs/release-format.md` says what each me
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -117,6 +118,16 @@ class AdditiveKind(Kind):
     def row(self) -> Sensitivity:
         """How far one row moves the answer."""
 
+    @property
+    def l1(self) -> float:
+        """How far one row moves the answer, in L1, over the steps."""
+        return self.row.l1 / self.steps
+
+    @property
+    def l2(self) -> float:
+        """The same in L2."""
+        return math.sqrt(self.row.l2_squared) / self.steps
+
     def one(self, unit: Unit) -> Unit:
         """Return the unit with those of its rows that count."""
         return unit
@@ -125,17 +136,18 @@ class AdditiveKind(Kind):
         """Return how far one whole unit moves the answer."""
         return self.row.of_unit(self.one(unit), self.are_counts)
 
-    def _answer(self, charge: Charge, unit: Unit) -> Answer:
+    def answer_for(self, charge: Charge, unit: Unit) -> Answer:
+        """Return the answer with what a charge pays for one row."""
         one = self.one(unit)
         return Answer(self.of, self.steps, self.row, one.count_price(charge) if self.are_counts else one.value_price(charge))
 
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         """Return the noise of each number, in steps."""
-        return self._answer(charge, unit).noise
+        return self.answer_for(charge, unit).noise
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return the one answer."""
-        return additive_record(charge, self.one(unit), [self._answer(charge, unit)], ((2,),) if self.are_counts else ((4,),))
+        return additive_record(charge, self.one(unit), [self.answer_for(charge, unit)], ((2,),) if self.are_counts else ((4,),))
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the noise of each number."""

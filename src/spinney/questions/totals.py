@@ -57,11 +57,6 @@ class Totaling(AdditiveKind):
         return self.columns / math.sqrt(6)
 
     @property
-    def l2(self) -> float:
-        """A vector in a cube is at most as long as its diagonal."""
-        return math.sqrt(self.columns)
-
-    @property
     def row(self) -> Sensitivity:
         """All sums of one cluster; a unit moves them furthest if a replacement stays in it."""
         return Sensitivity(self.columns * self.steps, self.columns * self.steps**2, self.steps, self.columns)
