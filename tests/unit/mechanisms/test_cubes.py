@@ -128,3 +128,8 @@ def test_a_wide_number_is_a_multiple_of_a_step_and_a_part_of_one_at_the_same_sca
 
     assert wide_geometric(scale, 1, lambda narrow, count: [multiple] * (narrow == 2.0**40), below) == [step * multiple + part]
     assert asked == [step, (part / Fraction(scale)).denominator]
+
+
+def test_noise_knows_its_cube():
+    noise = Noise("cube", 2.0, 3)
+    assert (noise.std, noise.quantile(0.95)) == (cube_std(3, 2.0), cube_quantile(3, 2.0, 0.95))
