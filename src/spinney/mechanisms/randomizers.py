@@ -42,14 +42,16 @@ class Responses:
 
 def _heads(coins: NDArray[np.int64], entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
     """Return the number of heads among each number of fair coins: bits of whole words, a slot's one after another."""
-    ends = np.cumsum((coins + 63) >> 6)
-    found = np.zeros(coins.size, dtype=np.int64)
-    for start in range(0, int(ends[-1:].sum()), CHUNK):
-        places = np.arange(start, min(start + CHUNK, ends[-1]))
-        slots = np.searchsorted(ends, places, side="right")
-        unused = ((-coins[slots] & 63) * (places == ends[slots] - 1)).astype(np.uint64)  # of a slot's last word
-        bits = np.frombuffer(entropy(8 * places.size), dtype=np.uint64) << unused
-        np.add.at(found, slots, np.bitwise_count(bits).astype(np.int64))
+    words = (coins + 63) >> 6
+    ends, found = np.cumsum(words), np.zeros(coins.size, dtype=np.int64)
+    for start in range(0, int(words.sum()), CHUNK):
+        stop = min(start + CHUNK, int(ends[-1]))
+        bits = np.frombuffer(entropy(8 * (stop - start)), dtype=np.uint64).copy()
+        here = np.flatnonzero((words > 0) & (ends > start) & (ends - words < stop))
+        whole = here[ends[here] <= stop]  # slots whose last word is among these: some of its bits may be too many
+        bits[ends[whole] - 1 - start] <<= (-coins[whole] & 63).astype(np.uint64)
+        firsts = np.maximum(ends[here] - words[here], start) - start
+        found[here] += np.add.reduceat(np.bitwise_count(bits).astype(np.int64), firsts)
     return found
 
 
