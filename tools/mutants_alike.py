@@ -27,12 +27,6 @@ ALIKE: list[tuple[str, str, str, str]] = [
     ),
     ("mechanisms/cubes.py", "scale**2 - 0.25", "+ 0.25", "an integral for a sum, promised up to one part in a million"),
     ("mechanisms/source.py", "draws = self.laplace(np.zeros(2 *", "count + len", "more numbers are drawn, and the same are used"),
-    (
-        "mechanisms/randomizers.py",
-        "stop = max(start + 1",
-        "- start",
-        "how many slots are drawn at once, each from bits of its own",
-    ),
     ("mechanisms/source.py", "width = np.floor(scale) + 1.0", "", "rejection gives the same law from any width"),
     ("mechanisms/source.py", "values.ravel() + noise", "", "the noise is symmetric"),
     ("privacy/composition.py", "max(best, 0.0) * (1 + 1e-12)", "1e-12", "a margin for rounding, smaller than any test sees"),

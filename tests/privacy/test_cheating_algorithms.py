@@ -38,7 +38,7 @@ from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
-from spinney.questions.copying import QUESTIONS, rebuilt
+from spinney.questions.copying import rebuilt
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Family
@@ -171,7 +171,7 @@ def asked(place, cheat=lambda question: None):
 
 def test_every_question_of_the_list_is_tried():
     assert {name for name, _, _ in questions()} == set(EVERY)
-    assert {type(question) for _, _, question in questions()} == set(QUESTIONS) == {one.question for one in EVERY.values()}
+    assert {type(question) for _, _, question in questions()} == {one.question for one in EVERY.values()}
 
 
 @pytest.mark.parametrize("place", ALL)

@@ -15,11 +15,15 @@ import pytest
 
 from registered import REGISTERED
 from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms.result import Result
 from spinney.estimators.coverage import max_coverage
 from spinney.exceptions import BudgetError, DataError
 from spinney.fits.charging import CHARGED, UNCOUNTED
 from spinney.privacy.seal import sealed
+from spinney.questions.counts import Counting, Counts
 from spinney.tables.streams import Batches
+from spinney.trees.quadtree import Splits, TreeCells
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.FewRowsWarning")
 CANARY = "canary 30000001"
@@ -42,6 +46,21 @@ class InBatches(Batches):
         return NAMES
 
 
+class Grid(Algorithm):
+    """Counts cells of a tree that was not grown before: rows on disk have not counted them ahead."""
+
+    name = "grid"
+
+    def parts(self, problem):
+        return (Counting().part("cells", 1),)
+
+    def run(self, purse, problem, rng):
+        cells = TreeCells.grid(Splits.of(problem.domain), 2)
+        counts = purse.ask("cells", Counts(cells))
+        centers = cells.placed()[0][: problem.k]
+        return Result(centers, np.ones(problem.k), counts.noise, centers[:0], np.empty(0))
+
+
 def points(estimator, algorithm, rows):
     model = estimator(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, max_rows_per_group=2)
     return model.fit(rows) if isinstance(rows, Batches) else model.fit(rows, groups=NAMES)
@@ -55,6 +74,7 @@ def sites(algorithm):
 FITS = [
     *(partial(points, PrivateKMeans, algorithm, rows) for algorithm in REGISTERED["points"] for rows in (ROWS, InBatches())),
     *(partial(points, PrivateKMedian, "lloyd", rows) for rows in (ROWS, InBatches())),
+    partial(points, PrivateKMeans, Grid(), InBatches()),
     *(partial(sites, algorithm) for algorithm in REGISTERED["sites"]),
     partial(max_coverage, DEMAND, [[0, 1], [2, 3, 24]], 2, epsilon=1.0),
 ]

@@ -94,7 +94,7 @@ class Untouchable(Backend):
 
 
 def test_nothing_is_read_before_a_question_is_charged(charge):
-    from spinney.curators.snapped import SnappedBackend
+    from spinney.curators.demand import SnappedBackend
 
     view = SnappedBackend(Untouchable(), SPACE)
     assert view.ground.given is SPACE

@@ -51,34 +51,6 @@ def test_a_fit_does_not_warn_about_pandas(frame_of):
         PrivateKMeans(2, epsilon=10.0, bounds=(-1, 1)).fit(frame)
 
 
-def test_no_columns_are_refused_as_in_memory(spark):
-    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
-        MODEL.fit(spark.createDataFrame([], "x double").drop("x"))
-
-
-def test_names_that_repeat_are_not_released(spark):
-    from pyspark.sql.functions import lit
-
-    frame = spark.range(200).select((lit(0.5) * 1).alias("x"), lit(0.25).alias("x"))
-    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame)
-    assert model.release_.feature_names is None
-    assert not hasattr(model, "feature_names_in_")
-
-
-def test_parameters_are_checked_first(spark):
-    with pytest.raises(ParameterError, match="epsilon"):
-        PrivateKMeans(2, bounds=(-1, 1)).fit(spark.createDataFrame([], "x date"))
-
-
-def test_an_unknown_storage_level_is_refused(spark):
-    spark.conf.set("spark.spinney.storageLevel", "CLOUD")
-    try:
-        with pytest.raises(ParameterError, match="storage level"):
-            MODEL.fit(spark.createDataFrame([], "x double"))
-    finally:
-        spark.conf.unset("spark.spinney.storageLevel")
-
-
 def test_a_fitted_estimator_predicts_rows_in_memory_only(spark, frame_of):
     model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame_of(np.zeros((50, 1)), 1, ["x"]))
     assert model.predict(pd.DataFrame({"x": [0.5]})).shape == (1,)

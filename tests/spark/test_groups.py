@@ -128,15 +128,6 @@ def test_names_of_every_type_are_those_of_memory(spark, kind):
     assert plain(model.fit(frame.repartition(3), groups="who").release_) == plain(here)
 
 
-def test_nobody_has_a_name(spark):
-    frame = spark.range(50).selectExpr("id / 50 as x", "null as who")
-    model = PrivateKMeans(2, **SETTINGS, max_rows_per_group=5)
-    there = model.fit(frame, groups="who").release_
-    here = model.fit(pd.DataFrame({"x": np.arange(50) / 50}), groups=[None] * 50).release_
-    nobody = model.fit(pd.DataFrame({"x": np.empty(0)}), groups=[]).release_
-    assert plain(there) == plain(here) == plain(nobody)
-
-
 @pytest.mark.parametrize("kind", ["date", "timestamp", "array<string>", "struct<a:string>", "map<string,string>"])
 @pytest.mark.matrix
 def test_columns_that_hold_no_names_are_refused(spark, kind):

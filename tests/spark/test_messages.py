@@ -148,12 +148,3 @@ def test_messages_come_back_as_they_were():
             spark_curator.add_message(again, message)
             assert (again - 1 == totals).all()
             assert len(message) == 8001 if is_last or share == 0.9 else len(message) < 200
-
-
-def test_a_worker_leaves_what_it_loaded_out_of_garbage_collection_once_for_each_kernel(monkeypatch):
-    calls = []
-    monkeypatch.setattr(spark_curator, "_settled", set())
-    monkeypatch.setattr(spark_curator.gc, "freeze", lambda: calls.append("freeze"))
-    for kernel in ("first", "second", "first", "second"):
-        spark_curator.settle("module", kernel)
-    assert calls == ["freeze", "freeze"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from spark.conftest import plain, rows_of
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import ParameterError, PrivateKMeans
 
 SETTINGS = {"n_clusters": 3, "epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 
@@ -33,18 +33,6 @@ def test_a_pipeline_fits_saves_loads_and_predicts(frame_of, tmp_path):
     assert predicted.columns == ["x", "y", "skipped", "cluster"]
     there = pd.DataFrame(predicted.collect(), columns=predicted.columns)
     assert there["cluster"].tolist() == here.predict(there[["x", "y"]]).tolist()
-
-
-def test_k_median_and_the_default_columns(frame_of):
-    from spinney.estimators.spark import SparkPrivateKMedian
-
-    rows = rows_of(2, 300)
-    frame = frame_of(rows, 2, ["x", "y"])
-    model = SparkPrivateKMedian(**SETTINGS).fit(frame)
-    assert plain(model.release) == plain(PrivateKMedian(**SETTINGS).fit(pd.DataFrame(rows, columns=["x", "y"])).release_)
-    assert model.transform(frame).columns == ["x", "y", "prediction"]
-    with pytest.raises(ParameterError, match="2 columns"):
-        model.copy({model.inputCols: ["x"]}).transform(frame)
 
 
 def test_missing_parameters_are_refused(frame_of):

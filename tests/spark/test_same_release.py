@@ -92,11 +92,6 @@ def test_numbers_of_all_types_are_read_alike(spark):
     )
 
 
-def test_singles_are_kept_as_singles(spark, frame_of):
-    rows = pd.DataFrame(rows_of(3, 500).astype(np.float32), columns=["x", "y", "z"])
-    same(PrivateKMeans(3, **SETTINGS), rows, frame_of(rows, 2, ["x", "y", "z"]))
-
-
 def test_no_rows_and_no_partitions(spark):
     nobody = pd.DataFrame({"x": np.empty(0), "y": np.empty(0)})
     release = same(PrivateKMeans(2, **SETTINGS), nobody, spark.createDataFrame([], "x double, y double"))

@@ -116,7 +116,7 @@ class SampleAggregate(Algorithm):
         std = purse.preview(Blocking(Counting(), k, self.sampling), "leaves").std
         blocks = self.blocks_of(k, std)
 
-        def ask(about: Question, name: str) -> Any:
+        def ask(about: Question[Any], name: str) -> Any:
             return purse.ask(name, Blocks(about, k, blocks, problem.power, self.sampling, seed))
 
         columns = purse.ask("columns", Counts(ColumnBins()))

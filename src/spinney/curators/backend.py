@@ -10,13 +10,13 @@
 | `Slopes` | sums of gradients, weights and second derivatives; of rows in memory |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |
 | `Tuples` | a backend over the centers of blocks of rows |
-| `Balls`, `Family` | an `Uncovered`, which counts the rows that each set would cover, and removes rows |
+| `Balls`, `Family` | what counts the rows that each set would cover at a stage, and removes those that a chosen one covers |
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.held import Held
@@ -24,7 +24,7 @@ from spinney.questions.ground import Ground
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["Backend", "Uncovered"]
+__all__ = ["Backend"]
 
 
 class Backend(Held, ABC):
@@ -53,13 +53,3 @@ class Backend(Held, ABC):
     def at(self, space: FiniteMetric) -> Backend:
         """Return a backend over the same rows that sees each as the nearest of finitely many public points."""
         raise ValueError("only rows of numbers can be seen at points")
-
-
-class Uncovered(Protocol):
-    """Rows that are not covered yet."""
-
-    def count(self, stage: int) -> IntArray:
-        """Return how many rows each set would cover at a stage."""
-
-    def remove(self, chosen: int, stage: int) -> IntArray:
-        """Remove the rows that one set covers at a stage; return how many of them each set would have covered."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.compilation import compiled
-from spinney.curators.entrance import STEPS, enter
-from spinney.curators.kernels import find_nearest
+from spinney.curators.entrance import STEPS, Entered, enter
+from spinney.curators.kernels import Mask, Rows, find_nearest
 from spinney.mechanisms.source import IntArray
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.sums import RADIUS_STEPS
@@ -18,9 +18,6 @@ from spinney.spaces.grid import GRID_BITS, Door
 from spinney.spaces.nearest import BLOCK, scale_centers
 
 __all__ = ["count_cluster_bins", "count_cluster_rows", "sum_columns"]
-
-Rows = NDArray[Any]
-Mask = NDArray[np.uint8]
 
 #: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1 with this many bits.
 _BITS = GRID_BITS - 1
@@ -39,6 +36,13 @@ def _labels(rows: Rows, mask: Mask, door: Door, clusters: Clusters) -> NDArray[n
     """Return the cluster of each row by its first columns, or -1 for a row that does not count."""
     first = slice(0, clusters.n_features)
     return find_nearest(rows[:, first], mask, _part(door, first, clusters.radius), scale_centers(clusters.centers))
+
+
+def _behind(rows: Rows, mask: Mask, door: Door, clusters: Clusters) -> Iterator[tuple[Entered, NDArray[np.int32]]]:
+    """Yield the columns behind as they come in, and the cluster of each row."""
+    labels, behind = _labels(rows, mask, door, clusters), slice(clusters.n_features, None)
+    for entered in enter(rows[:, behind], mask, _part(door, behind), STEPS):
+        yield entered, labels[entered.here]
 
 
 def count_cluster_rows(rows: Rows, mask: Mask, door: Door, clusters: Clusters) -> IntArray:
@@ -64,10 +68,9 @@ def _add_bins(slab, alive, labels, bins, counts):  # type: ignore[no-untyped-def
 
 def count_cluster_bins(rows: Rows, mask: Mask, door: Door, cells: ClusterBins) -> IntArray:
     """Count rows by cluster and by bin of each column behind: the bins of a column, "no answer" last, then the next column's."""
-    labels, behind = _labels(rows, mask, door, cells.clusters), slice(cells.clusters.n_features, None)
     counts = np.zeros((len(cells.clusters), cells.width), dtype=np.int64)
-    for entered in enter(rows[:, behind], mask, _part(door, behind), STEPS):
-        _add_bins(entered.slab, entered.alive, labels[entered.here], cells.bins, counts)
+    for entered, labels in _behind(rows, mask, door, cells.clusters):
+        _add_bins(entered.slab, entered.alive, labels, cells.bins, counts)
     return counts
 
 
@@ -86,8 +89,7 @@ def _add_totals(slab, alive, labels, columns, totals):  # type: ignore[no-untype
 
 def sum_columns(rows: Rows, mask: Mask, door: Door, asked: ColumnTotals) -> IntArray:
     """Sum columns behind by cluster: from the middle of their bounds, in steps of half a width; no answer adds nothing."""
-    labels, behind = _labels(rows, mask, door, asked.clusters), slice(asked.clusters.n_features, None)
     totals = np.zeros((len(asked.clusters), asked.columns.size), dtype=np.int64)
-    for entered in enter(rows[:, behind], mask, _part(door, behind), STEPS):
-        _add_totals(entered.slab, entered.alive, labels[entered.here], asked.columns, totals)
+    for entered, labels in _behind(rows, mask, door, asked.clusters):
+        _add_totals(entered.slab, entered.alive, labels, asked.columns, totals)
     return totals

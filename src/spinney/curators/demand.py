@@ -1,4 +1,4 @@
-"""Rows that name one of finitely many public points: all that is held is one count per point.
+"""Rows that name one of finitely many public points, or are seen at the nearest of them: one count per point is all that is held.
 
 Proofs: ``proofs/sites.md`` and ``proofs/coverage.md``.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,17 @@ from spinney.curators.groups import kept_rows
 from spinney.curators.rows import Rows
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
+from spinney.questions.arrays import finite_points, require
 from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
 from spinney.questions.cover import NEVER, Balls, Family
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Labels
+from spinney.questions.partitions import Labels, Rings
 from spinney.solvers.service import nearest_two
 from spinney.solvers.swaps import TILE, add_changes
+from spinney.spaces.distances import Coordinates
 from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric
 
-__all__ = ["FALLBACK", "DemandBackend", "DemandRows", "count_points", "known_points", "largest_count"]
+__all__ = ["FALLBACK", "DemandBackend", "DemandRows", "SnappedBackend", "count_points", "known_points"]
 
 #: Where a row that names no point goes when rows are replaced.
 FALLBACK = 0
@@ -46,17 +49,7 @@ def known_points(rows: NDArray[Any], n_points: int) -> NDArray[np.bool_]:
 
 
 def count_points(nonprivate_rows: NDArray[Any], n_points: int, unit: Unit, mask: NDArray[np.uint8] | None = None) -> IntArray:
-    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n,)
-        Numbers of any kind. What is not a whole number from 0 to n_points - 1 names no point.
-    n_points : int
-    unit : Unit
-    mask : array of shape (n,), optional
-        Which rows count.
-    """
+    """Return the exact number of rows at each point; a row that names no point is dropped, or sent to `FALLBACK`."""
     rows = nonprivate_rows if mask is None else nonprivate_rows[mask == 1]
     known = known_points(rows, n_points)
     places = np.where(known, rows, FALLBACK).astype(np.int64)
@@ -70,17 +63,7 @@ def largest_count(ground: Ground) -> int:
 
 
 class DemandBackend(Backend):
-    """Private demand at public points.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n,)
-        The point of each row, by its index; see `count_points`.
-    ground : Ground
-        The points, and their distances if there are any.
-    unit, key, groups
-        As for rows of numbers in memory.
-    """
+    """Private demand at public points, from the index of each row's point; see `count_points`, and rows of numbers in memory."""
 
     def __init__(
         self, nonprivate_rows: NDArray[Any], ground: Ground, unit: Unit, key: Callable[[], bytes], groups: Any = None
@@ -167,6 +150,29 @@ class DemandBackend(Backend):
             low, high = np.minimum(low, steps), np.maximum(high, steps)
             costs.append(int(steps @ self._counts))
         return np.array(costs, dtype=np.int64), int((high - low).max())
+
+
+class SnappedBackend(DemandBackend):
+    """Rows of numbers at the points of a space that are nearest to them; they are counted when the first question is answered."""
+
+    def __init__(self, nonprivate_rows: Backend, space: FiniteMetric) -> None:
+        require(type(space) is FiniteMetric, "rows are seen at the points of a FiniteMetric")
+        self.ground = Ground(None, space.n_points, space)
+        source = self._space.source
+        require(type(source) is Coordinates and not source.manhattan, "rows are seen at points with coordinates")
+        assert isinstance(source, Coordinates)
+        finite_points(source.points, nonprivate_rows.ground.n_features, "points")
+        self._numbers, self._rings = nonprivate_rows, Rings(source.points)
+        self._tables = {}
+
+    @cached_property
+    def _counts(self) -> IntArray:  # type: ignore[override]
+        counts: IntArray = np.minimum(self._numbers.exact(self._rings), largest_count(self.ground)).astype(np.int64)
+        return counts
+
+    @cached_property
+    def _points(self) -> IntArray:  # type: ignore[override]
+        return np.flatnonzero(self._counts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Marks", "draw_rows", "least_draws", "mark_rows", "number_copies", "run_places"]
+__all__ = ["Marks", "draw_rows", "is_new", "least_draws", "mark_rows", "number_copies", "run_places"]
 
 #: A 128-bit hash per row, as two words.
 Marks = NDArray[np.uint64]
@@ -85,15 +85,7 @@ def mark_rows(seeds: NDArray[np.uint64], rows: NDArray[Any], key: bytes) -> tupl
     """Return the mark of each row, and whether it is complete.
 
     The marks are SipHash-1-3-128 of the seed and the row's values as the kernels read them, in 64 bits: minus zero is zero, and
-    all rows with a value that is not finite are alike.
-
-    Parameters
-    ----------
-    seeds : array of shape (n,)
-        A keyed hash of the name of each row's group.
-    rows : array of shape (n, d)
-    key : bytes
-        Secret.
+    all rows with a value that is not finite are alike. A row's seed is a keyed hash of the name of its group.
     """
     marks = np.empty((len(rows), 2), dtype=np.uint64)
     complete = np.empty(len(rows), dtype=np.bool_)
@@ -118,26 +110,25 @@ def run_places(is_first: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.arange(is_first.size) - np.repeat(starts, np.diff(starts, append=is_first.size))
 
 
-def _is_new(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+def is_new(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     """Return whether an item differs from the one before it."""
-    is_new = np.ones(columns[0].size, dtype=np.bool_)
-    is_new[1:] = False
+    found = np.ones(columns[0].size, dtype=np.bool_)
+    found[1:] = False
     for column in columns:
-        is_new[1:] |= column[1:] != column[:-1]
-    return is_new
+        found[1:] |= column[1:] != column[:-1]
+    return found
 
 
 def number_copies(codes: NDArray[np.int64], marks: Marks) -> NDArray[np.int64]:
     """Return a number for each row that distinguishes it from the equal rows of its group: 0, 1, 2 and so on."""
     copies = np.zeros(codes.size, dtype=np.int64)
     order = np.argsort(marks[:, 0])
-    is_new = _is_new(marks[order, 0])
-    is_shared = ~is_new
-    is_shared[:-1] |= ~is_new[1:]
+    is_shared = ~is_new(marks[order, 0])
+    is_shared[:-1] |= is_shared[1:].copy()
     rows = order[is_shared]  # mostly none
     rows = rows[np.lexsort((marks[rows, 1], marks[rows, 0], codes[rows]))]
     if rows.size:
-        copies[rows] = run_places(_is_new(codes[rows], marks[rows, 0], marks[rows, 1]))
+        copies[rows] = run_places(is_new(codes[rows], marks[rows, 0], marks[rows, 1]))
     return copies
 
 
@@ -150,8 +141,8 @@ def least_draws(codes: NDArray[np.int64], marks: Marks, draws: NDArray[np.uint64
     """Return which rows have one of the `most` least draws of their group; marks decide between equal draws."""
     both = (codes.astype(np.uint64) << np.uint64(32)) | (draws >> np.uint64(32))
     order = np.argsort(both)
-    if codes.size > 2**32 or not _is_new(both[order]).all():  # half of a draw does not distinguish all rows
+    if codes.size > 2**32 or not is_new(both[order]).all():  # half of a draw does not distinguish all rows
         order = np.lexsort((marks[:, 1], marks[:, 0], draws, codes))
     kept = np.zeros(codes.size, dtype=np.bool_)
-    kept[order] = run_places(_is_new(codes[order])) < most
+    kept[order] = run_places(is_new(codes[order])) < most
     return kept

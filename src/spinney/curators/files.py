@@ -73,14 +73,7 @@ class FileRows(Rows):
 
 
 class FileBackend(LookAhead):
-    """Rows that stream from disk.
-
-    Parameters
-    ----------
-    nonprivate_batches : Batches
-    ground, unit, key
-        As for rows in memory.
-    """
+    """Rows that stream from disk; ground, unit and key are as for rows in memory."""
 
     def __init__(self, nonprivate_batches: Batches, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> None:
         super().__init__(ground, unit.replaces)
@@ -93,27 +86,29 @@ class FileBackend(LookAhead):
 
     def _forget(self) -> None:
         super()._forget()
-        self._labels = KnownLabels(np.empty((0, 0)))
+        #: The last centers asked about, and the index of the nearest for each row of those batches of which they are kept.
+        self._labels: tuple[FloatArray, dict[int, NDArray[Any]]] = np.empty((0, 0)), {}
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
+        return self._summed(self._each_batch, lambda rows, mask, start: kernel(rows, mask, self._door, *arguments), EXACT)
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        if not np.array_equal(self._labels.centers, centers):
-            self._labels = KnownLabels(centers.copy())
-        known, scaled = self._labels, scale_centers(centers)
+        if not np.array_equal(self._labels[0], centers):
+            self._labels = centers.copy(), {}
+        found, scaled = self._labels[1], scale_centers(centers)
+        kind = np.min_scalar_type(-max(len(centers), 1))  # as few bytes as hold all centers, and -1
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
-            labels = known.find(start, len(rows))
-            if labels is not None:
-                return kernel(rows, mask, self._door, labels, *arguments)
+            labels = found.get(start)
+            if labels is not None and len(labels) == len(rows):
+                return kernel(rows, mask, self._door, labels.astype(np.int32), *arguments)
             near = Near(scaled, np.empty(len(rows), dtype=np.int32))
             part = kernel(rows, mask, self._door, near, *arguments)
             if start + len(rows) <= self._batches.n_kept:
-                known.remember(start, near.labels)
+                found[start] = near.labels.astype(kind)
             return part
 
-        return self._reduce(once)
+        return self._summed(self._each_batch, once, EXACT)
 
     def _tally(self, size: int, kernel: Callable[..., Any], *arguments: Any) -> IntArray:
         idle: list[IntArray] = []
@@ -130,28 +125,10 @@ class FileBackend(LookAhead):
 
         for _ in self._each_batch(once):
             pass
-        if not totals:
-            return np.zeros(size, dtype=np.int64)
+        found = totals[0] if totals else np.zeros(size, dtype=np.int64)
         for more in totals[1:]:
-            totals[0] += more
-        return totals[0]
-
-    def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
-        """Add up what each batch gives, in integers of any size."""
-
-        def parts(*batch: Any) -> tuple[NDArray[Any], ...]:
-            part = once(*batch)
-            return part if isinstance(part, tuple) else (part,)
-
-        # A batch without rows gives the shapes.
-        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), self._mask[:0], 0))
-        totals = [part.astype(object) for part in sums]
-        for i, more in enumerate(self._each_batch(parts), start=1):
-            sums = [total + part for total, part in zip(sums, more, strict=True)]
-            if i % EXACT == 0:
-                totals = [total + part for total, part in zip(totals, sums, strict=True)]
-                sums = [np.zeros_like(part) for part in sums]
-        return [total + part for total, part in zip(totals, sums, strict=True)]
+            found += more
+        return found
 
     def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
         """Read batches and work on a few of them at a time; yield the results in the order of the batches.
@@ -194,20 +171,3 @@ class FileBackend(LookAhead):
             gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
             start += len(batch)
         return over_centers(gathering.centers(), self.ground)
-
-
-class KnownLabels:
-    """Indices of the nearest of some centers, of those batches of which they are kept, by their first row."""
-
-    def __init__(self, centers: FloatArray) -> None:
-        self.centers = centers
-        self._found: dict[int, NDArray[Any]] = {}
-
-    def find(self, start: int, count: int) -> NDArray[np.int32] | None:
-        """Return the labels of a batch, if they are known."""
-        labels = self._found.get(start)
-        return labels.astype(np.int32) if labels is not None and len(labels) == count else None
-
-    def remember(self, start: int, labels: NDArray[np.int32]) -> None:
-        """Keep the labels of a batch, -1 among them, in as few bytes as hold all centers."""
-        self._found[start] = labels.astype(np.min_scalar_type(-max(len(self.centers), 1)))

@@ -28,7 +28,7 @@ from spinney.questions.arrays import require
 from spinney.questions.catalog import EVERY, EXPERIMENTAL
 from spinney.questions.copying import rebuilt
 from spinney.questions.ground import Ground
-from spinney.questions.question import Answerable, Kind
+from spinney.questions.question import Kind, Question
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
@@ -65,14 +65,7 @@ class Turn:
 
 
 class Paid(Held):
-    """Whatever is asked questions that a ledger is charged for: whom it protects and what it charges cannot be set.
-
-    Parameters
-    ----------
-    unit : Unit
-        Who is protected.
-    ledger : FitLedger
-    """
+    """Whatever is asked questions that a ledger is charged for: whom it protects and what it charges cannot be set."""
 
     def __init__(self, unit: Unit, ledger: FitLedger) -> None:
         self._unit = Unit(unit.adjacency, unit.max_rows)
@@ -119,7 +112,7 @@ class Curator(Paid):
         """The public ground that rows lie on; a copy."""
         return self._rows.ground.shown
 
-    def ask(self, question: Answerable[A], charge: Charge) -> A:
+    def ask(self, question: Question[A], charge: Charge) -> A:
         """Answer a question of the list, after its charge is spent.
 
         Parameters
@@ -151,7 +144,7 @@ class Curator(Paid):
                 )
                 raise
 
-    def _answer(self, name: str, question: Answerable[A], charge: Charge) -> A:
+    def _answer(self, name: str, question: Question[A], charge: Charge) -> A:
         """Answer a question that is paid for."""
         rows, ground, unit, source = self._rows, self._rows.ground, self._unit, self._source
         with sealed():
@@ -172,37 +165,29 @@ class Curator(Paid):
 
     def within(self, domain: Domain) -> Curator:
         """Return a curator over the same rows, ledger and noise that clips rows to another public domain."""
-        return Curator(self._rows.within(domain), self._unit, self._ledger, self._source, self._turn)
+        return self._over(self._rows.within(domain))
 
     def projected(self, directions: FloatArray, domain: Domain) -> Curator:
-        """Return a curator over the same rows, ledger and noise that sees each row in the columns of a public projection.
+        """Return a curator over the same rows, ledger and noise that sees each row in the columns of a projection.
 
-        A row becomes its products with the directions, from the middle of the domain it lay in, clipped to another one.
-
-        Parameters
-        ----------
-        directions : array of shape (m, d)
-            Public, or released before.
-        domain : Domain
-            Of m columns.
+        A row becomes its products with the directions, which are public or released before, from the middle of the domain it lay
+        in, clipped to another one.
         """
-        return Curator(self._rows.projected(directions, domain), self._unit, self._ledger, self._source, self._turn)
+        return self._over(self._rows.projected(directions, domain))
 
     def near(self, centers: FloatArray, kept: IntArray) -> Curator:
         """Return a curator over the same ledger and noise, and over those rows whose nearest center is one of the kept ones.
 
-        Parameters
-        ----------
-        centers : array of shape (k, d)
-            Public, or released before.
-        kept : array of int
-            Places of centers; none leave no row.
+        Centers are public or released before; kept ones are given by their places.
         """
-        return Curator(self._rows.near(centers, kept), self._unit, self._ledger, self._source, self._turn)
+        return self._over(self._rows.near(centers, kept))
 
     def at(self, space: FiniteMetric) -> Curator:
         """Return a curator over the same rows, ledger and noise that sees each row as the nearest of public points.
 
         Questions about points can then be asked of rows of numbers. Nothing is read before the first of them is charged.
         """
-        return Curator(self._rows.at(space), self._unit, self._ledger, self._source, self._turn)
+        return self._over(self._rows.at(space))
+
+    def _over(self, nonprivate_rows: Backend) -> Curator:
+        return Curator(nonprivate_rows, self._unit, self._ledger, self._source, self._turn)

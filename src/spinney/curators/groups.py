@@ -109,15 +109,7 @@ def _number_groups(groups: Any) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def name_groups(groups: Any, key: bytes) -> Names:
-    """Return whom each row belongs to.
-
-    Parameters
-    ----------
-    groups : sequence of length n
-        A name per row: texts, bytes, numbers, UUIDs or tuples of these. All other names count as missing.
-    key : bytes
-        Secret.
-    """
+    """Return whom each row belongs to. Names are texts, bytes, numbers, UUIDs or tuples of these; all others count as missing."""
     texts, codes = _number_groups(groups)
     return Names(texts, codes, np.fromiter((text != MISSING for text in texts), np.bool_, len(texts)), key)
 
@@ -144,15 +136,7 @@ class Names:
 
 
 def row_seeds(groups: Any, key: bytes) -> NDArray[np.uint64]:
-    """Return, for each row, a keyed hash of the name of its group; 0 if it has none.
-
-    Parameters
-    ----------
-    groups : sequence of length n
-        As for `name_groups`.
-    key : bytes
-        Secret.
-    """
+    """Return, for each row, a keyed hash of the name of its group; 0 if it has none."""
     names = name_groups(groups, key)
     return names.seeds(names.are_there)[names.codes]
 
@@ -161,16 +145,7 @@ def kept_rows(groups: Any, read: Callable[[], Iterable[NDArray[Any]]], unit: Uni
     """Return a mask of the rows that count: at most ``unit.max_rows`` per group, chosen by secret draws.
 
     Where units are added or removed, rows with a missing value count nowhere, so they are not among those that are drawn.
-
-    Parameters
-    ----------
-    groups : sequence of length n
-        A name per row: texts, bytes, numbers, UUIDs or tuples of these. All other names count as missing, and so do their rows.
-    read : callable
-        Returns all rows in their order, in batches of shape (any, d). Called if some group has more rows than the cap.
-    unit : Unit
-    key : bytes
-        Secret.
+    All rows are read, in their order and in batches, if some group has more of them than the cap.
     """
     names = name_groups(groups, key)
     codes, most = names.codes, unit.max_rows

@@ -31,19 +31,10 @@ def most_bytes(n_features: int) -> int:
 
 
 class KeptBatches(Batches):
-    """Other batches, the first of which are kept when they are read.
+    """Other batches, the first of which are kept when they are read, up to a public number of bytes."""
 
-    Parameters
-    ----------
-    nonprivate_batches : Batches
-    most : int
-        How many bytes are kept at most; public.
-
-    Attributes
-    ----------
-    n_kept : int
-        How many of the first rows are kept; private.
-    """
+    #: How many of the first rows are kept; private.
+    n_kept: int
 
     def __init__(self, nonprivate_batches: Batches, most: int) -> None:
         self._batches, self._room = nonprivate_batches, most

@@ -196,10 +196,10 @@ def _find_leaves(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: N
     return found
 
 
-def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: Nodes | None = None) -> IntArray:
+def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: Nodes | None) -> IntArray:
     """Count rows in the leaves of a tree of planes.
 
-    ``nodes`` says where the walk of each row begins, the root unless given, and in the end where it ended.
+    ``nodes`` says where the walk of each row begins, the root if there are none, and in the end where it ended.
     """
     counts = np.zeros(len(cells), dtype=np.int64)
     _add_ones(_find_leaves(rows, mask, door, cells, nodes).astype(np.int64), counts)
@@ -289,18 +289,10 @@ def sum_offsets(
 
 
 def sum_planes(
-    rows: Rows,
-    mask: Mask,
-    door: Door,
-    cells: PlaneCells,
-    anchors: FloatArray,
-    radii: FloatArray,
-    widths: FloatArray,
-    kernel: str,
-    nodes: Nodes | None = None,
+    rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: Nodes | None, *offsets: Any
 ) -> tuple[IntArray, IntArray]:
     """As `sum_offsets`, over the leaves of a tree of planes, with walks as in `count_planes`."""
-    return sum_offsets(rows, mask, door, _find_leaves(rows, mask, door, cells, nodes), anchors, radii, widths, kernel)
+    return sum_offsets(rows, mask, door, _find_leaves(rows, mask, door, cells, nodes), *offsets)
 
 
 def sum_costs(

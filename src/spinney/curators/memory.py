@@ -20,6 +20,7 @@ from spinney.curators.entrance import Near
 from spinney.curators.groups import kept_rows, row_seeds
 from spinney.curators.kernels import count_between, path_codes
 from spinney.curators.numbers import NumberBackend
+from spinney.curators.paths import masks
 from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
@@ -43,20 +44,10 @@ CHUNK = 2**16
 
 
 class MemoryBackend(NumberBackend):
-    """Rows held in memory.
+    """Rows held in memory, of any real type and memory layout; they are not copied.
 
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n, d)
-        Of any real type and memory layout; not copied.
-    ground : Ground
-    unit : Unit
-    key : callable
-        Draws the secret that decides which rows of a group count.
-    groups : sequence of length n, optional
-        The person each row belongs to; a row without a name does not count.
-    in_memory : bool
-        Whether they were given so. Rows of a file that was small enough to be read answer what larger ones do, and no more.
+    The key draws the secret that decides which rows of a group count. Rows that were not given in memory, but read from a small
+    file, answer what those of larger files do, and no more.
     """
 
     def __init__(
@@ -100,7 +91,7 @@ class MemoryBackend(NumberBackend):
             yield from pool.map(work, starts)
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
-        return self._reduce(lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
+        return self._summed(self._each_chunk, lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
 
     def _map_nearest(self, centers: FloatArray, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         known = self._labels[1] if self._labels is not None and np.array_equal(self._labels[0], centers) else None
@@ -111,7 +102,7 @@ class MemoryBackend(NumberBackend):
             own = labels[start : start + len(rows)]
             return kernel(rows, mask, self._door, Near(scaled, own) if known is None else own, *arguments)
 
-        totals = self._reduce(once)
+        totals = self._summed(self._each_chunk, once)
         if known is None:  # not before all are found: a question may be broken off
             self._labels = centers.copy(), labels
         return totals
@@ -121,23 +112,11 @@ class MemoryBackend(NumberBackend):
         if self._walked is not None and cells.grows_from(self._walked[0]):
             nodes = self._walked[1]
         self._walked = cells, nodes  # before rows walk on: where a walk is broken off, each row is still at a node of this tree
-        return self._reduce(
-            lambda rows, mask, start: kernel(rows, mask, self._door, cells, *arguments, nodes[start : start + len(rows)])
-        )
 
-    def _reduce(self, once: Callable[..., Any]) -> list[NDArray[Any]]:
-        """Add up what each chunk gives, in arbitrary-precision integers."""
+        def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> Any:
+            return kernel(rows, mask, self._door, cells, nodes[start : start + len(rows)], *arguments)
 
-        def parts(*chunk: Any) -> tuple[NDArray[Any], ...]:
-            part = once(*chunk)
-            return part if isinstance(part, tuple) else (part,)
-
-        # An empty chunk gives the shapes when there are no rows.
-        rows, mask, start = self._chunk(0)
-        totals = [part.astype(object) for part in parts(rows[:0], mask[:0], start)]
-        for more in self._each_chunk(parts):
-            totals = [total + part for total, part in zip(totals, more, strict=True)]
-        return totals
+        return self._summed(self._each_chunk, once)
 
     def _blocks_over(self, tuples: Tuples) -> MemoryBackend:
         if self._groups is not None or self._key is None or not self.in_memory or drops_rows(self._door):
@@ -162,10 +141,9 @@ class MemoryBackend(NumberBackend):
         deep = cells.depths > WORD
         counts = np.empty(len(cells), dtype=np.int64)
         codes = self._sorted_codes(cells.splits)
-        starts = cells.codes[~deep, 0]
-        spans = np.uint64(2**WORD - 1) >> np.minimum(cells.depths[~deep], WORD - 1).astype(np.uint64)
-        spans[cells.depths[~deep] == WORD] = 0
-        counts[~deep] = np.searchsorted(codes, starts + spans, "right") - np.searchsorted(codes, starts, "left")
+        first = cells.codes[~deep, 0]
+        last = first | ~masks(cells.depths[~deep], 1)[:, 0]
+        counts[~deep] = np.searchsorted(codes, last, "right") - np.searchsorted(codes, first, "left")
         if deep.any():
             counts[deep] = self._deep_counts(TreeCells(cells.splits, cells.codes[deep], cells.depths[deep]))
         return counts
@@ -195,13 +173,8 @@ class MemoryBackend(NumberBackend):
         if self._deep is None or not route.equals(self._deep[0]) or not np.isin(needed, self._deep[1]).all():
             codes = self._path_codes(cells.splits, cells.splits.words, needed)
             self._deep = route.copied(), needed, codes[np.lexsort(codes.T[::-1])]
-        codes = self._deep[2]
-        after = cells.codes.copy()  # the largest code of each cell
-        for word in range(after.shape[1]):
-            free = np.clip(cells.depths - WORD * word, 0, WORD)
-            after[:, word] |= np.where(free < WORD, np.uint64(2**WORD - 1) >> np.minimum(free, WORD - 1).astype(np.uint64), 0)
-        counts: IntArray = count_between(codes, cells.codes, after)
-        return counts
+        last = cells.codes | ~masks(cells.depths, cells.splits.words)  # the largest code of each cell
+        return count_between(self._deep[2], cells.codes, last)
 
 
 def over_centers(nonprivate_centers: FloatArray, ground: Ground) -> MemoryBackend:

@@ -6,7 +6,7 @@ A backend supplies `_map`, which applies a compiled kernel to all rows batch by 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
 from spinney.curators.cluster_kernels import count_cluster_bins, count_cluster_rows, sum_columns
+from spinney.curators.demand import SnappedBackend
 from spinney.curators.kernels import (
     count_cells,
     count_columns,
@@ -25,7 +26,6 @@ from spinney.curators.kernels import (
     sum_planes,
 )
 from spinney.curators.slopes import sum_slopes
-from spinney.curators.snapped import SnappedBackend
 from spinney.curators.views import fenced, narrowed, projected
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.adjacency import Adjacency
@@ -39,7 +39,7 @@ from spinney.questions.persons import OneEach
 from spinney.questions.sums import Offsets
 from spinney.questions.totals import ColumnTotals
 from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.grid import Door, door
+from spinney.spaces.grid import Door, as_floats, door
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.nearest import scale_centers
 from spinney.trees.quadtree import WORD
@@ -55,15 +55,7 @@ _OF_CLUSTERS: dict[type, Callable[..., IntArray]] = {
 
 
 class NumberBackend(Backend):
-    """Rows of numbers in a public domain.
-
-    Parameters
-    ----------
-    ground : Ground
-        Public: a domain.
-    nan_to_center : bool
-        Whether a row with a value that is not finite is read as the middle of the domain; otherwise it is dropped.
-    """
+    """Rows of numbers in a public domain: a row with a value that is not finite is read as its middle, or dropped."""
 
     def __init__(self, ground: Ground, nan_to_center: bool) -> None:
         self.ground = ground
@@ -81,8 +73,25 @@ class NumberBackend(Backend):
         """As `_map`, for kernels that also take each row's nearest center: ``kernel(rows, mask, door, labels, *arguments)``."""
 
     def _map_leaves(self, kernel: Callable[..., Any], cells: PlaneCells, *arguments: Any) -> list[NDArray[Any]]:
-        """As `_map`, for kernels that take a tree of planes and may begin where an earlier question's walks ended."""
-        return self._map(kernel, cells, *arguments)
+        """As `_map`, for kernels that take a tree of planes, and where an earlier question's walks ended, if that is known."""
+        return self._map(kernel, cells, None, *arguments)
+
+    def _summed(self, each: Callable[..., Iterable[Any]], once: Callable[..., Any], most: int = 1) -> list[NDArray[Any]]:
+        """Add up what each batch gives, in integers of any size; this many batches add up in 64 bits before that."""
+
+        def parts(*batch: Any) -> tuple[NDArray[Any], ...]:
+            part = once(*batch)
+            return part if isinstance(part, tuple) else (part,)
+
+        # A batch without rows gives the shapes.
+        sums = list(parts(as_floats(np.empty((0, self._door.n_columns))), np.empty(0, np.uint8), 0))
+        totals = [part.astype(object) for part in sums]
+        for i, more in enumerate(each(parts), start=1):
+            sums = [total + part for total, part in zip(sums, more, strict=True)]
+            if i % most == 0:
+                totals = [total + part for total, part in zip(totals, sums, strict=True)]
+                sums = [np.zeros_like(part) for part in sums]
+        return [total + part for total, part in zip(totals, sums, strict=True)]
 
     def _forget(self) -> None:
         """Drop what was remembered of earlier questions."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from spinney.curators.gate import name_of
 from spinney.exceptions import BudgetError
@@ -20,7 +20,7 @@ from spinney.privacy.composition import is_gaussian
 from spinney.privacy.held import Held
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.questions.question import Answerable, Kind
+from spinney.questions.question import Kind, Question
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
@@ -47,13 +47,6 @@ class Purse(Held):
     Privacy
     -------
     As for the curator, which is asked: a purse can do nothing that who holds its curator and its charges could not.
-
-    Parameters
-    ----------
-    curator : Curator
-        Its ledger has the plan.
-    pockets : optional
-        From another purse, of which this one is a view.
     """
 
     #: Nothing else can be set on a purse, so nothing stands in for its methods.
@@ -76,14 +69,12 @@ class Purse(Held):
     @property
     def unit(self) -> Unit:
         """Who is protected; a copy."""
-        unit: Unit = self._curator.unit
-        return unit
+        return cast(Unit, self._curator.unit)
 
     @property
     def ground(self) -> Ground:
         """The public ground that rows lie on; a copy."""
-        ground: Ground = self._curator.ground
-        return ground
+        return cast(Ground, self._curator.ground)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,7 +90,7 @@ class Purse(Held):
             raise BudgetError("The plan has no charge of this name.")
         return self.charges[name].measure
 
-    def ask(self, name: str, question: Answerable[A]) -> A:
+    def ask(self, name: str, question: Question[A]) -> A:
         """Ask the curator, paid by the charge of this name and by all that was passed on to it and may pay for the question.
 
         Parameters

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.curators.draws import Marks, mark_rows, run_places
+from spinney.curators.draws import Marks, is_new, mark_rows, run_places
 from spinney.curators.entrance import CLIPPED, enter
 from spinney.exceptions import ParameterError
 from spinney.questions.blocks import Tuples
@@ -75,11 +75,7 @@ class Entries:
         if marks.shape[0] and (np.diff(marks[order, 0]) == 0).any():  # equal rows, or halves of marks
             order = np.lexsort((*rows.T, homes, marks[:, 1], marks[:, 0]))
         whole = whole.take(order)
-        is_new = np.ones(len(order), dtype=np.bool_)
-        for column in (whole.marks[:, 0], whole.marks[:, 1], whole.homes, *whole.rows.T):
-            is_new[1:] &= column[1:] == column[:-1]
-        is_new[1:] = ~is_new[1:]
-        first = np.flatnonzero(is_new)
+        first = np.flatnonzero(is_new(*whole.marks.T, whole.homes, *whole.rows.T))
         sums = np.add.reduceat(whole.counts, first) if first.size else whole.counts
         kept = whole.take(first)
         return cls(kept.marks, kept.homes, sums, kept.rows)
@@ -112,20 +108,7 @@ def entries_of(
     key: bytes,
     seeds: NDArray[np.uint64] | None = None,
 ) -> Entries:
-    """Return the rows of a batch that count, each with its block.
-
-    Parameters
-    ----------
-    rows : array of shape (n, d)
-    mask : array of shape (n,), or empty
-        Which rows count; all that the door lets in, if it is empty.
-    door : Door
-    n_blocks : int
-    key : bytes
-        Secret.
-    seeds : array of shape (n,), optional
-        A keyed hash of the name of each row's group, if rows have groups.
-    """
+    """Return the rows of a batch that count, each with its block; seeds are keyed hashes of the names of groups, if any."""
     parts = [Entries.none(door.lower.size)]
     for here, values, alive in _entered(rows, mask, door):
         own = np.zeros(len(values), dtype=np.uint64) if seeds is None else seeds[here]
@@ -137,18 +120,11 @@ def entries_of(
 
 @dataclass(eq=False, repr=False)
 class Gathering:
-    """Gathers rows of blocks batch by batch, and holds no more of them than may count.
-
-    Parameters
-    ----------
-    tuples : Tuples
-    domain : Domain
-    together : bool
-        Whether equal rows stay in one block, because they are of one group.
-    """
+    """Gathers rows of blocks batch by batch, and holds no more of them than may count."""
 
     tuples: Tuples
     domain: Domain
+    #: Whether equal rows stay in one block, because they are of one group.
     together: bool
 
     def __post_init__(self) -> None:
@@ -173,8 +149,7 @@ class Gathering:
         """Return the rows that may count: those before the last one that fills a block of first copies."""
         whole = Entries.joined(self._parts)
         order = np.argsort(whole.homes, kind="stable")
-        homes = whole.homes[order]
-        places = run_places(np.concatenate([np.ones(min(homes.size, 1), np.bool_), homes[1:] != homes[:-1]]))
+        places = run_places(is_new(whole.homes[order]))
         full = order[places == self.most - 1]
         if full.size == self.tuples.n_blocks:
             whole = whole.take(slice(0, int(full.max()) + 1))
@@ -186,7 +161,7 @@ class Gathering:
         counts, blocks = entries.counts[first:last], self.tuples.n_blocks
         spread = np.ones_like(counts) if self.together else np.minimum(counts, blocks)
         owner = np.repeat(np.arange(first, last), spread)
-        place = run_places(np.concatenate([np.ones(min(owner.size, 1), np.bool_), owner[1:] != owner[:-1]]))
+        place = run_places(is_new(owner))
         count = entries.counts[owner]
         weight = count if self.together else count // blocks + (place < count % blocks)
         return owner, (entries.homes[owner] + place) % blocks, weight
@@ -201,8 +176,7 @@ class Gathering:
             owner, block, weight = self._copies(entries, first, min(first + slice_size, entries.counts.size))
             order = np.argsort(block, kind="stable")
             there = block[order]
-            place = run_places(np.concatenate([np.ones(min(there.size, 1), np.bool_), there[1:] != there[:-1]]))
-            kept = order[place < room[there]]
+            kept = order[run_places(is_new(there)) < room[there]]
             parts.append(np.stack([owner[kept], block[kept], weight[kept]]))
             room -= np.bincount(block[kept], minlength=blocks)
             if not room.any():
@@ -227,15 +201,8 @@ def _clustered(
 def sample_centers(rows: NDArray[Any], door: Door, tuples: Tuples, domain: Domain, key: bytes) -> FloatArray:
     """Return the centers of blocks that are samples of all rows with replacement, n / (2 n_blocks) each.
 
-    Parameters
-    ----------
-    rows : array of shape (n, d)
-        All of them count: n is the same for all neighbors.
-    door : Door
-    tuples : Tuples
-    domain : Domain
-    key : bytes
-        Secret, and used for these samples alone: they are as random as SHAKE-256 of it.
+    All rows count: n is the same for all neighbors. The key is used for these samples alone: they are as random as SHAKE-256
+    of it.
     """
     size = len(rows) // (2 * tuples.n_blocks)
     draws = size * tuples.n_blocks

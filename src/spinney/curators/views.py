@@ -38,17 +38,7 @@ class Fence(NamedTuple):
 
 
 def projected(outer: Door, ground: Ground, directions: Any, domain: Domain) -> tuple[Ground, Door]:
-    """Return ground and door of rows that are projected and clipped to a public domain.
-
-    Parameters
-    ----------
-    outer : Door
-    ground : Ground
-        Of the outer door.
-    directions : array of shape (m, d)
-    domain : Domain
-        Of m columns.
-    """
+    """Return ground and door of rows that are projected and clipped to a public domain; the ground given is the outer door's."""
     directions, found = frozen(directions), Ground(domain)
     what = "rows are projected on finite directions, one entry per column, into a domain of a column each"
     shaped = directions.ndim == 2 and directions.shape == (found.n_features, ground.n_features) and directions.size
@@ -58,17 +48,7 @@ def projected(outer: Door, ground: Ground, directions: Any, domain: Domain) -> t
 
 
 def fenced(outer: Door, ground: Ground, centers: Any, kept: Any) -> Door:
-    """Return the door of those rows whose nearest center is one of the kept ones.
-
-    Parameters
-    ----------
-    outer : Door
-    ground : Ground
-        Of the outer door.
-    centers : array of shape (k, d)
-    kept : array of int
-        Places of centers.
-    """
+    """Return the door of those rows whose nearest center is one of the kept ones, given by their places."""
     centers, places = frozen(centers), frozen_places(kept)
     finite_points(centers, ground.n_features, "centers")
     require(places.ndim == 1 and ((places >= 0) & (places < len(centers))).all(), "kept centers must be among the centers")

@@ -13,39 +13,41 @@ import numpy as np
 
 from spinney.mechanisms.balls import ball_quantile, ball_std
 from spinney.mechanisms.cubes import cube_quantile, cube_std
-from spinney.mechanisms.drawing import Draw, drawn
+from spinney.mechanisms.drawing import NORMS, Draw, drawn
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
+from spinney.privacy.pricing import Unit
 
-__all__ = ["SHAPED", "Noise", "Sensitivity", "calibrate", "privatize"]
+__all__ = ["Noise", "Sensitivity", "calibrate", "privatize"]
 
 #: Exact answers are saturated here before noise is added, so that 64-bit noise cannot overflow.
 SATURATION = 2**61
-#: Noise on whole cells, and the norm of their moves that it hides, added up over cells.
-SHAPED = {"cube": "largest of a cell", "ball": "length of a cell"}
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far one added or removed row moves an integer answer, in L1 and in squared L2.
-
-    Parameters
-    ----------
-    l1, l2_squared : int
-    largest : int, optional
-        How far it moves any column, added up over cells: if it is given, pure noise is shaped like a cube around each cell.
-    columns : int
-        Of a cell, for such noise.
-    length : int, optional
-        How long its moves are, added up over cells: if it is given, pure noise is shaped like a ball around each cell.
-    """
+    """How far one added or removed row moves an integer answer, in L1 and in squared L2."""
 
     l1: int
     l2_squared: int
+    #: How far it moves any column, added up over cells: if it is given, pure noise is shaped like a cube around each cell.
     largest: int | None = None
+    #: Columns of a cell, for such noise.
     columns: int = 1
+    #: How long its moves are, added up over cells: if it is given, pure noise is shaped like a ball around each cell.
     length: int | None = None
+
+    def seen_by(self, distribution: str) -> int | None:
+        """Return how far it moves the answer in the norm that this noise hides."""
+        return {"laplace": self.l1, "gaussian": self.l2_squared, "cube": self.largest, "ball": self.length}[distribution]
+
+    def of_unit(self, unit: Unit, are_counts: bool) -> Sensitivity:
+        """Return how far a whole unit moves it: a replacement moves counts of two cells, and other sums twice as far in one."""
+        times = unit.moved_rows
+        largest, length = (None if one is None else one * times for one in (self.largest, self.length))
+        squared = self.l2_squared * times * (unit.max_rows if are_counts else times)
+        return Sensitivity(self.l1 * times, squared, largest, self.columns, length)
 
 
 @dataclass(frozen=True)
@@ -108,27 +110,14 @@ def calibrate(sensitivity: Sensitivity, price: Charge) -> Noise:
 def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensitivity | None = None, part: str = "") -> IntArray:
     """Add noise to every slot, empty or not.
 
-    Parameters
-    ----------
-    exact : array of int
-    noise : Noise
-    source : NoiseSource
-    moves : Sensitivity, optional
-        How far one whole unit moves the exact values: for who watches; the noise is calibrated already.
-    part : str
-        Which of several answers to one question this is.
+    `moves` is how far one whole unit moves the exact values, for who watches; the noise is calibrated already. `part` says which
+    of several answers to one question this is.
     """
     values = np.clip(exact, -SATURATION, SATURATION).astype(np.int64)
     if noise.distribution == "none":
         return values
-    if noise.distribution in SHAPED:
-        moved = None if moves is None else moves.largest if noise.distribution == "cube" else moves.length
-        draw = Draw(noise.distribution, noise.scale, SHAPED[noise.distribution], moved, part)
-        in_cells: IntArray = drawn(values.reshape(-1, noise.columns), draw, source).reshape(values.shape)
-        return in_cells
-    if noise.distribution == "laplace":
-        draw = Draw("laplace", noise.scale, "l1", None if moves is None else moves.l1, part)
-    else:
-        draw = Draw("gaussian", noise.scale, "squared l2", None if moves is None else moves.l2_squared, part)
-    noisy: IntArray = drawn(values.ravel(), draw, source).reshape(values.shape)
+    moved = None if moves is None else moves.seen_by(noise.distribution)
+    draw = Draw(noise.distribution, noise.scale, NORMS[noise.distribution], moved, part)
+    slots = values.reshape(-1, noise.columns) if noise.distribution in ("cube", "ball") else values.ravel()
+    noisy: IntArray = drawn(slots, draw, source).reshape(values.shape)
     return noisy

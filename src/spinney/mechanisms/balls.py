@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from spinney.mechanisms.cubes import IntArray
+from spinney.mechanisms.cubes import IntArray, least_reach
 
 __all__ = ["add_balls", "ball_quantile", "ball_std"]
 
@@ -53,15 +53,7 @@ class _Uniforms:
 
 
 def add_balls(values: IntArray, scale: float, randbits: Callable[[int], int]) -> IntArray:
-    """Return values with noise on each cell, saturated to 64 bits.
-
-    Parameters
-    ----------
-    values : array of shape (cells, columns)
-    scale : float
-    randbits : callable
-        Draws a whole number of the given number of bits, all equally likely.
-    """
+    """Return values, a row for each cell, with noise on each cell, saturated to 64 bits; `randbits` draws as many random bits."""
     noisy = np.empty(values.shape, dtype=np.int64)
     for cell, exact in enumerate(values.tolist()):
         uniforms = _Uniforms(randbits)
@@ -181,10 +173,4 @@ def ball_quantile(columns: int, scale: float, probability: float) -> float:
         """Return the probability that a coordinate lies further out, over the scale, or a little more."""
         return float(shares @ erfc(reach / (2 * np.sqrt(ends))) + 1 - shares.sum())
 
-    low, high = 0.0, 1.0
-    while beyond(high) > 1 - probability and high < 1e6:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if beyond(middle) > 1 - probability else (low, middle)
-    return math.ceil(high * scale) + 1
+    return math.ceil(least_reach(beyond, probability) * scale) + 1

@@ -37,15 +37,9 @@ def _group_penalty(epsilon: float, m: int) -> float:
 
 
 def step_epsilon(charge: Charge, unit: Unit, steps: int) -> Amount:
-    """Return the largest eps' found for which the whole process costs at most its charge.
+    """Return the largest eps' found for which the whole process, a public number of steps, costs at most its charge.
 
-    Parameters
-    ----------
-    charge : Charge
-        Pure epsilon; with a delta, steps are priced together, without one each for itself.
-    unit : Unit
-    steps : int
-        The public number of choices.
+    The charge is pure epsilon; with a delta, steps are priced together, without one each for itself.
     """
     if charge.measure is not Measure.PURE:
         raise ValueError("a cover is paid for in epsilon")

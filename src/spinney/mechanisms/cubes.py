@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std", "wide_geometric"]
+__all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std", "least_reach", "wide_geometric"]
 
 IntArray = NDArray[np.int64]
 #: Up to this many radii a sum is added up; beyond it is an integral, up to one part in a million.
@@ -25,15 +25,10 @@ _MOST = 2**63 - 1
 
 
 def add_cubes(values: IntArray, geometric: Callable[[int], list[int]], below: Callable[[int], int]) -> IntArray:
-    """Return values with noise on each cell, saturated to 64 bits.
+    """Return values, a row for each cell, with noise on each cell, saturated to 64 bits.
 
-    Parameters
-    ----------
-    values : array of shape (cells, columns)
-    geometric : callable
-        Draws as many whole numbers r >= 0 as its argument says, each with probability in proportion to exp(-r / scale).
-    below : callable
-        Draws a whole number from 0 to below its argument, all equally likely.
+    `geometric` draws as many whole numbers r >= 0 as its argument says, each with probability in proportion to exp(-r / scale);
+    `below` a whole number from 0 to below its argument, all equally likely.
     """
     columns = values.shape[1]
     noisy = np.empty(values.shape, dtype=np.int64)
@@ -48,14 +43,7 @@ def wide_geometric(
 ) -> list[int]:
     """Draw whole numbers r >= 0 with probability in proportion to exp(-r / scale), of any size.
 
-    Parameters
-    ----------
-    scale : float
-    count : int
-    geometric : callable
-        Draws `count` such numbers, of a scale of at most 2**41, as 64 bits hold.
-    below : callable
-        As for `add_cubes`.
+    `geometric` draws `count` such numbers, of a scale of at most 2**41, as 64 bits hold; `below` is as for `add_cubes`.
     """
     step = 2 ** max(math.frexp(scale)[1] - 41, 0)  # a number is a multiple of a step, and less than a step
     multiples = geometric(scale / step, count)
@@ -108,10 +96,15 @@ def cube_quantile(columns: int, scale: float, probability: float) -> float:
         """Return the probability that a uniform number of a cube of gamma distributed radius lies further out."""
         return float(gammaincc(columns + 1, reach) - reach / columns * gammaincc(columns, reach))
 
+    return math.ceil(least_reach(beyond, probability) * scale) + 1
+
+
+def least_reach(beyond: Callable[[float], float], probability: float) -> float:
+    """Return how far it is to where no more than the rest of a probability lies beyond."""
     low, high = 0.0, 1.0
-    while beyond(high) > 1 - probability:
+    while beyond(high) > 1 - probability and high < 1e6:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if beyond(middle) > 1 - probability else (low, middle)
-    return math.ceil(high * scale) + 1
+    return high

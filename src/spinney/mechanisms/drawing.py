@@ -21,60 +21,39 @@ from spinney.privacy.trust import Randomness
 
 __all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at", "radial"]
 
+#: In which norm a unit's moves are hidden by noise: moves of a cell, its largest or its length, are added up over cells.
+NORMS = {"laplace": "l1", "gaussian": "squared l2", "cube": "largest of a cell", "ball": "length of a cell"}
+
 
 @dataclass(frozen=True)
 class Draw:
-    """What a mechanism draws, from public facts.
+    """What a mechanism draws, from public facts."""
 
-    Parameters
-    ----------
-    distribution : str
-        ``"laplace"`` or ``"gaussian"``, added to every value, ``"cube"`` or ``"ball"``, added to every cell at once, or
-        ``"gumbel"``, added to scores of which the largest wins; ``"responses"``, the sums of many users' randomized responses;
-        or ``"radial"``, a random slope of every cell, whose answer is where the exact gradient undoes it.
-    scale : float
-        Of responses, one over their epsilon.
-    norm : str
-        ``"l1"``, ``"squared l2"``, ``"largest of a cell"``, which is the largest move of a column, added up over cells,
-        ``"range"``: how far apart one unit moves any two scores, ``"users"``: how many moved, or ``"length of a cell"``: how far
-        the vectors of cells move, added up over cells.
-    sensitivity : int or None
-        How far one whole unit moves the exact values in that norm: all its rows, and a replacement's two sides, are in it. None
-        if a mechanism was used on its own, without a unit.
-    part : str
-        Which draw of a question with several: the vectors or the weights of `sums`.
-    rule : object
-        The public constants of a process whose steps are priced together, such as a `SplitRule`, or of `Responses`.
-    """
-
+    #: One of `NORMS`, added to every value, or to every cell at once; "gumbel", added to scores of which the largest wins;
+    #: "responses", the sums of many users' randomized responses; or "radial", a random slope of every cell, whose answer is where
+    #: the exact gradient undoes it.
     distribution: str
+    #: Of responses, one over their epsilon.
     scale: float
+    #: One of `NORMS`; "range": how far apart one unit moves any two scores; or "users": how many moved.
     norm: str
+    #: How far one whole unit moves the exact values in that norm: all its rows, and a replacement's two sides; None without one.
     sensitivity: int | None = None
+    #: Which draw of a question with several: the vectors or the weights of `sums`.
     part: str = ""
+    #: The public constants of a process whose steps are priced together, such as a `SplitRule`, or of `Responses`.
     rule: Any = None
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question begins. All draws until it ends are paid for by its one charge, together.
+    """A question begins. All draws until it ends are paid for by its one charge, together."""
 
-    Parameters
-    ----------
-    number : int
-        Questions of one fit are numbered from 0 on; what belongs together has one number.
-    name : str
-        As the catalog has it.
-    question, ground : object
-        Public; `spinney.questions.form.form` gives their canonical forms.
-    charge : Charge
-        The promise for a whole unit.
-    unit : Unit
-        Who is protected.
-    """
-
+    #: Questions of one fit are numbered from 0 on; what belongs together has one number.
     number: int
+    #: As the catalog has it.
     name: str
+    #: Public, as the ground is; `spinney.questions.form.form` gives their canonical forms.
     question: Any
     ground: Any
     charge: Any
@@ -83,22 +62,14 @@ class Asked:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drawn:
-    """Noise was drawn: for auditors only, because it holds the exact values.
+    """Noise was drawn: for auditors only, because it holds the exact values."""
 
-    Parameters
-    ----------
-    asked : Asked or None
-        The question that it answers; None if noise was drawn beside all questions.
-    draw : Draw
-    exact : array of int64
-        What the noise hides; of a radial draw, the exact gradients at the answer.
-    answer : array of int64, or int
-        The values with noise, or the winner.
-    """
-
+    #: The question that it answers; None if noise was drawn beside all questions.
     asked: Asked | None
     draw: Draw
+    #: What the noise hides; of a radial draw, the exact gradients at the answer.
     exact: IntArray
+    #: The values with noise, or the winner.
     answer: Any
 
 
@@ -128,19 +99,11 @@ Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Watched:
-    """A source whose draws an observer sees. What it is part of is not private, and a release says so.
-
-    Parameters
-    ----------
-    source : NoiseSource
-        What draws.
-    observer : callable
-    factor : float, or dict
-        Multiplies every scale, or the scales of the questions that it names: to try whether an audit notices.
-    """
+    """A source whose draws an observer sees. What it is part of is not private, and a release says so."""
 
     source: NoiseSource
     observer: Observer
+    #: Multiplies every scale, or the scales of the questions that it names: to try whether an audit notices.
     factor: float | Mapping[str, float] = 1.0
     asked: Asked | None = None
     numbers: Any = field(default_factory=count)

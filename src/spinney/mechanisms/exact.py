@@ -40,14 +40,7 @@ _DONE, _NO_WORDS, _DOUBT = 0, 1, 2
 def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Callable[[int], bytes]) -> IntArray:
     """Return values with noise on each, saturated to 64 bits.
 
-    Parameters
-    ----------
-    values : array of int64
-    scale : float
-        Of Laplace noise, P(z) is in proportion to exp(-|z| / scale); of Gaussian noise, to exp(-z^2 / (2 scale^2)).
-    gaussian : bool
-    random_bytes : callable
-        Draws as many bytes as its argument says, all equally likely.
+    Of Laplace noise, P(z) is in proportion to exp(-|z| / scale); of Gaussian noise, to exp(-z^2 / (2 scale^2)).
     """
     if type(scale) is not float or not 0 < scale < math.inf:  # kernels would be compiled for other numbers, and overflow
         raise ValueError("Noise needs a scale above 0, and a finite one, that is a float.")

@@ -43,25 +43,16 @@ LEAST_PULL = 1 / 16
 
 @dataclass(frozen=True)
 class Perturbation:
-    """The public constants of a private minimum.
+    """The public constants of a private minimum."""
 
-    Parameters
-    ----------
-    epsilon : Fraction or math.inf
-        That one whole unit may lose at most.
-    columns : int
-    scale : float
-        Of the random slope: its density falls as ``exp(-length / scale)``; 0 without noise.
-    pull : float
-        Of the quadratic term, ``pull / 2`` times the squared distance from the public point, in radii.
-    points : Noise
-        Of the minimum, in steps; it hides what a tolerance leaves.
-    """
-
+    #: What one whole unit may lose at most.
     epsilon: Fraction | float
     columns: int
+    #: Of the random slope: its density falls as ``exp(-length / scale)``; 0 without noise.
     scale: float
+    #: Of the quadratic term, ``pull / 2`` times the squared distance from the public point, in radii.
     pull: float
+    #: Noise of the minimum, in steps; it hides what a tolerance leaves.
     points: Noise
 
     @property
@@ -114,18 +105,7 @@ ExactSlopes = Callable[[FloatArray], tuple[IntArray, IntArray, IntArray]]
 
 
 def minimized(slopes: ExactSlopes, n_cells: int, found: Perturbation, source: NoiseSource, unit: Unit) -> FloatArray:
-    """Return private minima of all cells, in radii from their public points.
-
-    Parameters
-    ----------
-    slopes : callable
-        Exact sums over the rows, at points of the cells.
-    n_cells : int
-    found : Perturbation
-    source : NoiseSource
-    unit : Unit
-        Who is protected: for who watches.
-    """
+    """Return private minima of all cells, in radii from their public points; the unit is for who watches."""
     found.check(unit)
     shape = (n_cells, found.columns)
 

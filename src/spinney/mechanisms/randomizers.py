@@ -26,15 +26,7 @@ CHUNK = 2**20
 
 @dataclass(frozen=True)
 class Responses:
-    """What users are asked: how many there are for each slot, and how likely a slot is set.
-
-    Parameters
-    ----------
-    users : tuple of int
-        One number for each slot.
-    own, other : int
-        Chances of a slot that is the user's own, and of any other, in parts of 2^32.
-    """
+    """What users are asked: how many there are for each slot, and how likely their own slot, and any other, is set."""
 
     users: tuple[int, ...]
     own: int
@@ -49,44 +41,22 @@ class Responses:
 
 
 def _heads(coins: NDArray[np.int64], entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
-    """Return the number of heads among each number of fair coins."""
+    """Return the number of heads among each number of fair coins: bits of whole words, a slot's one after another."""
     words = (coins + 63) >> 6
-    found = np.zeros(coins.size, dtype=np.int64)
-    rest = (coins & 63).astype(np.uint64)
-    mask = np.where((rest == 0) & (coins > 0), ~np.uint64(0), (np.uint64(1) << rest) - np.uint64(1))
-    start = 0
-    while start < coins.size:
-        stop = max(start + 1, int(np.searchsorted(np.cumsum(words[start:]), CHUNK, side="right")) + start)
-        sizes = words[start:stop]
-        full = np.flatnonzero(sizes) + start
-        if full.size == 1 and words[full[0]] > CHUNK:  # one slot of very many users, piece by piece
-            found[full[0]] = _heads_of_one(int(coins[full[0]]), entropy)
-        elif full.size:
-            bits = np.frombuffer(entropy(8 * int(sizes.sum())), dtype=np.uint64).copy()
-            ends = np.cumsum(words[full])
-            bits[ends - 1] &= mask[full]
-            found[full] = np.add.reduceat(np.bitwise_count(bits).astype(np.int64), ends - words[full])
-        start = stop
+    ends, found = np.cumsum(words), np.zeros(coins.size, dtype=np.int64)
+    for start in range(0, int(words.sum()), CHUNK):
+        stop = min(start + CHUNK, int(ends[-1]))
+        bits = np.frombuffer(entropy(8 * (stop - start)), dtype=np.uint64).copy()
+        here = np.flatnonzero((words > 0) & (ends > start) & (ends - words < stop))
+        whole = here[ends[here] <= stop]  # slots whose last word is among these: some of its bits may be too many
+        bits[ends[whole] - 1 - start] <<= (-coins[whole] & 63).astype(np.uint64)
+        firsts = np.maximum(ends[here] - words[here], start) - start
+        found[here] += np.add.reduceat(np.bitwise_count(bits).astype(np.int64), firsts)
     return found
 
 
-def _heads_of_one(coins: int, entropy: Callable[[int], bytes]) -> int:
-    pieces, rest = divmod(coins, 64 * CHUNK)
-    sizes = [64 * CHUNK] * pieces + [rest] * (rest > 0)
-    return sum(int(_heads(np.array([size]), entropy)[0]) for size in sizes)
-
-
 def binomials(trials: NDArray[np.int64], chance: int, entropy: Callable[[int], bytes]) -> NDArray[np.int64]:
-    """Return the number of successes in each number of independent trials.
-
-    Parameters
-    ----------
-    trials : array of int
-    chance : int
-        Of one trial, in parts of 2^32, from 0 to 2^32.
-    entropy : callable
-        Returns as many random bytes as its argument says.
-    """
+    """Return the number of successes in each number of independent trials; the chance is in parts of 2^32, from 0 to 2^32."""
     if chance >= 1 << BITS:
         return trials.copy()
     found, open_ = np.zeros_like(trials), trials.copy()

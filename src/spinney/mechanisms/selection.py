@@ -34,19 +34,11 @@ def selection_epsilon(price: Charge) -> Amount:
 
 
 def choose(scores: IntArray, score_range: int, price: Charge, source: NoiseSource, rows: int | None = None) -> int:
-    """Return the index of a high score, with probability proportional to exp(amount * score / score_range).
+    """Return the index of a high score, with probability proportional to exp(epsilon * score / score_range).
 
-    Parameters
-    ----------
-    scores : array of int64
-        Larger is better. One row moves any two scores apart by at most `score_range`.
-    score_range : int
-        Public.
-    price : Charge
-        Pure epsilon, or rho; with rho the mechanism runs at epsilon = sqrt(8 rho).
-    source : NoiseSource
-    rows : int, optional
-        How many rows one unit moves, both sides of a replacement counted: for who watches; the price has them already.
+    One row moves any two scores apart by at most `score_range`, which is public. The price is epsilon, or rho: then the mechanism
+    runs at epsilon = sqrt(8 rho). One unit moves `rows` rows, both sides of a replacement counted: for who watches; the price has
+    them already.
     """
     epsilon = selection_epsilon(price)
     if epsilon == math.inf:

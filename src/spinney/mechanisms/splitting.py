@@ -104,18 +104,9 @@ def _calibrated(epsilon: Fraction, replace: bool, gamma: float) -> tuple[float, 
 
 
 def split_rule(price: Charge, replace: bool, threshold: int = 0, gamma: float = math.log(2)) -> SplitRule:
-    """Calibrate the split decisions to a price per row.
+    """Calibrate the split decisions to a price per row, a public threshold in rows, and a decay in units of the noise scale.
 
-    Parameters
-    ----------
-    price : Charge
-        Pure epsilon, or rho; with rho the decisions run at the pure epsilon sqrt(2 rho), which implies it.
-    replace : bool
-        Whether neighbors replace a row.
-    threshold : int
-        In rows. Public.
-    gamma : float
-        Decay in units of the noise scale.
+    A price in rho runs at the pure epsilon sqrt(2 rho), which implies it.
     """
     if price.amount == math.inf:
         return SplitRule(0.0, 0, threshold, 1)

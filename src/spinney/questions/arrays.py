@@ -16,12 +16,15 @@ __all__ = [
     "LONGEST",
     "SHORTEST",
     "finite_points",
+    "finite_radii",
     "finite_widths",
+    "freeze",
     "frozen",
     "frozen_places",
     "is_one_of",
     "require",
     "require_number",
+    "require_power",
 ]
 
 #: Lengths between which squares neither vanish nor overflow.
@@ -44,6 +47,11 @@ def require_number(value: Any, what: str) -> None:
     require(isinstance(value, Integral) and int(value) >= 1, f"the number of {what} must be a whole number of at least 1")
 
 
+def require_power(power: Any) -> None:
+    """Raise unless distances are summed, or their squares."""
+    require(type(power) is int and power in (1, 2), "the power must be 1 or 2")
+
+
 def frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:
     """Return a plain copy of an array that cannot be written to."""
     array: NDArray[Any] | None = None
@@ -63,11 +71,26 @@ def frozen_places(values: Any) -> NDArray[np.int64]:
     return frozen(found, np.int64)
 
 
+def freeze(question: Any, *names: str, as_places: bool = False) -> None:
+    """Let fields of a frozen value, if there are any, be plain copies that cannot be written to."""
+    for name in names:
+        given = getattr(question, name)
+        if given is not None:
+            object.__setattr__(question, name, frozen_places(given) if as_places else frozen(given))
+
+
 def finite_points(points: FloatArray, n_features: int, what: str) -> None:
     """Raise unless these are at least one point with one finite coordinate per column."""
     is_list = points.ndim == 2 and len(points) and points.shape[1] == n_features
     lawful = is_list and (np.abs(points) < LONGEST).all()  # not missing either
     require(lawful, f"{what} must be finite points with one coordinate per column")
+
+
+def finite_radii(radii: FloatArray, n_centers: int) -> None:
+    """Raise unless there is a positive radius per center."""
+    require(radii.shape == (n_centers,), "there must be one radius per center")
+    lawful = ((radii > SHORTEST) & (radii < LONGEST)).all()  # squares neither vanish nor overflow
+    require(lawful, "radii must be positive and finite")
 
 
 def finite_widths(widths: FloatArray | None, n_features: int) -> None:

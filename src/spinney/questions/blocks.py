@@ -18,7 +18,7 @@ from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import require
+from spinney.questions.arrays import require, require_power
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.ground import Ground
@@ -50,18 +50,7 @@ def check_sampling(sampling: str, unit: Unit, owner: str) -> None:
 
 @dataclass(frozen=True)
 class Tuples:
-    """The aggregate: a backend over the centers of all blocks, k of each, exact.
-
-    Parameters
-    ----------
-    k, n_blocks : int
-    power : {1, 2}
-        Of the distances that centers minimize.
-    sampling : str
-        One of SAMPLINGS.
-    seed : int
-        Of the plain clustering's public randomness.
-    """
+    """The aggregate: a backend over the centers of all blocks, k of each, exact; the arguments are those of `Blocks`."""
 
     k: int
     n_blocks: int
@@ -124,7 +113,7 @@ class Blocking(Kind):
 
 
 @dataclass(frozen=True)
-class Blocks(Question):
+class Blocks(Question[Any]):
     """A question about the centers of random blocks of rows.
 
     Parameters
@@ -144,7 +133,7 @@ class Blocks(Question):
         Public: seeds the plain clustering.
     """
 
-    about: Question
+    about: Question[Any]
     k: int
     n_blocks: int
     power: int = 2
@@ -174,7 +163,7 @@ class Blocks(Question):
         few = 1 <= self.n_blocks <= MOST_BLOCKS and self.k >= 1 and self.k * self.n_blocks <= MOST_POINTS
         require(few, "there must be blocks and centers, and not more than fit into memory")
         require(self.seed >= 0, "a seed must not be negative")
-        require(type(self.power) is int and self.power in (1, 2), "the power must be 1 or 2")
+        require_power(self.power)
         require(type(self.sampling) is str and self.sampling in SAMPLINGS, f"blocks are drawn {' or '.join(SAMPLINGS)}")
         self.about.check(ground)
 

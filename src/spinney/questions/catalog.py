@@ -8,6 +8,7 @@ neither list. The tests hold both to their proofs and attacks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from spinney.questions.blocks import Blocking, Blocks
 from spinney.questions.choose import Choose, Choosing
@@ -27,23 +28,14 @@ __all__ = ["CATALOG", "EVERY", "EXPERIMENTAL", "Listed"]
 
 @dataclass(frozen=True)
 class Listed:
-    """One question of the list.
+    """One question of the list."""
 
-    Parameters
-    ----------
-    question, kind : type
-    sensitivity : str
-        How far one added or removed row moves the exact answer.
-    proofs : tuple of str
-        Pages.
-    attacks : tuple of str
-        Tests that try to break it: brute force over tiny tables, and searches for worse neighbors.
-    """
-
-    question: type[Question]
+    question: type[Question[Any]]
     kind: type[Kind]
+    #: How far one added or removed row moves the exact answer.
     sensitivity: str
     proofs: tuple[str, ...]
+    #: Tests that try to break it: brute force over tiny tables, and searches for worse neighbors.
     attacks: tuple[str, ...]
 
 

@@ -21,7 +21,7 @@ from spinney.mechanisms.selection import choose, selection_epsilon
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import frozen_places, require
+from spinney.questions.arrays import freeze, frozen_places, require, require_power
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import exact_text, record_of
@@ -83,8 +83,7 @@ class Swaps:
     stay: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("centers", "existing"):
-            object.__setattr__(self, name, frozen_places(getattr(self, name)))
+        freeze(self, "centers", "existing", as_places=True)
 
     @cached_property
     def newcomers(self) -> IntArray:
@@ -135,16 +134,8 @@ class Choosing(Kind):
     """A choice: its noise is the range over epsilon, or over sqrt(8 rho)."""
 
     question = "choose"
-
-    @property
-    def l1(self) -> float:
-        """Such that a pure choice at epsilon has Gumbel noise of scale 1 / epsilon."""
-        return math.sqrt(0.5)
-
-    @property
-    def l2(self) -> float:
-        """Such that a choice at rho has Gumbel noise of scale 1 / sqrt(8 rho)."""
-        return 0.5
+    #: Such that a pure choice at epsilon has Gumbel noise of scale 1 / epsilon, and a choice at rho of scale 1 / sqrt(8 rho).
+    l1, l2 = math.sqrt(0.5), 0.5
 
     def noise(self, charge: Charge, unit: Unit) -> float:
         """Return the scale of the Gumbel noise, in ranges of one row's cost."""
@@ -153,11 +144,11 @@ class Choosing(Kind):
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return the epsilon that the mechanism runs at, and its scale in ranges of one row's cost."""
         price = unit.value_price(charge)
-        epsilon, moved = selection_epsilon(price), unit.max_rows * (2 if unit.replaces else 1)
+        epsilon = selection_epsilon(price)
         mechanism = "none" if epsilon == math.inf else "exponential"
         scale = 0 if epsilon == math.inf else 1 / Fraction(epsilon)
         facts = {"price": exact_text(price.amount), "epsilon": exact_text(epsilon), "scale": exact_text(scale)}
-        return record_of(charge, mechanism, "range", row_sensitivity="1", unit_sensitivity=str(moved), **facts)
+        return record_of(charge, mechanism, "range", row_sensitivity="1", unit_sensitivity=str(unit.moved_rows), **facts)
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return the scale of the noise."""
@@ -165,7 +156,7 @@ class Choosing(Kind):
 
 
 @dataclass(frozen=True)
-class Choose(Question):
+class Choose(Question[int]):
     """One option by the exponential mechanism on its exact cost.
 
     The cost of one row differs between options by at most a public range: the second-nearest center's for swaps, the
@@ -185,7 +176,7 @@ class Choose(Question):
     def check(self, ground: Ground) -> None:
         """Options must be of the list, and about points of the ground."""
         require(type(self.options) in (Swaps, Sets) and ground.space is not None, "only centers of a space can be chosen")
-        require(type(self.options.power) is int and self.options.power in (1, 2), "the power must be 1 or 2")
+        require_power(self.options.power)
         self.options.check(ground)
         require(len(self.options), "there must be an option")
 

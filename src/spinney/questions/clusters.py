@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.questions.arrays import SHORTEST, finite_points, frozen, frozen_places, require
+from spinney.questions.arrays import SHORTEST, finite_points, freeze, require
 from spinney.questions.ground import Ground
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import ABSENT
@@ -40,7 +40,7 @@ class Clusters:
     radius: float = math.inf
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "centers", frozen(self.centers))
+        freeze(self, "centers")
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -82,7 +82,7 @@ class ClusterBins:
     bins: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bins", frozen_places(self.bins))
+        freeze(self, "bins", as_places=True)
 
     @property
     def width(self) -> int:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.additive import Sensitivity, privatize
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require
+from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, freeze, frozen, require, require_power
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Kind, Question
-from spinney.questions.record import Answer, additive_record
+from spinney.questions.question import Exact, Question
+from spinney.questions.record import AdditiveKind
 from spinney.spaces.box import Domain, FloatArray
 
 __all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
@@ -40,29 +39,18 @@ class CostAnswer:
 
 
 @dataclass(frozen=True)
-class Costing(Kind):
-    """A sum of bounded costs, in steps of its range."""
+class Costing(AdditiveKind):
+    """A sum of bounded signed costs, in steps of its range."""
 
-    question = "cost"
+    question = of = "cost"
+    steps = COST_STEPS
+    shown = "a cost +- {:.3g} of one row's range"
+    are_counts = False
 
-    def moves(self, unit: Unit) -> Sensitivity:
-        """Return how far one whole unit moves the sum, in steps of the range."""
-        most = COST_STEPS * unit.moved_rows
-        return Sensitivity(most, most**2)
-
-    def noise(self, charge: Charge, unit: Unit) -> Noise:
-        """Return the noise, in steps of the range."""
-        return calibrate(Sensitivity(COST_STEPS, COST_STEPS**2), unit.value_price(charge))
-
-    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return one answer; a replaced row moves a sum of signed numbers twice as far."""
-        sensitivity, price = Sensitivity(COST_STEPS, COST_STEPS**2), unit.value_price(charge)
-        answer = Answer("cost", COST_STEPS, sensitivity, price, self.noise(charge, unit))
-        return additive_record(charge, unit, [answer], ((4,),))
-
-    def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the noise, in ranges of one row's cost."""
-        return f"a cost +- {self.noise(charge, unit).std / COST_STEPS:.3g} of one row's range"
+    @property
+    def row(self) -> Sensitivity:
+        """The whole range."""
+        return Sensitivity(COST_STEPS, COST_STEPS**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +64,7 @@ class Costs:
 
 
 @dataclass(frozen=True, eq=False)
-class Cost(Question):
+class Cost(Question[CostAnswer]):
     """The noisy cost of public centers, or how much more the first set costs than the second.
 
     Parameters
@@ -95,9 +83,7 @@ class Cost(Question):
     most: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("first", "second"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self, "first", "second")
 
     def kind(self, ground: Ground) -> Costing:
         """One row's cost is cut off at its public range."""
@@ -106,7 +92,7 @@ class Cost(Question):
     def check(self, ground: Ground) -> None:
         """Centers must be finite, and what is cut off at a positive number."""
         require(ground.domain is not None, "only rows of numbers have such a cost")
-        require(type(self.power) is int and self.power in (1, 2), "the power must be 1 or 2")
+        require_power(self.power)
         for centers in (self.first, self.second):
             if centers is not None:
                 finite_points(centers, ground.n_features, "centers")

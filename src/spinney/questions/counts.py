@@ -5,21 +5,19 @@ Proof: ``proofs/questions.md`` (partitions of a domain), ``proofs/sites.md`` (pa
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.additive import Noise, Sensitivity, privatize
 from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, frozen_places, require, require_number
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import ClusterBins, ColumnBins, Partition, TreeCells, check_partition
-from spinney.questions.question import Exact, Kind, Question
-from spinney.questions.record import Answer, additive_record
+from spinney.questions.question import Exact, Question
+from spinney.questions.record import AdditiveKind
 
 __all__ = ["CountAnswer", "Counting", "Counts"]
 
@@ -33,10 +31,11 @@ class CountAnswer:
 
 
 @dataclass(frozen=True)
-class Counting(Kind):
+class Counting(AdditiveKind):
     """Counts over disjoint cells, or over several families of them at once: a row lies in one cell of each family."""
 
-    question = "counts"
+    question = of = "counts"
+    shown = "each count +- {:.3g} rows"
 
     families: int = 1
 
@@ -44,39 +43,13 @@ class Counting(Kind):
         require_number(self.families, "families")
 
     @property
-    def l1(self) -> float:
-        """One count of each family moves by one."""
-        return float(self.families)
-
-    @property
-    def l2(self) -> float:
-        """The root of their number."""
-        return math.sqrt(self.families)
-
-    def moves(self, unit: Unit) -> Sensitivity:
-        """Return how far one whole unit moves the counts; a replacement moves two cells of each family."""
-        return Sensitivity(self.families * unit.moved_rows, self.families * unit.moved_rows * unit.max_rows)
-
-    def noise(self, charge: Charge, unit: Unit) -> Noise:
-        """Return the noise of each count."""
-        return calibrate(self._sensitivity, unit.count_price(charge))
-
-    @property
-    def _sensitivity(self) -> Sensitivity:
+    def row(self) -> Sensitivity:
+        """One count of each family."""
         return Sensitivity(self.families, self.families)
-
-    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return one answer; a replaced row leaves one cell of each family and comes to another."""
-        answer = Answer("counts", 1, self._sensitivity, unit.count_price(charge), self.noise(charge, unit))
-        return additive_record(charge, unit, [answer])
-
-    def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the noise of each count, in rows."""
-        return f"each count +- {self.noise(charge, unit).std:.3g} rows"
 
 
 @dataclass(frozen=True)
-class Counts(Question):
+class Counts(Question[CountAnswer]):
     """Noisy numbers of rows in the cells of a public partition.
 
     Parameters

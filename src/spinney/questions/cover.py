@@ -18,7 +18,7 @@ from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import frozen, require
+from spinney.questions.arrays import freeze, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Question
 from spinney.questions.record import exact_text, record_of
@@ -52,7 +52,7 @@ class Balls:
     steps: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radii", frozen(self.radii))
+        freeze(self, "radii")
 
     @property
     def n_sets(self) -> int:
@@ -131,13 +131,12 @@ class Covering(Kind):
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return the number of steps, the epsilon of each per uncovered row, and its scale in rows."""
-        step, moved = self.noise(charge, unit), unit.max_rows * (2 if unit.replaces else 1)
+        step = self.noise(charge, unit)
         mechanism = "none" if step == math.inf else "coverage"
         scale = 0 if step == math.inf else round_up(1 / Fraction(step))
         facts = {"step_epsilon": exact_text(step), "scale": exact_text(scale), "delta": exact_text(charge.delta)}
-        return record_of(
-            charge, mechanism, "rows of a set", row_sensitivity="1", unit_sensitivity=str(moved), steps=self.steps, **facts
-        )
+        moves = {"row_sensitivity": "1", "unit_sensitivity": str(unit.moved_rows)}
+        return record_of(charge, mechanism, "rows of a set", **moves, steps=self.steps, **facts)
 
     def words(self, charge: Charge, unit: Unit) -> str:
         """Return what the choices do, and the delta that they take."""
@@ -145,7 +144,7 @@ class Covering(Kind):
 
 
 @dataclass(frozen=True)
-class Cover(Question):
+class Cover(Question[IntArray]):
     """A sequence of sets that cover many rows, stage by stage; the rows they cover leave.
 
     Parameters

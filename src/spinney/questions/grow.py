@@ -31,27 +31,14 @@ MOST_THRESHOLD = 2**45
 
 @dataclass(frozen=True)
 class Splitting(Kind):
-    """Split decisions: noise of scale 2.6 / epsilon on every visited cell, by a pure mechanism alone.
+    """Split decisions: noise of scale 2.6 / epsilon on every visited cell, by a pure mechanism alone."""
 
-    Parameters
-    ----------
-    threshold : int, optional
-        In rows; a plan does not know it, because it follows from released answers, and neither noise nor loss depends on it.
-    """
-
+    #: In rows; a plan does not know it, because it follows from released answers, and neither noise nor loss depends on it.
     threshold: int | None = field(default=None, compare=False)
 
     question = "grow"
-
-    @property
-    def l1(self) -> float:
-        """The scale of the noise times epsilon."""
-        return 2.6
-
-    @property
-    def l2(self) -> float:
-        """No Gaussian noise serves."""
-        return 0.0
+    #: The scale of the noise times epsilon; no Gaussian noise serves.
+    l1, l2 = 2.6, 0.0
 
     def noise(self, charge: Charge, unit: Unit) -> SplitRule:
         """Return the rule of the decisions."""
@@ -60,11 +47,11 @@ class Splitting(Kind):
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return the constants of the rule, and the most that one row's whole path can lose with them."""
         price, rule = unit.tree_price(charge), self.noise(charge, unit)
-        steps, moved = rule.steps_per_row, unit.max_rows * (2 if unit.replaces else 1)
+        steps = rule.steps_per_row
         loss = worst_loss(rule.scale, rule.decay, steps, unit.replaces) if rule.scale else math.inf
         return record_of(
             charge, "split decisions" if rule.scale else "none", "each level of a path",
-            row_sensitivity=str(steps), unit_sensitivity=str(moved * steps), price=exact_text(price.amount),
+            row_sensitivity=str(steps), unit_sensitivity=str(unit.moved_rows * steps), price=exact_text(price.amount),
             scale=exact_text(rule.scale), decay=str(rule.decay), worst_loss=exact_text(loss),
             **({} if self.threshold is None else {"threshold": self.threshold}),
         )  # fmt: skip
@@ -76,7 +63,7 @@ class Splitting(Kind):
 
 
 @dataclass(frozen=True)
-class Grow(Question):
+class Grow(Question[Quadtree]):
     """Split decisions of a private tree below a public starting level.
 
     Parameters
@@ -93,10 +80,7 @@ class Grow(Question):
     start: int
     threshold: int
 
-    @property
-    def family(self) -> str:
-        """Cells of its tree."""
-        return TreeCells.family
+    family = TreeCells.family
 
     def kind(self, ground: Ground) -> Splitting:
         """One charge pays for all decisions together."""

@@ -21,7 +21,8 @@ from spinney.questions.arrays import require, require_number
 from spinney.questions.counts import Counting
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import Exact, Question
+from spinney.questions.record import AdditiveKind, Answer
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
 __all__ = ["LevelAnswer", "LevelCounting", "Levels"]
@@ -37,10 +38,10 @@ class LevelAnswer:
 
 
 @dataclass(frozen=True)
-class LevelCounting(Kind):
+class LevelCounting(AdditiveKind):
     """Counts of some levels, each paid for by an equal part of the charge, whether it is reached or not."""
 
-    question = "levels"
+    question, of, shown = "levels", Counting.of, Counting.shown
 
     levels: int
 
@@ -57,25 +58,22 @@ class LevelCounting(Kind):
         """The root of their number."""
         return math.sqrt(self.levels)
 
-    def moves(self, unit: Unit) -> Sensitivity:
-        """Return how far one whole unit moves the counts of one level."""
-        return Counting().moves(unit)
+    @property
+    def row(self) -> Sensitivity:
+        """One count of one level."""
+        return Counting().row
 
-    def noise(self, charge: Charge, unit: Unit) -> Noise:
-        """Return the noise of each count."""
-        return Counting().noise(charge.part(Fraction(1, self.levels)), unit)
+    def answer_for(self, charge: Charge, unit: Unit) -> Answer:
+        """Return the counts of one level."""
+        return super().answer_for(charge.part(Fraction(1, self.levels)), unit)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return the answer of one level, and how many there are."""
-        return Counting().record(charge.part(Fraction(1, self.levels)), unit) | {"repeats": self.levels}
-
-    def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the noise of each count, in rows."""
-        return f"each count +- {self.noise(charge, unit).std:.3g} rows"
+        return super().record(charge, unit) | {"repeats": self.levels}
 
 
 @dataclass(frozen=True)
-class Levels(Question):
+class Levels(Question[LevelAnswer]):
     """Noisy numbers of rows in the cells of a tree, level by level.
 
     The two children of a cell are visited, and counted, if its own noisy count exceeds the threshold.
@@ -95,10 +93,7 @@ class Levels(Question):
     depth: int
     threshold: float | None
 
-    @property
-    def family(self) -> str:
-        """Cells of its tree."""
-        return TreeCells.family
+    family = TreeCells.family
 
     def kind(self, ground: Ground) -> LevelCounting:
         """Each level is a partition."""

@@ -17,7 +17,7 @@ from spinney.mechanisms.perturbation import Perturbation, minimized, perturbatio
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, frozen, require, require_number
+from spinney.questions.arrays import finite_points, finite_radii, freeze, require, require_number
 from spinney.questions.ground import Ground
 from spinney.questions.question import CENTERS, Exact, Kind, Question
 from spinney.questions.record import exact_text, record_of
@@ -44,6 +44,8 @@ class Minimizing(Kind):
     """A minimum in `n_features` columns: one row adds a loss to one cell, whose gradient and second derivatives are at most 1."""
 
     question = "minimize"
+    #: No Gaussian noise serves: where a row pulls depends on the answer, and so on the noise.
+    l2 = 0.0
 
     n_features: int
 
@@ -54,11 +56,6 @@ class Minimizing(Kind):
     def l1(self) -> float:
         """The length of a random slope, times epsilon."""
         return float(self.n_features)
-
-    @property
-    def l2(self) -> float:
-        """No Gaussian noise serves: where a row pulls depends on the answer, and so on the noise."""
-        return 0.0
 
     def noise(self, charge: Charge, unit: Unit) -> Perturbation:
         """Return the random slope, the pull, and the noise of the minimum."""
@@ -95,7 +92,7 @@ class Slopes:
 
 
 @dataclass(frozen=True, eq=False)
-class Minimize(Question):
+class Minimize(Question[MinimumAnswer]):
     """Private medians of the Voronoi cells of public centers.
 
     Each is near the point that has the least sum of ``sqrt(1 + |x - p|^2 / r^2)`` over the rows x of its cell, plus a pull
@@ -112,15 +109,10 @@ class Minimize(Question):
     radii: FloatArray
 
     in_memory = True
+    family = CENTERS
 
     def __post_init__(self) -> None:
-        for name in ("centers", "radii"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
-
-    @property
-    def family(self) -> str:
-        """Voronoi cells of its centers."""
-        return CENTERS
+        freeze(self, "centers", "radii")
 
     def kind(self, ground: Ground) -> Minimizing:
         """One row adds one loss to one cell."""
@@ -130,10 +122,9 @@ class Minimize(Question):
         """Losses rely on finite centers and radii."""
         require(ground.domain is not None, "only rows of numbers have medians")
         finite_points(self.centers, ground.n_features, "centers")
-        require(self.radii.shape == (len(self.centers),), "there must be one radius per center")
+        finite_radii(self.radii, len(self.centers))
         few = len(self.centers) * ground.n_features**2 <= MOST_BENDS
         require(few, f"centers times squared columns must be at most {MOST_BENDS}")
-        require(((self.radii > SHORTEST) & (self.radii < LONGEST)).all(), "radii must be positive and finite")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> MinimumAnswer:
         """Find the perturbed minimum of every cell, empty or not, and add noise to it."""

@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.questions.arrays import LONGEST, finite_points, finite_widths, frozen, frozen_places, require
+from spinney.questions.arrays import LONGEST, finite_points, finite_widths, freeze, require
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
@@ -58,9 +58,7 @@ class Rings:
     widths: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("centers", "edges", "widths"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self, "centers", "edges", "widths")
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class Labels:
     n_cells: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", frozen_places(self.labels))
+        freeze(self, "labels", as_places=True)
 
 
 Partition = Whole | Rings | TreeCells | PlaneCells | ColumnBins | Clusters | ClusterBins | Labels

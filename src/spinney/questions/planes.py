@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.questions.arrays import LONGEST, frozen, frozen_places, require
+from spinney.questions.arrays import LONGEST, freeze, require
 from spinney.questions.ground import Ground
 from spinney.spaces.box import FloatArray
 
@@ -43,10 +43,8 @@ class PlaneCells:
     first_child: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        for name in ("normals", "offsets"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
-        for name in ("planes", "first_child"):
-            object.__setattr__(self, name, frozen_places(getattr(self, name)))
+        freeze(self, "normals", "offsets")
+        freeze(self, "planes", "first_child", as_places=True)
 
     @classmethod
     def root(cls, normals: FloatArray) -> PlaneCells:

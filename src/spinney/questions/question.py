@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
@@ -16,7 +16,7 @@ from spinney.privacy.composition import Part
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 
-__all__ = ["CENTERS", "Answerable", "Exact", "Kind", "Question"]
+__all__ = ["CENTERS", "Exact", "Kind", "Question"]
 
 #: What releases call the Voronoi cells of centers, in which vectors are summed.
 CENTERS = "centers"
@@ -64,8 +64,11 @@ class Kind(ABC):
         return Part(name, self.question, share, self.l1, self.l2, self)
 
 
-class Question(ABC):
-    """A frozen value that can be asked. Its arguments are public; arrays are copied and cannot be written to."""
+class Question(ABC, Generic[A]):
+    """A frozen value that can be asked, of the type of its answer.
+
+    Its arguments are public; arrays are copied and cannot be written to.
+    """
 
     #: Whether rows must be in memory: they are read many times for one answer.
     in_memory: ClassVar[bool] = False
@@ -84,24 +87,5 @@ class Question(ABC):
         """Raise a ValueError unless the public arguments are lawful on this ground."""
 
     @abstractmethod
-    def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> Any:
-        """Aggregate exact integers, add noise to every slot, and answer."""
-
-
-class Answerable(Protocol[A]):
-    """A question of the list, by what it is answered with."""
-
-    in_memory: ClassVar[bool]
-
-    @property
-    def family(self) -> str:
-        """As `Question.family`."""
-
-    def kind(self, ground: Ground) -> Kind:
-        """As `Question.kind`."""
-
-    def check(self, ground: Ground) -> None:
-        """As `Question.check`."""
-
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> A:
-        """As `Question.answer`."""
+        """Aggregate exact integers, add noise to every slot, and answer."""

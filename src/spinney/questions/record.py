@@ -5,17 +5,21 @@ Numbers are texts of exact fractions. `docs/release-format.md` says what each me
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
-from spinney.mechanisms.additive import SHAPED, Noise, Sensitivity
+from spinney.mechanisms.additive import Noise, Sensitivity, calibrate
+from spinney.mechanisms.drawing import NORMS
 from spinney.privacy.budget import Amount
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
+from spinney.questions.question import Kind
 
-__all__ = ["Answer", "additive_record", "exact_text", "record_of"]
+__all__ = ["AdditiveKind", "Answer", "additive_record", "exact_text", "record_of"]
 
 #: How releases name what `Noise` names.
 MECHANISMS = {
@@ -25,8 +29,6 @@ MECHANISMS = {
     "ball": "rounded ball",
     "none": "none",
 }
-#: The norm that a mechanism's sensitivities are in.
-NORMS = {Measure.PURE: "l1", Measure.ZCDP: "squared l2"}
 
 
 def exact_text(number: Amount | int) -> str:
@@ -35,42 +37,25 @@ def exact_text(number: Amount | int) -> str:
 
 
 def record_of(charge: Charge, mechanism: str, norm: str, **facts: Any) -> dict[str, Any]:
-    """Return the record of one question: what every one has, and facts of its own.
-
-    Parameters
-    ----------
-    charge : Charge
-    mechanism, norm : str
-        Which noise, and what sensitivities are measured in.
-    facts
-        JSON-ready.
-    """
+    """Return the record of one question: what every one has, and JSON-ready facts of its own."""
     head = {"name": charge.name, "question": charge.question, "measure": charge.measure.value}
     return {**head, "mechanism": mechanism, "norm": norm, **facts}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One array of whole numbers that gets noise.
-
-    Parameters
-    ----------
-    of : str
-        What is in it.
-    steps : int
-        How many of its steps one row, one clipping radius or one range is.
-    sensitivity : Sensitivity
-        Of one row.
-    price : Charge
-        Of one row.
-    noise : Noise
-    """
+    """One array of whole numbers that gets noise; sensitivity and price are of one row."""
 
     of: str
+    #: How many of its steps one row, one clipping radius or one range is.
     steps: int
     sensitivity: Sensitivity
     price: Charge
-    noise: Noise
+
+    @property
+    def noise(self) -> Noise:
+        """What the price buys."""
+        return calibrate(self.sensitivity, self.price)
 
     def row(self, measure: Measure) -> int:
         """Return how far one row moves it, in the norm of a measure."""
@@ -88,29 +73,18 @@ def additive_record(
     repeats: int = 1,
     **facts: Any,
 ) -> dict[str, Any]:
-    """Return the record of answers with additive noise.
+    """Return the record of answers with additive noise, all of one question at once, given so many times for one charge.
 
-    Parameters
-    ----------
-    charge : Charge
-    unit : Unit
-    answers : sequence of Answer
-        All of one question, at once.
-    replaced : sequence of sequences of int
-        The worst cases of one replaced row under zCDP: in each case, how many times its `row` each answer moves by.
-    repeats : int
-        How many times such answers are given, of one charge.
-    facts
-        Of this question alone.
+    `replaced` are the worst cases of one replaced row under zCDP: in each case, how many times its `row` each answer moves by.
     """
-    m, measure = unit.max_rows, charge.measure
+    m, measure, distribution = unit.max_rows, charge.measure, answers[0].noise.distribution
     if not unit.replaces:
         cases: Sequence[Sequence[int]] = ((1,) * len(answers),)
     else:
         cases = ((2,) * len(answers),) if measure is Measure.PURE else replaced
-    power = 1 if measure is Measure.PURE else 2
+    power, plain = (1, "l1") if measure is Measure.PURE else (2, "squared l2")
     return record_of(
-        charge, MECHANISMS[answers[0].noise.distribution], SHAPED.get(answers[0].noise.distribution, NORMS[measure]),
+        charge, MECHANISMS[distribution], NORMS.get(distribution, plain),
         answers=[
             {
                 "of": answer.of,
@@ -127,3 +101,54 @@ def additive_record(
         repeats=repeats,
         **facts,
     )  # fmt: skip
+
+
+class AdditiveKind(Kind):
+    """A kind of question with one answer of whole numbers, all with noise of one scale."""
+
+    #: What releases call the answer, how many of its steps one row, half width or range is, and the words of a plan.
+    of: ClassVar[str]
+    steps: ClassVar[int] = 1
+    shown: ClassVar[str]
+    #: Whether a replaced row moves counts of two cells, and not one sum twice as far.
+    are_counts: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def row(self) -> Sensitivity:
+        """How far one row moves the answer."""
+
+    @property
+    def l1(self) -> float:
+        """How far one row moves the answer, in L1, over the steps."""
+        return self.row.l1 / self.steps
+
+    @property
+    def l2(self) -> float:
+        """The same in L2."""
+        return math.sqrt(self.row.l2_squared) / self.steps
+
+    def one(self, unit: Unit) -> Unit:
+        """Return the unit with those of its rows that count."""
+        return unit
+
+    def moves(self, unit: Unit) -> Sensitivity:
+        """Return how far one whole unit moves the answer."""
+        return self.row.of_unit(self.one(unit), self.are_counts)
+
+    def answer_for(self, charge: Charge, unit: Unit) -> Answer:
+        """Return the answer with what a charge pays for one row."""
+        one = self.one(unit)
+        return Answer(self.of, self.steps, self.row, one.count_price(charge) if self.are_counts else one.value_price(charge))
+
+    def noise(self, charge: Charge, unit: Unit) -> Noise:
+        """Return the noise of each number, in steps."""
+        return self.answer_for(charge, unit).noise
+
+    def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
+        """Return the one answer."""
+        return additive_record(charge, self.one(unit), [self.answer_for(charge, unit)], ((2,),) if self.are_counts else ((4,),))
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise of each number."""
+        return self.shown.format(self.noise(charge, unit).std / self.steps)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.additive import Noise, Sensitivity, privatize
 from spinney.mechanisms.balls import ball_std
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, finite_widths, frozen, require
+from spinney.questions.arrays import finite_points, finite_radii, finite_widths, freeze, require
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
 from spinney.questions.question import CENTERS, Exact, Kind, Question
@@ -116,13 +116,15 @@ class Summing(Kind):
 
     def moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the vectors alone: furthest if a replacement stays in one cell."""
-        row, times = self.row, unit.moved_rows
-        largest, length = (None if one is None else one * times for one in (row.largest, row.length))
-        return Sensitivity(row.l1 * times, row.l2_squared * times**2, largest, row.columns, length)
+        return self.row.of_unit(unit, are_counts=False)
 
     def weight_moves(self, unit: Unit) -> Sensitivity:
         """Return how far one whole unit moves the weights alone: furthest if a replacement moves to another cell."""
-        return Sensitivity(self.weight_steps * unit.moved_rows, self.weight_steps**2 * unit.moved_rows * unit.max_rows)
+        return self._weight.of_unit(unit, are_counts=True)
+
+    @property
+    def _weight(self) -> Sensitivity:
+        return Sensitivity(self.weight_steps, self.weight_steps**2)
 
     def noise(self, charge: Charge, unit: Unit) -> StepNoise:
         """Return the noise of vectors and weights."""
@@ -131,14 +133,10 @@ class Summing(Kind):
 
     def _answers(self, charge: Charge, unit: Unit) -> tuple[Answer, Answer]:
         """Return vectors and weights with their sensitivities, prices and noise."""
-        vector, weight_steps = self.row, self.weight_steps
         share = self.weight_share(charge.measure)
         price = unit.step_price(charge, share, weights_are_counts=self.kernel != "median")
-        weight = Sensitivity(weight_steps, weight_steps**2)
-        return (
-            Answer("vectors", RADIUS_STEPS, vector, price.vectors, calibrate(vector, price.vectors)),
-            Answer("weights", weight_steps, weight, price.weights, calibrate(weight, price.weights)),
-        )
+        vectors = Answer("vectors", RADIUS_STEPS, self.row, price.vectors)
+        return vectors, Answer("weights", self.weight_steps, self._weight, price.weights)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         """Return both answers; a row is replaced inside one cell, or between two."""
@@ -162,7 +160,7 @@ class Offsets:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums(Question):
+class Sums(Question[SumAnswer]):
     """Noisy sums of clipped offsets, and noisy weights, over the Voronoi cells of public centers.
 
     Parameters
@@ -191,10 +189,7 @@ class Sums(Question):
     widths: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("centers", "radii", "anchors", "widths"):
-            given = getattr(self, name)
-            if given is not None and type(given) is not PlaneCells:
-                object.__setattr__(self, name, frozen(given))
+        freeze(self, *(() if type(self.centers) is PlaneCells else ("centers",)), "radii", "anchors", "widths")
 
     @property
     def _from(self) -> FloatArray:
@@ -226,9 +221,7 @@ class Sums(Question):
         if self.anchors is not None:
             finite_points(self.anchors, ground.n_features, "anchors")
             require(len(self.anchors) == len(self.centers), "there must be one anchor per center")
-        require(self.radii.shape == (len(self.centers),), "there must be one radius per center")
-        lawful = ((self.radii > SHORTEST) & (self.radii < LONGEST)).all()  # squares neither vanish nor overflow
-        require(lawful, "radii must be positive and finite")
+        finite_radii(self.radii, len(self.centers))
         finite_widths(self.widths, ground.n_features)
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> SumAnswer:

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.additive import Noise, Sensitivity, privatize
 from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
-from spinney.questions.arrays import frozen_places, require, require_number
+from spinney.questions.arrays import freeze, require, require_number
 from spinney.questions.clusters import Clusters
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Kind, Question
-from spinney.questions.record import Answer, additive_record
+from spinney.questions.question import Exact, Question
+from spinney.questions.record import AdditiveKind
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.spaces.box import FloatArray
 
@@ -38,10 +38,13 @@ class TotalAnswer:
 
 
 @dataclass(frozen=True)
-class Totaling(Kind):
+class Totaling(AdditiveKind):
     """Sums of columns: a row moves each by at most one half width, in one cluster."""
 
-    question = "totals"
+    question = of = "totals"
+    steps = RADIUS_STEPS
+    shown = "each sum +- {:.3g} half widths of its column"
+    are_counts = False
 
     columns: int
 
@@ -54,33 +57,13 @@ class Totaling(Kind):
         return self.columns / math.sqrt(6)
 
     @property
-    def l2(self) -> float:
-        """A vector in a cube is at most as long as its diagonal."""
-        return math.sqrt(self.columns)
-
-    @property
     def row(self) -> Sensitivity:
-        """How far one row moves the sums."""
-        steps = RADIUS_STEPS
-        return Sensitivity(self.columns * steps, self.columns * steps**2, steps, self.columns)
-
-    def moves(self, unit: Unit) -> Sensitivity:
-        """Return how far one whole unit moves the sums: furthest if a replacement stays in one cluster."""
-        row, times = self.row, unit.moved_rows
-        return Sensitivity(row.l1 * times, row.l2_squared * times**2, RADIUS_STEPS * times, self.columns)
-
-    def noise(self, charge: Charge, unit: Unit) -> Noise:
-        """Return the noise of each sum, in steps."""
-        return calibrate(self.row, unit.value_price(charge))
+        """All sums of one cluster; a unit moves them furthest if a replacement stays in it."""
+        return Sensitivity(self.columns * self.steps, self.columns * self.steps**2, self.steps, self.columns)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return one answer; a row that is replaced inside one cluster moves its sums twice as far."""
-        answer = Answer("totals", RADIUS_STEPS, self.row, unit.value_price(charge), self.noise(charge, unit))
-        return additive_record(charge, unit, [answer], ((4,),), columns=self.columns)
-
-    def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the noise of each sum, in half widths of its column."""
-        return f"each sum +- {self.noise(charge, unit).std / RADIUS_STEPS:.3g} half widths of its column"
+        """Return the one answer, and how many columns it has."""
+        return super().record(charge, unit) | {"columns": self.columns}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +75,7 @@ class ColumnTotals:
 
 
 @dataclass(frozen=True, eq=False)
-class Totals(Question):
+class Totals(Question[TotalAnswer]):
     """Noisy sums of columns behind those that decide a cluster.
 
     Parameters
@@ -105,13 +88,10 @@ class Totals(Question):
     clusters: Clusters
     columns: NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen_places(self.columns))
+    family = Clusters.family
 
-    @property
-    def family(self) -> str:
-        """Those of its clusters."""
-        return Clusters.family
+    def __post_init__(self) -> None:
+        freeze(self, "columns", as_places=True)
 
     def kind(self, ground: Ground) -> Totaling:
         """One row moves each of the sums of one cluster."""

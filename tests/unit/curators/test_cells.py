@@ -82,20 +82,6 @@ def test_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, domai
         assert leaves.depths.max() > 64 or splits.words == 1
 
 
-@pytest.mark.parametrize("depth", [63, 64, 65, 93])
-def test_cells_on_both_sides_of_a_word_count_alike(open_curator, depth):
-    splits = Splits.of(CUBE)
-    rows = grid_rows(CUBE, 60, 2)
-    paths = [slow_path(row, splits) for row in rows.tolist()]
-    names = sorted({path[:depth] for path in paths} | {"0" * depth, "1" * depth})
-    codes = np.array([[int(name.ljust(128, "0")[i : i + 64], 2) for i in (0, 64)] for name in names], dtype=np.uint64)
-    cells = TreeCells(splits, codes, np.full(len(names), depth))
-    curator, ask = open_curator(rows, CUBE, "counts")
-    expected = [sum(path.startswith(name) for path in paths) for name in names]
-    assert curator.ask(Counts(cells), ask).private_counts.tolist() == expected
-    assert NumberBackend._cell_counts(curator._rows, cells).tolist() == expected
-
-
 def test_a_partition_with_gaps_leaves_rows_out(open_curator):
     splits = Splits.of(CUBE)
     rows = grid_rows(CUBE, 500, 3)
@@ -118,12 +104,6 @@ def test_deep_cells_of_a_later_tree_are_not_counted_from_an_earlier_ones_codes(o
         codes = np.array([[int(name.ljust(128, "0")[i : i + 64], 2) for i in (0, 64)] for name in names], dtype=np.uint64)
         cells = TreeCells(splits, codes, np.full(len(names), splits.depth))
         assert curator.ask(Counts(cells), ask).private_counts.tolist() == [5] * len(names)
-
-
-def test_without_noise_a_tree_of_nobody_is_its_start(open_curator):
-    curator, grow = open_curator(np.empty((0, 3)), CUBE, "grow")
-    tree = curator.ask(Grow(Splits.of(CUBE), 3, 0), grow)
-    assert len(tree.cells) == len(tree.leaves) == 8
 
 
 def slow_random_path(steps, splits):

@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from spinney.curators.entrance import CLIPPED, PLACES, RAW, STEPS, enter
-from spinney.curators.kernels import count_cells, find_nearest
+from spinney.curators.kernels import find_nearest
 from spinney.spaces.box import Ball, Box
 from spinney.spaces.grid import GRID_BITS, door
 from spinney.spaces.nearest import BLOCK, SLAB_POINTS, nearest, scale_centers
-from spinney.trees.quadtree import Splits, TreeCells
 
 NO_MASK = np.empty(0, np.uint8)
 DOMAINS = [Box((-1, 0), (1, 3)).domain(2), Ball(1.5, (0.5, 1)).domain(2)]
@@ -101,26 +100,3 @@ def test_labels_are_those_of_clipped_rows(scale):
         values, alive = entered(rows, NO_MASK, domain, False, CLIPPED)
         labels = find_nearest(rows, NO_MASK, door(domain, False), scale_centers(centers))
         np.testing.assert_array_equal(labels, np.where(alive, nearest(values, centers)[1], -1))
-
-
-def test_cells_of_several_depths_are_counted():
-    rng = np.random.default_rng(2)
-    domain, rows = DOMAINS[0], raw_rows(3 * BLOCK)
-    rows[:200] = [0.25, 1.0] + 1e-7 * rng.random((200, 2))  # deep cells with rows
-    splits = Splits.of(domain)
-    values, alive = entered(rows, NO_MASK, domain, False, PLACES)
-    cells = TreeCells.grid(splits, 2)
-    while cells.depths.max() < splits.depth:
-        lower, upper = cells.boxes()
-        deepest = cells.depths == cells.depths.max()
-        holds = deepest & (((lower <= values[0]) & (values[0] < upper)).all(axis=1))
-        below = cells.children(holds)
-        codes, depths = np.concatenate([cells.codes[~holds], below.codes]), np.concatenate([cells.depths[~holds], below.depths])
-        order = np.lexsort(codes.T[::-1])
-        cells = TreeCells(splits, codes[order], depths[order])
-    assert cells.depths.max() > 60
-    kept = cells.take(np.flatnonzero(np.arange(len(cells)) % 3 > 0))  # rows may lie in none
-    counts = count_cells(rows, NO_MASK, door(domain, False), splits.route, kept.codes, kept.depths)
-    lower, upper = kept.boxes()
-    inside = ((lower[:, None] <= values) & (values < upper[:, None])).all(axis=2) & alive
-    np.testing.assert_array_equal(counts, inside.sum(axis=1))

@@ -58,22 +58,6 @@ def test_any_other_error_says_nothing_of_the_question(error):
     assert caught.value.__context__ is None
 
 
-def test_an_end_by_the_data_tells_what_was_charged_of_what():
-    class Broken:
-        ground, in_memory = Ground(Box(-1, 1).domain(2)), True
-
-        def exact(self, aggregate, levels_below=0):
-            raise DataError("The table cannot be read.")
-
-    charges = [Charge(name, "counts", Measure.PURE, amount) for name, amount in (("a", Fraction(1, 4)), ("b", Fraction(1, 2)))]
-    ledger = FitLedger(Budget.of(2.0, 0.125), tuple(charges))
-    curator = Curator(Broken(), Unit(), ledger, SeededSource(0))
-    for charge, spent in zip(charges, ("0.25", "0.75"), strict=True):
-        with pytest.raises(DataError) as caught:
-            curator.ask(Counts(Whole()), charge)
-        assert caught.value.__notes__ == [f"The fit ends at its question {charge.name!r}; charged so far: epsilon {spent} of 2."]
-
-
 def test_charges_that_a_curator_puts_together_are_those_of_its_ledger():
     charges = tuple(Charge(name, "counts", Measure.PURE, Fraction(1, 2)) for name in ("a", "b"))
     curator = Curator(None, Unit(), FitLedger(Budget.of(1.0), charges), SeededSource(0))

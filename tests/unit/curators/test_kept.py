@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import Box, PrivateKMeans, scan
-from spinney.curators import kept as home
 from spinney.curators.files import FileBackend, FileRows
-from spinney.curators.kept import KeptBatches, most_bytes
+from spinney.curators.kept import KeptBatches
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen
@@ -130,13 +129,6 @@ def test_nothing_is_kept_when_a_fit_ends(tmp_path):
         assert backend._batches.n_kept == len(ROWS)
     assert backend._batches.n_kept == 0
     assert backend._batches._kept == []
-
-
-def test_how_much_is_kept_follows_from_columns_and_machine(monkeypatch):
-    assert most_bytes(10) == 440 * 2**20
-    assert most_bytes(1000) == 5 * 2**28
-    monkeypatch.setattr(home, "memory_bytes", lambda: 2**30)
-    assert most_bytes(10) == 2**27
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")

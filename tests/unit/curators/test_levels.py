@@ -1,20 +1,8 @@
-import math
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 from spinney import Box
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counts
-from spinney.questions.ground import Ground
 from spinney.questions.levels import Levels
 from spinney.trees.quadtree import Splits, TreeCells
 
@@ -45,27 +33,3 @@ def test_children_are_visited_above_the_threshold(open_curator, threshold):
     assert np.array_equal(counts[inner], counts[tree.first_child[inner]] + counts[tree.first_child[inner] + 1])
     assert counts[:2].sum() == len(ROWS)
     assert len(tree.leaves) == len(counts) - len(inner)
-
-
-@pytest.mark.parametrize(
-    ("adjacency", "max_rows", "measure", "scale"),
-    [
-        ("add-remove", 1, "epsilon", 5 / 0.5),
-        ("replace", 1, "epsilon", 2 * 5 / 0.5),
-        ("add-remove", 3, "epsilon", 3 * 5 / 0.5),
-        ("add-remove", 1, "rho", math.sqrt(5 / (2 * 0.5))),
-        ("replace", 1, "rho", math.sqrt(5 / 0.5)),
-        ("replace", 3, "rho", 3 * math.sqrt(5 / 0.5)),
-    ],
-)
-def test_noise_grows_with_the_number_of_levels(adjacency, max_rows, measure, scale):
-    charge = Charge("tree", "levels", Measure(measure), Fraction(1, 2))
-    ledger = FitLedger(Budget(Fraction(9), Fraction(1, 9)), (charge,))
-    unit, source = Unit(Adjacency(adjacency), max_rows), SeededSource(0)
-    curator = Curator(MemoryBackend(ROWS, Ground(PLANE), unit, source.key), unit, ledger, source)
-    answer = curator.ask(Levels(SPLITS, 2, 6, None), charge)
-    assert answer.noise.scale == pytest.approx(scale)
-    true = TreeCells(SPLITS, answer.tree.cells.codes, answer.tree.cells.depths)
-    noise = answer.private_counts - curator._rows._cell_counts(true)
-    assert 0.5 * answer.noise.std < noise.std() < 2 * answer.noise.std
-    assert np.count_nonzero(noise) > 0.7 * len(noise)  # empty cells get noise too

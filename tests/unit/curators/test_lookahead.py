@@ -6,7 +6,6 @@ import pytest
 from covering import covering
 from registered import REGISTERED
 from spinney import Box, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.hst import HST
 from spinney.curators import lookahead
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
@@ -178,17 +177,6 @@ def test_a_fit_takes_few_passes(algorithm, estimator, table):
     batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
     estimator(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
     assert 3 <= batches.passes <= MOST_PASSES[algorithm]
-
-
-@pytest.mark.parametrize("table", ["blobs", "tight blobs", "no rows"])
-@pytest.mark.parametrize(
-    ("algorithm", "most"), [(HST(projection="auto"), 13), (HST(repairs=3), 24), (HST(4, 8.0, True, 4, 3, 3), 17)]
-)
-@pytest.mark.matrix
-def test_a_tree_in_a_subspace_and_its_repairs_take_few_passes(algorithm, most, table):
-    batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
-    PrivateKMeans(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
-    assert 10 <= batches.passes <= most
 
 
 def test_the_number_of_passes_does_not_grow_with_the_rows():

@@ -142,27 +142,6 @@ def test_no_sequence_of_asking_and_passing_on_spends_more_than_the_plan(plan, ac
     assert total_epsilon(ledger.entries, budget.delta) <= budget.epsilon
 
 
-def test_what_is_passed_on_pays_for_the_question_it_went_to():
-    purse = plain("a", "b", "c", "d")
-    noise = purse.preview(Counting(), "a", "c", "b")
-    assert noise.std < purse.preview(Counting(), "b").std / 2
-    purse.pass_on("c", "b")
-    purse.pass_on("a", "b")
-    assert purse.preview(Counting(), "b") == noise
-    assert purse.names == ("b", "d")
-    assert purse.ask("b", Counts(Whole())).noise == noise
-    assert [charge.name for charge in purse.curator.ledger.entries] == ["a + b + c"]
-    assert purse.names == ("d",)
-
-
-def test_what_was_passed_on_is_passed_on_with_it():
-    purse = plain("a", "b", "c")
-    purse.pass_on("a", "b")
-    purse.pass_on("b", "c")
-    purse.ask("c", Counts(Whole()))
-    assert purse.curator.ledger.epsilon == 1
-
-
 def test_a_charge_of_another_pocket_stays_unspent():
     pure, rho = Charge("pure", "counts", Measure.PURE, Fraction(1, 8)), Charge("rho", "counts", Measure.ZCDP, Fraction(1, 1000))
     own = Charge("own", "counts", Measure.PURE, Fraction(1, 8), Fraction(1, 10**7))
@@ -177,12 +156,6 @@ def test_a_charge_of_another_pocket_stays_unspent():
     purse.ask("split", QUESTIONS["grow"])
     assert [charge.name for charge in purse.curator.ledger.entries] == ["tree + split"]
     assert purse.names == ()
-
-
-def test_a_charge_may_pay_for_another_question_than_was_planned():
-    purse = plain("a", "b")
-    purse.ask("a", QUESTIONS["sums"])
-    assert [(charge.name, charge.question) for charge in purse.curator.ledger.entries] == [("a", "sums")]
 
 
 OPEN = [*((one, "a") for one in ("a", "no", "spent", "gone")), ("a", "no"), ("a", "spent"), ("a", "gone")]

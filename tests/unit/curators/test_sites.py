@@ -26,7 +26,6 @@ from spinney.spaces.metric import FiniteMetric
 RNG = np.random.default_rng(0)
 SPACE = FiniteMetric.from_points(RNG.random((25, 2)), candidates=np.arange(1, 25, 2))
 ROWS = RNG.integers(0, 25, 80)
-NONE = np.empty(0, dtype=np.int64)
 
 
 def backend(rows, space=SPACE, unit=None):
@@ -121,9 +120,3 @@ def test_rows_that_name_no_point_are_dropped_or_go_to_the_first(adjacency):
     assert counts.tolist() == ([7, 0, 2] if adjacency is Adjacency.REPLACE else [1, 0, 2])
     assert known_points(np.array([2**64 - 1, 2], dtype=np.uint64), 3).tolist() == [False, True]
     assert count_points(rows, 3, Unit(adjacency), np.array([0, 1] * 4 + [0], dtype=np.uint8)).sum() <= 4
-
-
-def test_counts_are_cut_off_at_a_public_number(monkeypatch):
-    monkeypatch.setattr(spinney.curators.demand, "LARGEST_COUNT", 6)
-    assert DemandBackend(np.array([0, 0, 0, 1]), Ground(None, 2), Unit(), SeededSource(0).key)._counts.tolist() == [3, 1]
-    assert DemandBackend(np.array([0, 0, 0, 0]), Ground(None, 2), Unit(), SeededSource(0).key)._counts.tolist() == [3, 0]
