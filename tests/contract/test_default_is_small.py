@@ -3,12 +3,14 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import spinney.algorithms.default
 
 HOME = Path(spinney.algorithms.default.__file__).parent
 #: What all algorithms share.
 SHARED = {"problem", "plan", "registry"}
-MOST_LINES, MOST_NUMBERS, MOST_OF_RUN = 1_400, 40, 40
+MOST_LINES, MOST_NUMBERS, MOST_OF_RUN, MOST_PARAMETERS = 1_400, 40, 40, 6
 #: Numbers that need no name.
 PLAIN = {0, 1, 2, 0.5}
 
@@ -42,6 +44,21 @@ def numbers(tree):
     """Return the number literals of a module that are not plain."""
     every = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     return [one for one in every if isinstance(one, int | float | complex) and not isinstance(one, bool) and one not in PLAIN]
+
+
+def is_compiled(function):
+    return any("compiled" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def parameters(function):
+    """Return how many parameters a function has, the object or class that it is of among them."""
+    given = function.args
+    rest = [one for one in (given.vararg, given.kwarg) if one is not None]
+    return len([*given.posonlyargs, *given.args, *given.kwonlyargs, *rest])
+
+
+def functions(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def is_of_columns(node, aliases):
@@ -91,6 +108,12 @@ def test_its_run_is_short():
     assert run.end_lineno - run.lineno + 1 <= MOST_OF_RUN
 
 
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_no_function_has_many_parameters(name):
+    for function in functions(TREES[name]):
+        assert is_compiled(function) or parameters(function) <= MOST_PARAMETERS, function.name
+
+
 def test_the_number_of_columns_is_compared_with_one_constant_alone():
     found = {constant for tree in TREES.values() for constant in branches_by_columns(tree)}
     assert found == {"FEW_COLUMNS"}
@@ -100,10 +123,13 @@ def test_what_is_counted_is_seen():
     tree = ast.parse(
         "from spinney.algorithms import step\n"
         "import spinney.algorithms.reading\n"
-        "def f(): return 3 + 0.5 + 4j + True\n"
+        "def wide(self, a, b, c, d, e, f, *, g): return 3 + 0.5 + 4j + True\n"
+        "@compiled()\n"
+        "def kernel(a, b, c, d, e, f, g): pass\n"
         "n = problem.n_features\n"
         "many = n > 64 or problem.n_features <= MANY or d == k"
     )
     assert sorted(imported(tree)) == ["reading", "step"]
     assert sorted(map(str, numbers(tree))) == ["3", "4j", "64"]
+    assert [(parameters(one), is_compiled(one)) for one in functions(tree)] == [(8, False), (7, True)]
     assert branches_by_columns(tree) == ["64", "MANY"]
