@@ -38,20 +38,8 @@ def solve_medoids(
 ) -> Medoids:
     """Return good centers: the best of `restarts` seeded searches and as many that start near the best.
 
-    Parameters
-    ----------
-    space : FiniteMetric
-    weights : array of shape (n_points,)
-        The demand of each point, not negative.
-    k : int
-        The number of centers, existing ones not counted.
-    power : {1, 2}
-        1 for k-median, 2 for squared distances.
-    rng : numpy.random.Generator, optional
-        Public randomness; by default seeded with 0.
-    restarts : int
-    existing : array of int
-        Points where there is a center already, candidate or not; they stay.
+    Every point has a weight, its demand, that is not negative. The power is 1 for k-median and 2 for squared distances. Existing
+    points, candidates or not, have a center already; they stay and are not counted in k. By default `rng` is seeded with 0.
     """
     rng = np.random.default_rng(0) if rng is None else rng
     service, fixed = Service.of(space, weights, power), np.asarray(existing, dtype=np.int64)

@@ -31,14 +31,8 @@ NARROW = 1e-30, 1e30
 class Service:
     """Demand and candidates of one problem; made by `of`.
 
-    Attributes
-    ----------
-    candidates : array of int
-        Where a center may be; "places" below are places in this array.
-    demand, weights : arrays of shape (m,)
-        The points of positive weight, and their weights.
-    power : {1, 2}
-        1 for k-median, 2 for squared distances.
+    Centers may be at `candidates`, an array of points; "places" below are places in it. `demand` are the points of positive
+    weight. The power is 1 for k-median, 2 for squared distances.
     """
 
     space: FiniteMetric
@@ -51,13 +45,7 @@ class Service:
     def of(cls, space: FiniteMetric, weights: ArrayLike, power: int = 1, candidates: IntArray | None = None) -> Service:
         """Read the weights of all points, which are not negative; points of weight 0 do not matter.
 
-        Parameters
-        ----------
-        space : FiniteMetric
-        weights : array of shape (n_points,)
-        power : {1, 2}
-        candidates : array of int, optional
-            Sorted indices of points; by default the candidates of the space.
+        Candidates are sorted indices of points, by default those of the space.
         """
         mass = np.asarray(weights, dtype=np.float64)
         if mass.shape != (space.n_points,) or not np.isfinite(mass).all() or (mass < 0).any():

@@ -116,15 +116,7 @@ class Box:
 
 @dataclass(frozen=True)
 class NamedBox(Box):
-    """A public box that also says which columns of a table it is about; made from bounds by name.
-
-    Parameters
-    ----------
-    lower, upper : sequence of float
-        One number per column.
-    columns : tuple of str
-        Names of the columns, in this order.
-    """
+    """A public box that also says which columns of a table it is about; made from bounds by name."""
 
     columns: tuple[str, ...] = ()
 

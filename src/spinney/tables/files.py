@@ -62,16 +62,9 @@ def open_table(
     schema: Schema | None = None,
     whole: bool = False,
 ) -> Table | Scan:
-    """Return the rows of files: in memory, or left on disk if they would take a large share of it.
+    """Return the rows of files, as `read_table` does, or left on disk if they would take a large share of memory.
 
-    What is released does not depend on this choice, nor what is refused; only time and memory do.
-
-    Parameters
-    ----------
-    paths, columns, groups, schema
-        As for `read_table`.
-    whole : bool
-        Whether all rows are needed in memory, whatever they take.
+    What is released does not depend on this choice, nor what is refused; only time and memory do. `whole` rows are never left.
     """
     found = opened(paths, columns, groups, schema)
     is_large = found.nbytes > LARGE_SHARE * memory_bytes() and not whole
@@ -80,18 +73,9 @@ def open_table(
 
 @sealed()
 def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None) -> Table:
-    """Return the rows of a file, or of several that have the same columns, in their order.
+    """Return the rows of a file, or of several that have the same columns, in their order; parameters as for `scan`.
 
-    Parameters
-    ----------
-    paths : path or list of paths
-        Files of one kind, or folders of them.
-    columns : list of str, optional
-        Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
-    groups : str, optional
-        The column that names the group of each row.
-    schema : Schema, optional
-        Which columns hold categories, truth values or dates: they are read as numbers (`spinney.tables.encoding`).
+    Columns that a schema says to hold categories, truth values or dates are read as numbers (`spinney.tables.encoding`).
     """
     check_choice(columns, groups)
     check_schema(schema)

@@ -90,13 +90,8 @@ def _codes(names: pl.Series, known: Iterable[str]) -> NDArray[np.int64]:
 def read_edges(path: Path, largest_part: bool = False) -> Edges:
     """Return a public network from a table with the columns from, to and length.
 
-    Points come in the order in which the file names them first. Edges count in both directions.
-
-    Parameters
-    ----------
-    path : Path
-    largest_part : bool
-        Whether to leave out all points that no path joins to the largest connected part; otherwise such points are an error.
+    Points come in the order in which the file names them first. Edges count in both directions. Points that no path joins to the
+    largest connected part are an error, or left out if that part alone is wanted.
     """
     import polars as pl
     from scipy.sparse import coo_array  # type: ignore[import-untyped]
@@ -163,14 +158,7 @@ def _largest_part(
 
 
 def read_points(path: Path, columns: list[str]) -> Points:
-    """Return public points from a table with a column `name` and columns of coordinates.
-
-    Parameters
-    ----------
-    path : Path
-    columns : list of str
-        The columns that hold coordinates.
-    """
+    """Return public points from a table with a column `name` and these columns of coordinates."""
     read, rows = _filled_rows(read_columns(path, [NAME], columns))
     _check_named(path, read.names, rows)
     if not len(rows):
@@ -194,15 +182,7 @@ def read_names(path: Path) -> list[str]:
 
 
 def find_places(wanted: Iterable[str], names: Iterable[str], option: str, where: str) -> NDArray[np.int64]:
-    """Return the indices of public names, each once, or raise if one is not known.
-
-    Parameters
-    ----------
-    wanted, names : iterable of str
-        What to look for, and what all points are called.
-    option, where : str
-        Who asks and where names are known from, for the message.
-    """
+    """Return the indices of public names, each once, or raise if one is not known; a message names the option and the file."""
     places = {name: place for place, name in enumerate(names)}
     found: dict[int, None] = {}
     for name in wanted:
@@ -220,16 +200,6 @@ def read_demand(path: Path, column: str, names: Iterable[str], groups: str | Non
     -------
     How a row is read depends on that row alone, and no row makes reading fail or warn. The header is public, and must not be a
     row: without the asked columns reading fails, and nothing that stands in the file is repeated.
-
-    Parameters
-    ----------
-    path : Path
-    column : str
-        The column that names points.
-    names : iterable of str
-        What the points are called.
-    groups : str, optional
-        The column that names the group of each row.
     """
     read = read_columns(path, [column], [], groups, header_is_secret=True)
     return Demand(_codes(read.names[column], names), read.groups)

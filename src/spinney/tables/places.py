@@ -18,18 +18,11 @@ __all__ = ["place_column"]
 
 
 def place_column(column: Any, names: tuple[str, ...] | None) -> NDArray[Any]:
-    """Return the point of each row as an index; what names no point is no index of one.
+    """Return the point of each row of a private column, of any kind of table, as an index; what names no point is no index.
 
     How a cell is read depends on that cell and on public facts alone. In a space with names a text is the name of a point, and so
     is a whole number if some point is named by one; else numbers are indices. Without names, texts are refused where a type is
     declared.
-
-    Parameters
-    ----------
-    column : array-like, series, frame, lazy frame or Arrow data of one column
-        Private.
-    names : tuple of str or None
-        What the points are called.
     """
     if is_lazy(column):
         column = collected(column)

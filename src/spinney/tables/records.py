@@ -79,16 +79,7 @@ def has_quotes(path: Path, header: Header) -> bool:
 
 
 def read_records(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return some columns as numbers, and some as texts, in which an empty cell is missing.
-
-    Parameters
-    ----------
-    path : Path
-    header : Header
-        What `read_header` gave for this file.
-    numbers, texts : list of str
-        Names of columns.
-    """
+    """Return some columns as numbers, and some as texts, in which an empty cell is missing; the header is of this file."""
     return (_read_quoted if has_quotes(path, header) else _read_plain)(path, header, numbers, texts)
 
 

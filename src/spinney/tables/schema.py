@@ -247,18 +247,7 @@ def _read_texts(path: Path, name: str) -> pl.Series:
 
 
 def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], hint: str = FORMATS) -> pl.DataFrame:
-    """Return columns of a Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-    schema : dict
-        What `parquet_schema` gave for this file.
-    cells : dict
-        How each column is read, such as `parquet_cell` says.
-    hint : str
-        What to do if the file cannot be read.
-    """
+    """Return columns of a Parquet file of this schema, each read as its cell says; the hint is for a file that cannot be read."""
     import polars as pl
 
     def read() -> pl.DataFrame:

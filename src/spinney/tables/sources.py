@@ -114,20 +114,7 @@ def _existing(X: Any) -> Path:
 def open_path(
     X: Any, columns: Sequence[str] | None, groups: Any = None, schema: Schema | None = None, whole: bool = False
 ) -> Table | Scan:
-    """Return the table that a path leads to, in memory or left on disk.
-
-    Parameters
-    ----------
-    X : str or path
-    columns : sequence of str or None
-        The columns to use; all but the groups if None.
-    groups : str, optional
-        The column that names the group of each row.
-    schema : Schema, optional
-        How cells of these columns are read.
-    whole : bool
-        Whether all rows are needed in memory.
-    """
+    """Return the table that a path leads to, in memory or left on disk; parameters as for `open_table`."""
     from spinney.tables.files import open_table
 
     if groups is not None and not isinstance(groups, str):
@@ -144,21 +131,11 @@ def read_source(
     schema: Schema | None = None,
     width: int | None = None,
 ) -> Source:
-    """Return a table as numbers, one for each of its columns.
+    """Return a table of any kind as numbers, one for each of its columns.
 
-    Parameters
-    ----------
-    X : array-like, frame, lazy frame, Arrow table, str or path
-    columns : sequence of str, optional
-        The columns to use; all but the groups by default. A table without names is taken as it is.
-    groups : array-like or str, optional
-        Whom each row belongs to, or the name of the column that says so.
-    must_have_names : bool
-        Whether to refuse a table without names if columns are given.
-    schema : Schema, optional
-        How cells of these columns are read: a category as its place in the list, a date as days (`spinney.tables.encoding`).
-    width : int, optional
-        The number of columns, if public facts say it: rows of a list that have another one are missing.
+    Without columns, all but the groups are used; groups are names, or the name of a column. A table without names is taken as it
+    is, or refused if it `must_have_names` and columns are given. A schema says how cells are read (`spinney.tables.encoding`).
+    `width` is the number of columns, if public facts say it: rows of a list that have another one are missing.
     """
     coded = coded_columns(schema)
     if is_path(X):

@@ -39,15 +39,8 @@ def read_columns(
 ) -> Columns:
     """Return columns of a file; an empty cell is missing, and so is one that is no number among numbers.
 
-    Parameters
-    ----------
-    path : Path
-    names, numbers : list of str
-        Columns that hold names of points, and numbers.
-    groups : str, optional
-        The column that names the group of each row; read as `read_table` reads it.
-    header_is_secret : bool
-        Whether messages must not repeat the header, which is a private row if the file has none.
+    Groups are read as `read_table` reads them. A secret header is a private row if the file has no header: messages do not repeat
+    it.
     """
     if not path.is_file():
         raise unreadable(path, "is not a file.", _FORMATS)

@@ -64,16 +64,10 @@ class MetricHST:
 
     @classmethod
     def build(cls, space: FiniteMetric, rng: np.random.Generator, levels: int | None = None) -> MetricHST:
-        """Carve a random tree.
+        """Carve a random tree from one public random order of the points and one factor.
 
-        Parameters
-        ----------
-        space : FiniteMetric
-        rng : numpy.random.Generator
-            Public randomness: one order of the points and one factor.
-        levels : int, optional
-            The depth of the deepest cells. By default cells are carved until points of one cell are at distance 0, or
-            `MAX_LEVELS` deep.
+        `levels` is the depth of the deepest cells. By default cells are carved until points of one cell are at distance 0, or
+        `MAX_LEVELS` deep.
         """
         ranked, beta = rng.permutation(space.n_points), 2.0 ** rng.random()
         radii = space.diameter * beta / 2.0 ** np.arange(1, (MAX_LEVELS if levels is None else levels) + 2)

@@ -28,12 +28,8 @@ MOVE_POINTS = 2**13
 class NestedCells:
     """A partition of some points of a space; made by `carve`.
 
-    Attributes
-    ----------
-    labels : array of shape (n_points,)
-        The cell of each point of the space, from 0 on; -1 for points that were left out. No cell is empty.
-    seeds : array of shape (cells,)
-        A point of each cell, in its middle where seeds have moved.
+    ``labels`` are the cells of all points of the space, from 0 on, or -1 for points that were left out; no cell is empty.
+    ``seeds`` are a point of each cell, in its middle where seeds have moved.
     """
 
     labels: IntArray
@@ -41,17 +37,9 @@ class NestedCells:
 
     @classmethod
     def carve(cls, space: FiniteMetric, n_cells: int, rng: np.random.Generator, points: ArrayLike | None = None) -> NestedCells:
-        """Carve about `n_cells` cells; fewer where points coincide.
+        """Carve about `n_cells` cells of these different points, by default all; fewer where points coincide.
 
-        Parameters
-        ----------
-        space : FiniteMetric
-        n_cells : int
-            From as many cells as points on, each point is a cell.
-        rng : numpy.random.Generator
-            Public randomness.
-        points : array of int, optional
-            Different points to partition; by default all.
+        From as many cells as points on, each point is a cell. The generator is public.
         """
         inside = np.arange(space.n_points) if points is None else np.asarray(points, dtype=np.int64)
         labels = np.full(space.n_points, -1, dtype=np.int64)
@@ -67,15 +55,7 @@ class NestedCells:
         return cls(labels, seeds[kept])
 
     def cut(self, space: FiniteMetric, n_cells: ArrayLike, rng: np.random.Generator) -> NestedCells:
-        """Cut each cell into about this many; fine cells of one cell follow one another.
-
-        Parameters
-        ----------
-        space : FiniteMetric
-        n_cells : array of shape (cells,)
-        rng : numpy.random.Generator
-            Public randomness.
-        """
+        """Cut each cell into about this many; fine cells of one cell follow one another."""
         labels, seeds, total = self.labels.copy(), [], 0
         for cell, number in enumerate(np.asarray(n_cells)):
             inside = np.flatnonzero(self.labels == cell)
