@@ -22,7 +22,7 @@ from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, listed, no_numbers, numeric_array
 from spinney.tables.declared import declared_cell, name_cell
 from spinney.tables.encoding import cell_names, coded_columns, codes
-from spinney.tables.schema import can_be_read, holds_names, holds_numbers, is_text, shielded, text_cells
+from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -224,12 +224,9 @@ def _arrow_rows(table: Any, places: list[int], coded: dict[str, Column]) -> NDAr
     rows = np.empty((table.num_rows, len(places)), dtype=np.float32 if is_short else np.float64)
 
     def read() -> None:
-        for i, (place, name) in enumerate(zip(places, names, strict=True)):
-            if name in coded:
-                column = _arrow_texts(table.column(place)) if is_text(kinds[i]) else pl.from_arrow(table.column(place))
-                rows[:, i] = pl.DataFrame({name: column}).select(cells[name]).to_series().to_numpy()
-                continue
-            rows[:, i] = pl.Series(pl.from_arrow(table.column(place))).cast(pl.Float64, strict=False).to_numpy()
+        for i, (place, name, kind) in enumerate(zip(places, names, kinds, strict=True)):
+            cell = cells.get(name, pl.col(name).cast(pl.Float64, strict=False))
+            rows[:, i] = pl.DataFrame({name: arrow_series(table.column(place), kind)}).select(cell).to_series().to_numpy()
 
     shielded(read, DataError("The Arrow table cannot be read. Nothing was charged.", "X.validate(full=True) says why."))
     return rows
@@ -244,12 +241,6 @@ def _kind(column: Any) -> Any:
     return pl.Series(pl.from_arrow(empty)).dtype if can_be_read(empty) else pl.Unknown()
 
 
-def _arrow_texts(column: Any) -> pl.Series:
-    import polars as pl
-
-    return pl.concat([pl.Series([], dtype=pl.String), *map(text_cells, getattr(column, "chunks", [column]))])
-
-
 def arrow_cells(column: Any) -> NDArray[Any]:
     """Return a column of an Arrow table as numbers, or as objects if its declared type is a text; others are refused."""
     import polars as pl
@@ -259,17 +250,16 @@ def arrow_cells(column: Any) -> NDArray[Any]:
         raise no_numbers("demand", str(column.type))
 
     def read() -> NDArray[Any]:
+        cells = arrow_series(column, kind)
         if is_text(kind):
-            return np.array(_arrow_texts(column).to_list(), dtype=object)
-        return pl.Series(pl.from_arrow(column)).cast(pl.Float64, strict=False).to_numpy()
+            return np.array(cells.to_list(), dtype=object)
+        return cells.cast(pl.Float64, strict=False).to_numpy()
 
     return shielded(read, DataError("The Arrow column cannot be read. Nothing was charged.", "validate(full=True) says why."))
 
 
 def _arrow_names(column: Any) -> pl.Series:
     """Return a column of an Arrow table as names of groups; its type is declared."""
-    import polars as pl
-
     kind = _kind(column)
     if not holds_names(kind):
         raise ParameterError(
@@ -277,7 +267,5 @@ def _arrow_names(column: Any) -> pl.Series:
             "name a column of texts or whole numbers.",
         )
 
-    def read() -> pl.Series:
-        return _arrow_texts(column) if is_text(kind) else pl.Series(pl.from_arrow(column))
-
-    return shielded(read, DataError("The groups cannot be read. Nothing was charged.", "their column is broken."))
+    error = DataError("The groups cannot be read. Nothing was charged.", "their column is broken.")
+    return shielded(lambda: arrow_series(column, kind), error)

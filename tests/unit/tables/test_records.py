@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.tables.records import BATCH, _quoted_parts, _read_plain, _read_quoted, read_header, read_records
+from spinney.tables.records import BATCH, read_header, read_records, stream_records
 
 #: Cells with their values; None is missing.
 CELLS = {
@@ -87,9 +87,9 @@ def test_both_ways_of_reading_agree_where_there_are_no_quotes(tmp_path_factory, 
     path.write_bytes(b",".join([b"a", b"b", b"c"][:width]) + b"\n" + body)
     header = read_header(path)
     names = list(header.names)
-    plain, quoted = (reader(path, header, names, names[-1:]) for reader in (_read_plain, _read_quoted))
-    assert plain[0].equals(quoted[0])
-    assert plain[1].equals(quoted[1])
+    plain, quoted = (list(stream_records(path, header, is_quoted, names, names[-1:])) for is_quoted in (False, True))
+    for ours, theirs in zip(zip(*plain, strict=True), zip(*quoted, strict=True), strict=True):
+        assert pl.concat(ours).equals(pl.concat(theirs))
 
 
 @given(st.lists(st.sampled_from([*PIECES, b'"', b'"', b'""', *QUOTED]), max_size=14).map(b"".join))
@@ -209,7 +209,7 @@ def test_the_end_of_one_reader_does_not_end_another(tmp_path):
     short.write_text('a,b\n1,"y"\n')
     before = csv.field_size_limit(131_072)
     try:
-        parts = _quoted_parts(short, read_header(short), ["a"], ["b"])
+        parts = stream_records(short, read_header(short), True, ["a"], ["b"])
         next(parts)  # the first of two readers is still at work ...
         frames = []
         with ThreadPoolExecutor(2) as pool:
@@ -217,12 +217,12 @@ def test_the_end_of_one_reader_does_not_end_another(tmp_path):
 
             def read_short_ones():
                 while not done.is_set():
-                    _read_quoted(short, read_header(short), ["a"], ["b"])
+                    read_records(short, read_header(short), ["a"], ["b"])
 
             other = pool.submit(read_short_ones)
             try:
                 for _ in range(60):  # ... while long cells are read beside others that come and go
-                    frames.append(_read_quoted(long, read_header(long), ["a"], ["b"])[0])
+                    frames.append(read_records(long, read_header(long), ["a"], ["b"])[0])
             finally:
                 done.set()
             other.result()
