@@ -1,11 +1,13 @@
-"""Public networks and points from files, and private demand at them.
+"""Public networks and points from CSV and Parquet files, and private demand at them.
 
 What is wrong in a public file is named by its line. Of the demand only the header is public: no cell of it ever causes a word.
+A name is a text without blanks around it; a whole number is named by its digits, so that ``12``, ``12.0`` and ``"12"`` are one
+name, and ``012`` is another. How a cell is read depends on that cell and on its column's type alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +18,26 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
-from spinney.tables.table_columns import Columns, read_columns
+from spinney.spaces.plain_values import WHOLE
+from spinney.tables.encoding import name_cell
+from spinney.tables.records import as_numbers, read_header, read_records
+from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NAME", "Demand", "Edges", "Points", "find_places", "read_demand", "read_edges", "read_names", "read_points"]
+__all__ = [
+    "NAME",
+    "Demand",
+    "Edges",
+    "Points",
+    "find_places",
+    "read_columns",
+    "read_demand",
+    "read_edges",
+    "read_names",
+    "read_points",
+]
 
 #: Columns of an edge, and the one that names points in all other public files.
 ENDS, LENGTH, NAME = ["from", "to"], "length", "name"
@@ -29,6 +45,21 @@ ENDS, LENGTH, NAME = ["from", "to"], "length", "name"
 ROUNDING = 1e-9
 #: What a row of demand that names no point is read as: no index.
 NOWHERE = -1
+
+#: Raises unless the asked columns are among these; what a reader returns: names, numbers and groups.
+Check = Callable[[Iterable[str]], None]
+Frames = tuple["pl.DataFrame", "pl.DataFrame", "pl.DataFrame"]
+
+_FORMATS = "give a .csv (with a header line) or .parquet file."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Columns:
+    """Some columns of a file: names of points, numbers, and whom each row belongs to."""
+
+    names: pl.DataFrame
+    numbers: pl.DataFrame
+    groups: pl.Series | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +84,78 @@ class Demand:
 
     nonprivate_rows: NDArray[np.int64]
     nonprivate_groups: Any = None
+
+
+def read_columns(
+    path: Path, names: list[str], numbers: list[str], groups: str | None = None, header_is_secret: bool = False
+) -> Columns:
+    """Return columns of a file; an empty cell is missing, and so is one that is no number among numbers.
+
+    Groups are read as `read_table` reads them. A secret header is a private row if the file has no header: messages do not
+    repeat it.
+    """
+    if not path.is_file():
+        raise unreadable(path, "is not a file.", _FORMATS)
+    readers = {".csv": _read_csv, ".parquet": _read_parquet}
+    if path.suffix.lower() not in readers:
+        raise unreadable(path, "is of a kind that cannot be read.", _FORMATS)
+    wanted = [groups] if groups is not None else []
+
+    def check(known: Iterable[str]) -> None:
+        for name in (*names, *numbers, *wanted):
+            if name not in known:
+                listed = ", ".join(map(repr, known)) or "none"
+                hint = "its first line must name its columns." if header_is_secret else f"it has {listed}."
+                raise DataError(f"{path} has no column {name!r}.", hint)
+
+    read = readers[path.suffix.lower()](path, names, numbers, wanted, check)
+    return Columns(read[0], read[1], read[2].to_series() if wanted else None)
+
+
+def _read_csv(path: Path, names: list[str], numbers: list[str], groups: list[str], check: Check) -> Frames:
+    import polars as pl
+
+    error = unreadable(path, "cannot be read.", _FORMATS)
+    header = shielded(lambda: read_header(path), error)
+    check_names(path, header.names)
+    check(header.names)
+    measured, texts = shielded(lambda: read_records(path, header, numbers, list(dict.fromkeys(names + groups))), error)
+    return texts.select(pl.col(names).str.replace(WHOLE, "$1")), measured, texts.select(groups)
+
+
+def _read_parquet(path: Path, names: list[str], numbers: list[str], groups: list[str], check: Check) -> Frames:
+    import polars as pl
+
+    schema = parquet_schema(path, _FORMATS)
+    check(schema)
+    named = {name: _name_cell(path, name, schema[name]) for name in names}
+    measured = {name: _number_cell(path, name, schema[name]) for name in numbers}
+    for name in groups:
+        check_groups(path, name, schema[name])
+    grouped = {name: pl.col(name) for name in groups}
+    frames = [read_parquet(path, schema, cells, _FORMATS) for cells in (named, measured, grouped)]
+    return frames[0], frames[1], frames[2]
+
+
+def _name_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
+    """Return how a column of names is read, which depends on its type alone."""
+    import polars as pl
+
+    cell = None if dtype in (pl.Date, pl.Datetime) else name_cell(name, dtype)
+    if cell is None:
+        raise DataError(f"{path}: column {name!r} does not hold names.", "name a column of texts or whole numbers.")
+    return cell
+
+
+def _number_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
+    """Return how a column of numbers is read, which depends on its type alone."""
+    import polars as pl
+
+    if is_text(dtype):
+        return as_numbers(pl.col(name).cast(pl.String))
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise DataError(f"{path}: column {name!r} does not hold numbers.", "write it as numbers.")
+    return pl.col(name).cast(pl.Float64, strict=False)
 
 
 def _line(path: Path, row: Any) -> str:

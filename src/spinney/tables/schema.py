@@ -14,7 +14,7 @@ from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyE
 from spinney.naming import is_path, named
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
-from spinney.tables.declared import declared_cell
+from spinney.tables.encoding import declared_cell
 from spinney.tables.records import Header, read_header
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from spinney.privacy.seal import sealed
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, listed, no_numbers, numeric_array
-from spinney.tables.declared import declared_cell, name_cell
-from spinney.tables.encoding import cell_names, coded_columns, codes
+from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, name_cell
 from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
 
 if TYPE_CHECKING:

@@ -145,17 +145,6 @@ class MetricHST:
         found[self.order] = np.repeat(leaves, self.stop[leaves] - self.start[leaves])
         return found
 
-    def distances_between(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
-        """Return the distances in the tree of pairs of points; 0 for a point and itself."""
-        leaf = self.leaf_of()
-        one, two = np.atleast_1d(np.asarray(first)), np.atleast_1d(np.asarray(second))
-        a, b = leaf[one], leaf[two]
-        while (apart := a != b).any():
-            up_a, up_b = apart & (self.depth[a] >= self.depth[b]), apart & (self.depth[b] >= self.depth[a])
-            a, b = np.where(up_a, self.parent[a], a), np.where(up_b, self.parent[b], b)
-        lengths: FloatArray = np.where(one == two, 0.0, 2 * self.radii[self.depth[a]])
-        return lengths
-
 
 def _carve(lists: LeastElements, ranked: IntArray, radii: FloatArray) -> MetricHST:
     """Cut the cells of each depth by the first center within its radius, read off the points' lists."""

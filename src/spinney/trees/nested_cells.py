@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.spaces.metric import FiniteMetric, IntArray, nearest_site
 
 __all__ = ["NestedCells"]
 
@@ -49,7 +49,7 @@ class NestedCells:
         seeds, own = _spread_seeds(space, inside, n_cells, rng)
         for _ in range(ROUNDS if space.n_points <= MOVE_POINTS else 0):
             seeds = _move(space, inside, own, seeds, rng)
-            own = _nearest(space, inside, seeds)
+            own = nearest_site(space, seeds, inside)
         kept, own = np.unique(own, return_inverse=True)
         labels[inside] = own
         return cls(labels, seeds[kept])
@@ -93,17 +93,6 @@ def _spread_seeds(space: FiniteMetric, inside: IntArray, n_cells: int, rng: np.r
         own[row < closest] = len(seeds) - 1
         closest = np.minimum(closest, row)
     return np.array(seeds, dtype=np.int64), own
-
-
-def _nearest(space: FiniteMetric, inside: IntArray, seeds: IntArray) -> IntArray:
-    """Return the place of the nearest seed of each point; ties go to the first."""
-    label, closest = np.zeros(len(inside), dtype=np.int64), np.full(len(inside), np.inf)
-    for part, block in space.blocks(seeds, inside):
-        best = block.argmin(axis=0)
-        near = np.take_along_axis(block, best[None], axis=0)[0]
-        label = np.where(near < closest, part.start + best, label)
-        closest = np.minimum(closest, near)
-    return label
 
 
 def _move(space: FiniteMetric, inside: IntArray, own: IntArray, seeds: IntArray, rng: np.random.Generator) -> IntArray:

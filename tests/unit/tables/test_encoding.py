@@ -16,8 +16,7 @@ from spinney.exceptions import DataError, ParameterError
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.units import schema_of
 from spinney.tables.cells import numeric_array
-from spinney.tables.declared import DAY_STEPS
-from spinney.tables.encoding import cell_names, codes
+from spinney.tables.encoding import DAY_STEPS, cell_names, codes
 from spinney.tables.files import opened, read_table
 from spinney.tables.sources import read_source
 

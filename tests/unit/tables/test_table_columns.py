@@ -9,7 +9,7 @@ import pytest
 
 from spinney.exceptions import DataError
 from spinney.spaces.plain_values import canonical_name
-from spinney.tables.table_columns import read_columns
+from spinney.tables.networks import read_columns
 
 #: Cells of CSV files and the names they hold.
 NAMES = {
