@@ -218,12 +218,13 @@ def read_edges(path: Path, largest_part: bool = False) -> Edges:
             f"{_line(path, rows[again])}: the edge between {tail!r} and {head!r} has another length in another line.",
             "an edge counts in both directions and has one length; keep one of them, such as the shorter.",
         )
-    graph = coo_array((lengths, (tails, heads)), shape=(len(names), len(names)))
     inside = _largest_part(path, names, tails, heads, largest_part)
     if inside is not None:
-        place = np.cumsum(inside) - 1
-        kept, names = inside[tails], [name for name, is_in in zip(names, inside, strict=True) if is_in]
-        graph = coo_array((lengths[kept], (place[tails[kept]], place[heads[kept]])), shape=(len(names), len(names)))
+        place, kept = np.cumsum(inside) - 1, inside[tails]
+        tails, heads, lengths = place[tails[kept]], place[heads[kept]], lengths[kept]
+        names = [name for name, is_in in zip(names, inside, strict=True) if is_in]
+    # Each edge in one direction: an edge that a file has both ways would look like one of a directed graph.
+    graph = coo_array((lengths, (np.minimum(tails, heads), np.maximum(tails, heads))), shape=(len(names), len(names)))
     return Edges(tuple(names), graph)
 
 

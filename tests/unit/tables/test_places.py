@@ -93,11 +93,6 @@ def test_how_a_name_is_read_depends_on_it_alone(cell, other):
     np.testing.assert_array_equal(place_column([cell, other], NUMBERS)[0], expected)
 
 
-def test_unknown_names_are_missing():
-    known = model_of(WORDS).fit(NAMED).release_.to_dict()
-    assert model_of(WORDS).fit([*NAMED, "nowhere", None, 99]).release_.to_dict() == known
-
-
 @pytest.mark.parametrize("names", [None, WORDS])
 @pytest.mark.parametrize(
     "column", [np.array(["2020-01-01"], dtype="M8[D]"), pa.array([datetime.date(2020, 1, 1)])], ids=["array", "arrow"]
