@@ -161,6 +161,15 @@ def test_points_of_every_space_may_have_names():
     assert FiniteMetric.from_matrix(matrix).names is None
 
 
+def test_candidates_may_be_named():
+    space = FiniteMetric.from_graph([("x", "y", 1.0), ("y", "z", 1.0)], candidates=["z", "x"])
+    assert space.candidates.tolist() == [0, 2]
+    for wrong in ({"candidates": ["secret"]}, {"candidates": ["x", "x"]}, {"candidates": []}, {"names": ["secret", "b"]}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))) as error:
+            FiniteMetric.from_graph([("x", "y", 1.0)], **wrong)
+        assert "secret" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     "names", ["abc", ["a", "b"], ["a", "b", "b"], ["a", "b", 3], ["a", "b", ""], 7, [["a"], ["b"], ["c"]]], ids=str
 )
@@ -168,22 +177,6 @@ def test_bad_names_are_refused(names):
     with pytest.raises(ParameterError, match="names") as error:
         FiniteMetric.from_points([[0.0], [1.0], [2.0]], names=names)
     assert "'b'" not in str(error.value)
-
-
-def test_edges_with_names_take_no_others():
-    with pytest.raises(ParameterError, match="leave names out"):
-        FiniteMetric.from_graph([("x", "y", 1.0)], names=["a", "b"])
-
-
-def test_candidates_may_be_named():
-    space = FiniteMetric.from_graph([("x", "y", 1.0), ("y", "z", 1.0)], candidates=["z", "x"])
-    assert space.candidates.tolist() == [0, 2]
-    for wrong in (["secret"], ["x", "x"], []):
-        with pytest.raises(ParameterError, match="candidates") as error:
-            FiniteMetric.from_graph([("x", "y", 1.0)], candidates=wrong)
-        assert "secret" not in str(error.value)
-    with pytest.raises(ParameterError, match="candidates"):
-        FiniteMetric.from_points([[0.0]], candidates=["x"])
 
 
 def test_a_dense_square_array_is_no_list_of_edges():
