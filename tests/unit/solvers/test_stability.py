@@ -93,10 +93,6 @@ def test_phi_is_the_quotient_of_the_least_costs(power, seed, k):
     assert power == 1 or wasserstein(centers, clustered.centers) < 0.05  # medians need not be unique
 
 
-
-
-
-
 @POWERS
 @CASES
 def test_deletion_separation_and_proximity_by_their_letter(power, seed):
@@ -178,8 +174,6 @@ def test_misassigned_points_cost_no_more_than_the_bound_and_some_clustering_diff
         assert clustered.misassigned_share(alpha) <= max(share for share, cost in every if cost <= alpha * (1 + 1e-6)) + 1e-9
     assert clustered.misassigned_share(1.0) == pytest.approx(0.0)
     assert clustered.misassigned_share(1e6) > 0.2
-
-
 
 
 @CASES

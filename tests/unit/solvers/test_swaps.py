@@ -35,10 +35,17 @@ def storage(request, monkeypatch):
     return request.param
 
 
-@covering(
-    "storage, n, power, k, existing, candidates",
-    ["64 bits", "32 bits", "no table"], [30, 60], [1, 2], [1, 2, 5], [(), (4, 7), (2, 11)], [None, [0, 1, 2, 3, 5, 8, 13, 21, 28]], indirect=["storage"],
-)  # fmt: skip
+FORMS = {
+    "storage": ["64 bits", "32 bits", "no table"],
+    "n": [30, 60],
+    "power": [1, 2],
+    "k": [1, 2, 5],
+    "existing": [(), (4, 7), (2, 11)],
+    "candidates": [None, [0, 1, 2, 3, 5, 8, 13, 21, 28]],
+}
+
+
+@covering(", ".join(FORMS), *FORMS.values(), indirect=["storage"])
 def test_all_changes_are_those_of_direct_costs_and_the_search_makes_the_best(storage, n, power, k, existing, candidates):
     space, weights, service = problem(k, n, power, candidates)
     assert (service.table is None) == (storage == "no table")
@@ -70,15 +77,17 @@ def test_nearest_two_are_found():
     assert np.isinf(nearest_two(costs[:1])[2]).all()
 
 
-@pytest.mark.parametrize(
-    ("weights", "power", "start", "name"),
-    [([1], 1, [0], "weights"), ([1, -1, 1], 1, [0], "weights"), ([1, np.nan, 1], 1, [0], "weights"),
-     ([[1, 1, 1]], 1, [0], "weights"), ([1, 1, 1], 3, [0], "power"), ([1, 1, 1], 1, [2], "start"), ([1, 1, 1], 1, [0, 0], "start")],
-)  # fmt: skip
-def test_bad_arguments_are_refused(weights, power, start, name):
+@pytest.mark.parametrize("weights", [[1], [1, -1, 1], [1, np.nan, 1], [[1, 1, 1]]])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(ParameterError, match="weights"):
+        Service.of(FiniteMetric.from_points([[0.0], [1.0], [2.0]]), weights)
+
+
+@pytest.mark.parametrize(("power", "start", "name"), [(3, [0], "power"), (1, [2], "start"), (1, [0, 0], "start")])
+def test_bad_arguments_are_refused(power, start, name):
     space = FiniteMetric.from_points([[0.0], [1.0], [2.0]], candidates=[0, 1])
     with pytest.raises(ParameterError, match=name):
-        local_search(Service.of(space, weights, power), start)
+        local_search(Service.of(space, np.ones(3), power), start)
     assert local_search(Service.of(space, np.zeros(3)), [1]).cost == 0
 
 

@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 
 from spinney.exceptions import ParameterError
-from spinney.solvers.seeding import seed_medoids
-from spinney.solvers.service import Service
 from spinney.solvers.tree_search import find_leaves, search_medoids, search_subtrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.metric_hst import MetricHST
@@ -76,5 +74,3 @@ def test_more_centers_than_leaves_are_filled_up_from_the_largest():
     assert len(search_medoids(SPACE, tree, counts, 120)) == 120
     with pytest.raises(ParameterError, match="n_clusters"):
         search_medoids(SPACE, tree, counts, 121)
-
-

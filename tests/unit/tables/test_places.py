@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from spinney import FiniteMetric, Ledger, ParameterError, PrivateKMedoids
-from spinney.tables.places import place_column
+from spinney.tables.sources import place_column
 
 WORDS = ("Mill", "Hill", "Dock", "School")
 NUMBERS = ("10", "20", "Mill", "2")
