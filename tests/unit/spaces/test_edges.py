@@ -48,7 +48,9 @@ FORMS = {
     "float array": np.array,
     "object array": lambda triples: np.array([list(triple) for triple in triples], dtype=object),
     "pandas": lambda triples: pd.DataFrame(as_columns(triples)),
+    "pandas categories": lambda triples: pd.DataFrame(as_columns(triples)).astype({"from": "category", "length": np.float32}),
     "polars": lambda triples: pl.DataFrame(as_columns(triples)),
+    "polars small": lambda triples: pl.DataFrame(as_columns(triples), schema_overrides={"from": pl.UInt8}),
     "arrow": lambda triples: pa.table(as_columns(triples)),
     "first three columns": lambda triples: pl.DataFrame(as_columns(triples, "abc")).with_columns(more=pl.lit("x")),
     "other order": lambda triples: pd.DataFrame(as_columns(triples))[["length", "to", "from"]],
@@ -125,13 +127,6 @@ def test_labels_of_all_kinds_become_texts():
     space = FiniteMetric.from_graph(edges)
     assert space.names == ("Mill", "7", "(0, 1)", "12")
     np.testing.assert_array_equal(space.distances([0]), [[0, 1, 3, 3]])
-
-
-def test_a_frame_may_hold_categories_and_small_numbers():
-    frame = pd.DataFrame({"from": pd.Categorical(["a", "b"]), "to": pd.Categorical(["b", "c"]), "length": np.float32([1, 2])})
-    assert FiniteMetric.from_graph(frame).names == ("a", "b", "c")
-    whole = pl.DataFrame({"from": [0, 1], "to": [1, 2], "length": [1, 2]}, schema_overrides={"from": pl.UInt8})
-    assert FiniteMetric.from_graph(whole).names is None
 
 
 def test_networkx_without_lengths_counts_edges_and_keeps_its_nodes():

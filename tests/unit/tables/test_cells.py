@@ -79,13 +79,6 @@ def test_no_column_of_a_frame_is_refused_for_what_became_its_type(title, other):
     np.testing.assert_array_equal(numeric_array(frame), [[np.nan, 1], [np.nan, 2]])
 
 
-@pytest.mark.parametrize("cell", [pd.Timestamp("2020-01-01"), 2j, "x", None, True, 10**400], ids=repr)
-@pytest.mark.parametrize("others", [[1.5, -2.0], [1, 2], [pd.Timestamp("2020-01-01"), pd.NaT], ["1", "y"]], ids=str)
-def test_one_cell_decides_neither_an_error_nor_how_others_are_read(cell, others):
-    alone, together = (numeric_array(pd.DataFrame({"a": cells, "b": 0.0})) for cells in (others, [*others, cell]))
-    np.testing.assert_array_equal(together[:2].astype(float), alone.astype(float))
-
-
 def test_a_series_of_dates_may_stand_for_names_and_an_array_may_not():
     days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"]))
     assert is_list_of_names(days, 2)
@@ -151,7 +144,7 @@ def test_a_cell_is_read_alike_in_any_table(rows):
         array[i, j] = cells[i][j]
     objects = pl.DataFrame([pl.Series(name, list(column), dtype=pl.Object) for name, column in zip("zab", array.T, strict=True)])
     frame = pd.DataFrame(array, columns=["z", "a", "a"])  # columns of one name are each read once
-    for table in (cells, array, np.ma.array(array), frame, frame.infer_objects(), objects):
+    for table in (cells, array, np.ma.array(array), pd.DataFrame(cells), frame, frame.infer_objects(), objects):
         np.testing.assert_array_equal(numeric_array(table).astype(float), expected)
 
 

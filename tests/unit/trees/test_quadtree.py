@@ -47,29 +47,30 @@ def test_a_grid_tiles_the_box(domain, depth):
         assert ((lower <= point) & (point < upper)).all(axis=1).sum() == 1
 
 
-@pytest.mark.parametrize("domain", [SPACES["cube"], SPACES["five columns"]], ids=["cube", "five columns"])
-def test_children_halve_their_parent_at_every_depth(domain):
-    splits = Splits.of(domain)
+@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
+@pytest.mark.parametrize("kind", ["halving", "random"])
+def test_children_cut_their_parent_at_the_share_of_their_level_at_every_depth(domain, kind):
     rng = np.random.default_rng(1)
+    splits = Splits.of(domain) if kind == "halving" else Splits.random(domain, 70, rng)
     cells = TreeCells.grid(splits, 1)
     while cells.depths[0] < splits.depth:
         chosen = np.zeros(len(cells), dtype=bool)
+        assert len(cells.children(chosen)) == 0
         chosen[rng.integers(len(cells))] = True
-        parents = TreeCells(splits, cells.codes[chosen], cells.depths[chosen])
-        cells = cells.children(chosen)
+        parents, cells = cells.take(np.flatnonzero(chosen)), cells.children(chosen)
         depth = int(cells.depths[0])
         assert depth == parents.depths[0] + 1
         assert [bits(code, depth) for code in cells.codes] == [bits(parents.codes[0], depth - 1) + bit for bit in "01"]
+        assert {bits(code, 64 * splits.words)[depth:].strip("0") for code in cells.codes} == {""}  # zero below the depth
         (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
-        middle = parent_lower[0] / 2 + parent_upper[0] / 2
+        axis, share = splits.route.axes[depth - 1], splits.route.fractions[depth - 1] / 2.0**GRID_BITS
         first, second = (parent_lower[0].copy(), parent_upper[0].copy()), (parent_lower[0].copy(), parent_upper[0].copy())
-        axis = splits.route.axes[depth - 1]
-        first[1][axis] = second[0][axis] = middle[axis]
-        np.testing.assert_array_equal(lower, [first[0], second[0]])
-        np.testing.assert_array_equal(upper, [first[1], second[1]])
-        # Bits below the depth are zero.
-        assert {bits(code, 64 * splits.words)[depth:].strip("0") for code in cells.codes} == {""}
-    assert depth > 64
+        first[1][axis] = second[0][axis] = (parent_lower + share * (parent_upper - parent_lower))[0, axis]
+        exact = 0 if kind == "halving" else 4 * 0.5**GRID_BITS * (domain.upper - domain.lower).max()
+        np.testing.assert_allclose(lower, [first[0], second[0]], rtol=1e-15, atol=exact)
+        np.testing.assert_allclose(upper, [first[1], second[1]], rtol=1e-15, atol=exact)
+        assert np.array_equal(cells.middles(), lower / 2 + upper / 2)
+        np.testing.assert_allclose(cells.diameters(), np.linalg.norm(upper - lower, axis=1))
 
 
 def test_a_column_whose_rows_do_not_vary_is_split_last():
@@ -113,26 +114,6 @@ def test_random_splits_take_the_columns_in_turn_and_cut_in_the_middle_third(doma
     shares = splits.route.fractions / 2.0**GRID_BITS
     assert ((shares > 1 / 3 - 1e-9) & (shares < 2 / 3)).all()
     assert len(np.unique(shares)) == splits.depth
-
-
-@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
-def test_random_cells_cut_each_side_at_the_share_of_their_level(domain):
-    splits = Splits.random(domain, 8, np.random.default_rng(1))
-    parents = TreeCells.grid(splits, 0)
-    for level in range(8):
-        cells = parents.children(np.full(len(parents), True))
-        (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
-        axis, share = splits.route.axes[level], splits.route.fractions[level] / 2.0**GRID_BITS
-        cut = parent_lower + share * (parent_upper - parent_lower)
-        np.testing.assert_allclose(upper[0::2, axis], cut[:, axis], atol=1e-7)
-        np.testing.assert_allclose(lower[1::2, axis], cut[:, axis], atol=1e-7)
-        others = np.arange(domain.n_features) != axis
-        assert np.array_equal(np.repeat(parent_lower, 2, axis=0)[:, others], lower[:, others])
-        assert np.array_equal(cells.middles(), lower / 2 + upper / 2)
-        np.testing.assert_allclose(cells.diameters(), np.linalg.norm(upper - lower, axis=1))
-        parents = cells
-    assert np.prod(upper - lower, axis=1).sum() == pytest.approx(np.prod(domain.upper - domain.lower))
-    np.testing.assert_allclose(parents.representatives(), parents.middles(), atol=1e-7)
 
 
 def test_arrays_of_cells_are_of_one_kind_however_they_are_made():
