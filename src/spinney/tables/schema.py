@@ -244,7 +244,7 @@ def arrow_series(column: Any, dtype: Any) -> pl.Series:
 
 
 def parquet_frames(
-    path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], size: int = ROWS, row_groups: Iterable[int] | None = None
+    path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], size: int, row_groups: Iterable[int] | None = None
 ) -> Iterator[pl.DataFrame]:
     """Yield columns of a Parquet file of this schema, each read as its cell says, at most `size` rows at a time."""
     import polars as pl
@@ -260,7 +260,7 @@ def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], 
 
     def read() -> pl.DataFrame:
         empty = pl.DataFrame(schema={name: pl.String() if is_text(schema[name]) else schema[name] for name in cells})
-        return pl.concat(list(parquet_frames(path, schema, cells)) or [empty.select(cells.values())])
+        return pl.concat(list(parquet_frames(path, schema, cells, ROWS)) or [empty.select(cells.values())])
 
     return shielded(read, unreadable(path, "cannot be read.", hint))
 
