@@ -205,7 +205,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "tables.records.BATCH": (1, 64),
     "tables.records.BLOCK": (1, 512),
     "tables.schema.BUFFER": (1, 512),
-    "tables.schema.TEXTS": (1, 64),
+    "tables.schema.ROWS": (1, 64),
     "curators.kept.COLUMN_BYTES": (0, 512),
     "curators.kept.MOST_BYTES": (0, 1024),
     "curators.kept.SHARE": (0.0, 1e-9),

@@ -17,17 +17,7 @@ __all__ = ["Constraint", "boolean", "check", "instance", "integer", "one_of", "o
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a parameter must be.
-
-    Parameters
-    ----------
-    holds : callable
-        Whether a value is lawful; never raises.
-    expected : str
-        What it must be, in words.
-    hint : str
-        What to type.
-    """
+    """What a parameter must be: `holds` never raises, `expected` says it in words, `hint` says what to type."""
 
     holds: Callable[[Any], bool]
     expected: str
@@ -82,17 +72,7 @@ def boolean(hint: str) -> Constraint:
 
 
 def check(owner: str, values: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:
-    """Raise a ParameterError for the first of the constraints that does not hold.
-
-    Parameters
-    ----------
-    owner : str
-        Whose parameters they are, for the message.
-    values : mapping
-        What was typed, by name.
-    constraints : mapping
-        By name, in the order of checking.
-    """
+    """Raise a ParameterError for the first of the constraints, by name, that does not hold for the values of an owner."""
     for name, constraint in constraints.items():
         if not constraint.holds(values[name]):
             raise ParameterError.wrong(name, owner, constraint.expected, values[name], constraint.hint)

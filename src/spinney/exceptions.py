@@ -1,21 +1,5 @@
 """Every error and warning that Spinney raises.
 
-::
-
-    Exception
-    └── SpinneyError
-        ├── ParameterError (also ValueError)   a parameter is missing or wrong; raised before any row is read
-        ├── BudgetError                        a question would spend more than its plan allows, or a release more than its ledger
-        ├── CuratorError                       work on the rows failed, or ran out of memory; details are withheld
-        ├── DataError (also ValueError)        a file of rows or bounds, or a ledger, cannot be read or written
-        └── ReleaseError (also ValueError)     a release file cannot be read
-    UserWarning
-    ├── FewRowsWarning                         the released sizes together look like no rows at all
-    ├── LoosePromiseWarning                    epsilon or delta is so large that it is hardly a promise
-    ├── SeededNoiseWarning                     the noise is reproducible, so the result is not private
-    ├── UncountedFitsWarning                   several private fits of a process were charged to no ledger
-    └── UnitsWarning                           public widths of columns differ much, and no units were given
-
 No message ever contains a value, a count or an index taken from the rows. A table may be passed by mistake where a parameter
 belongs, so a message repeats what was passed only if it is a plain number or a name, and else names its type (`spinney.naming`).
 """

@@ -80,7 +80,8 @@ NO_LIMITS = {
     "curators.blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
     "curators.frame_blocks", "curators.kernels", "tables.networks",
     "curators.frame_groups", "curators.frames", "curators.groups.LONGEST_DECIMAL", "curators.paths", "curators.slopes",
-    "curators.spark", "curators.workers", "tables.batches.USUAL_MEMORY", "tables.declared", "tables.records.LONGEST_CELL",
+    "curators.spark", "curators.workers", "tables.batches.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
+    "tables.records.LONGEST_CELL",
 }  # fmt: skip
 
 

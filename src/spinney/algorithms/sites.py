@@ -12,8 +12,7 @@ from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.questions.counts import CountAnswer, Counts
 from spinney.questions.partitions import Labels
-from spinney.solvers.service import nearest_site
-from spinney.spaces.metric import IntArray
+from spinney.spaces.metric import IntArray, nearest_site
 
 __all__ = ["SIZES", "SiteAlgorithm", "ask_sizes", "check_options", "nearest_site"]
 

@@ -25,7 +25,7 @@ from spinney.releases.assigning import assign_sites
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.metric import FiniteMetric
 from spinney.tables.cells import check_groups
-from spinney.tables.places import place_column
+from spinney.tables.sources import place_column
 
 __all__ = ["PrivateKMedoids"]
 

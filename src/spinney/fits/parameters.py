@@ -22,8 +22,8 @@ from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
 from spinney.spaces.column_facts import SCALE_HINT
 from spinney.spaces.degrees import refuse_degrees
+from spinney.spaces.distances import places_of
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
-from spinney.spaces.naming import places_of
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import nameless_schema, schema_of, uneven
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from spinney.privacy.seal import sealed
 from spinney.releases.centers import Release
 from spinney.releases.sites import SiteRelease
-from spinney.solvers.service import nearest_site
 from spinney.spaces.box import FloatArray, domain_from_dict
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.metric import FiniteMetric, nearest_site
 from spinney.spaces.nearest import nearest
 
 __all__ = ["assign", "assign_sites", "finite_points"]

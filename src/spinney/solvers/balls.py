@@ -35,16 +35,7 @@ def enclose(points: FloatArray, weights: FloatArray, center: FloatArray, wanted:
 
 
 def smallest_ball(points: FloatArray, weights: FloatArray, wanted: float, starts: FloatArray) -> PlainBall:
-    """Return the smallest ball found that holds the wanted weight.
-
-    Parameters
-    ----------
-    points, weights : arrays of shape (n, d) and (n,)
-        At least one point; weights are not negative.
-    wanted : float
-    starts : array of shape (m, d)
-        First centers, at least one.
-    """
+    """Return the smallest ball found that holds the wanted weight; there are points and starts, and weights are not negative."""
     begun = sorted((enclose(points, weights, start, wanted)[0], i) for i, start in enumerate(starts))
     best = PlainBall(starts[begun[0][1]], begun[0][0])
     for _, i in begun[:MOVED]:

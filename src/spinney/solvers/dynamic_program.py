@@ -66,21 +66,10 @@ def _place(first_child, costs, k):  # type: ignore[no-untyped-def]
 
 
 def place_centers(first_child: NDArray[np.int64], costs: FloatArray, k: int) -> tuple[NDArray[np.int64], float]:
-    """Return the leaves that get a center, and the cost of this choice.
+    """Return the min(k, leaves) different leaves that get a center, in their order, and the cost of this choice.
 
-    Parameters
-    ----------
-    first_child : array of shape (N,)
-        The tree: -1 for leaves; the second child follows the first, children come after their parents, cell 0 is the root.
-    costs : array of shape (N,)
-        What each cell costs without a center, w(c) diam(c)^p; not negative.
-    k : int
-
-    Returns
-    -------
-    chosen : array
-        Min(k, number of leaves) different leaves, in their order.
-    cost : float
+    Of N cells, ``first_child`` is -1 for leaves; the second child follows the first, children come after their parents, and cell
+    0 is the root. ``costs`` is what each cell costs without a center, w(c) diam(c)^p: not negative.
     """
     placed, cost = _place(first_child, np.asarray(costs, dtype=np.float64), k)
     return np.flatnonzero(placed), float(cost)

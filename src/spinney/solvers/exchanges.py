@@ -58,12 +58,7 @@ def _weigh(columns, weights, place, power, labels, first, second, gaps, missed):
 class Exchanges:
     """What exchanges of these centers need to know about the points: the nearest center of each, and how far it and the next are.
 
-    Parameters
-    ----------
-    points, weights : arrays of shape (n, d) and (n,)
-    centers : array of shape (k, d)
-    power : {1, 2}
-        Of distances.
+    Distances count with a power, 1 or 2.
     """
 
     def __init__(self, points: FloatArray, weights: FloatArray, centers: FloatArray, power: int) -> None:

@@ -7,6 +7,8 @@ those next to the centers found.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,20 +40,8 @@ def solve_medoids(
 ) -> Medoids:
     """Return good centers: the best of `restarts` seeded searches and as many that start near the best.
 
-    Parameters
-    ----------
-    space : FiniteMetric
-    weights : array of shape (n_points,)
-        The demand of each point, not negative.
-    k : int
-        The number of centers, existing ones not counted.
-    power : {1, 2}
-        1 for k-median, 2 for squared distances.
-    rng : numpy.random.Generator, optional
-        Public randomness; by default seeded with 0.
-    restarts : int
-    existing : array of int
-        Points where there is a center already, candidate or not; they stay.
+    Every point has a weight, its demand, that is not negative. The power is 1 for k-median and 2 for squared distances. Existing
+    points, candidates or not, have a center already; they stay and are not counted in k. By default `rng` is seeded with 0.
     """
     rng = np.random.default_rng(0) if rng is None else rng
     service, fixed = Service.of(space, weights, power), np.asarray(existing, dtype=np.int64)
@@ -89,29 +79,23 @@ def _search_samples(service: Service, k: int, rng: np.random.Generator, restarts
     size = max(SAMPLE, 4 * k)
     near = candidates[np.isin(candidates, sample.demand)]
     some = np.concatenate([seeds, rng.permutation(near)[: size // 2], rng.permutation(candidates)[: size // 2]])
-    found = _search(_restrict(sample, np.unique(some)), k, rng, restarts, fixed)
+    found = _search(replace(sample, candidates=np.unique(some)), k, rng, restarts, fixed)
     apart = space.distances_between(found.points, candidates)
     next_to = np.argpartition(apart, min(size // k, len(candidates) - 1), axis=1)[:, : size // k]
     local = np.unique(np.concatenate([found.points, candidates[next_to.ravel()]]))
-    better = local_search(_restrict(sample, local), found.points, fixed, alpha=0.0)
+    better = local_search(replace(sample, candidates=local), found.points, fixed, alpha=0.0)
     costs = [(service.cost(np.concatenate([points, fixed])), points) for points in (seeds, found.points, better.points)]
     cost, points = min(costs, key=lambda pair: pair[0])
     return Medoids(np.sort(points), cost, found.swaps + better.swaps)
 
 
-def _restrict(service: Service, candidates: IntArray) -> Service:
-    return Service(service.space, candidates, service.demand, service.weights, service.power)
-
-
 def _sample_demand(service: Service, centers: IntArray, rng: np.random.Generator) -> Service:
     """Draw demand points, half by weight and half by cost from these centers, weighted so that costs are right on average."""
-    closest = np.full(len(service.demand), np.inf)
-    for point in centers:
-        closest = np.minimum(closest, service.from_points([point])[0])
+    closest = service.from_nearest(centers)
     shares = service.weights / service.weights.sum()
     if (total := float(service.weights @ closest)) > 0:
         shares = shares / 2 + service.weights * closest / total / 2
     draws = np.bincount(rng.choice(len(shares), SAMPLE, p=shares / shares.sum()), minlength=len(shares))
     kept = np.flatnonzero(draws)
     weights = draws[kept] * service.weights[kept] / (SAMPLE * shares[kept])
-    return Service(service.space, service.candidates, service.demand[kept], weights, service.power)
+    return replace(service, demand=service.demand[kept], weights=weights)

@@ -14,18 +14,7 @@ __all__ = ["thin_out"]
 
 
 def thin_out(centers: FloatArray, weights: FloatArray, k: int, power: int) -> NDArray[np.int64]:
-    """Return the places of the k centers that stay, in their order.
-
-    Parameters
-    ----------
-    centers : array of shape (m, d)
-        At least k.
-    weights : array of shape (m,)
-        What each serves: not negative.
-    k : int
-    power : {1, 2}
-        Of distances.
-    """
+    """Return the places of the k centers that stay, in their order; weights are what each serves, not negative."""
     gaps = np.stack([((centers - one) ** 2).sum(axis=1) for one in centers])
     costs = np.sqrt(gaps) if power == 1 else gaps
     left = np.arange(len(centers))

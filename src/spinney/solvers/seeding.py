@@ -13,25 +13,11 @@ __all__ = ["fill_up", "seed_medoids"]
 
 
 def seed_medoids(service: Service, k: int, rng: np.random.Generator, existing: ArrayLike = (), trials: int = 1) -> IntArray:
-    """Draw k centers, each at a demand point drawn in proportion to its weight and cost so far.
+    """Draw k centers, each at a demand point drawn in proportion to its weight and cost so far; return them as drawn.
 
     A demand point that is no candidate sends its center to the nearest candidate. Where no demand is left that costs anything,
-    centers are drawn evenly from the other candidates.
-
-    Parameters
-    ----------
-    service : Service
-    k : int
-    rng : numpy.random.Generator
-    existing : array of int
-        Points where there is a center already.
-    trials : int
-        Draws for each center, of which the one that lowers the cost most is kept; 1 is the published algorithm.
-
-    Returns
-    -------
-    points : array of shape (k,)
-        In the order in which they were drawn.
+    centers are drawn evenly from the other candidates. Existing points have a center already. Of several trials the draw that
+    lowers the cost most is kept; one is the published algorithm.
     """
     fixed = np.asarray(existing, dtype=np.int64)
     free = ~np.isin(service.candidates, fixed)

@@ -141,15 +141,7 @@ def separate(
 ) -> tuple[Separation, FloatArray]:
     """Return how separated weighted points are for k clusters, and the centers found.
 
-    Parameters
-    ----------
-    points, weights : arrays of shape (n, d) and (n,)
-    k : int
-    power : {1, 2}
-    rng : numpy.random.Generator
-        Public randomness.
-    fillers : array of shape (k + 1, d)
-        Centers to use where the points offer fewer.
+    The power is 1 or 2; the generator is public. The k + 1 fillers are centers to use where the points offer fewer.
     """
 
     def best(count: int, *starts: FloatArray) -> Solution:

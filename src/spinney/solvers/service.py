@@ -17,7 +17,7 @@ from spinney.exceptions import ParameterError
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
-__all__ = ["Service", "nearest_site", "nearest_two"]
+__all__ = ["Service", "nearest_two"]
 
 #: Tables of up to this many bytes are kept in 64 bits.
 EXACT_BYTES = 2**28
@@ -31,14 +31,8 @@ NARROW = 1e-30, 1e30
 class Service:
     """Demand and candidates of one problem; made by `of`.
 
-    Attributes
-    ----------
-    candidates : array of int
-        Where a center may be; "places" below are places in this array.
-    demand, weights : arrays of shape (m,)
-        The points of positive weight, and their weights.
-    power : {1, 2}
-        1 for k-median, 2 for squared distances.
+    Centers may be at `candidates`, an array of points; "places" below are places in it. `demand` are the points of positive
+    weight. The power is 1 for k-median, 2 for squared distances.
     """
 
     space: FiniteMetric
@@ -51,13 +45,7 @@ class Service:
     def of(cls, space: FiniteMetric, weights: ArrayLike, power: int = 1, candidates: IntArray | None = None) -> Service:
         """Read the weights of all points, which are not negative; points of weight 0 do not matter.
 
-        Parameters
-        ----------
-        space : FiniteMetric
-        weights : array of shape (n_points,)
-        power : {1, 2}
-        candidates : array of int, optional
-            Sorted indices of points; by default the candidates of the space.
+        Candidates are sorted indices of points, by default those of the space.
         """
         mass = np.asarray(weights, dtype=np.float64)
         if mass.shape != (space.n_points,) or not np.isfinite(mass).all() or (mass < 0).any():
@@ -102,12 +90,16 @@ class Service:
         """Return the costs of serving all demand from some points of the space, one row per point."""
         return self._cost(self.space.distances_between(points, self.demand))
 
-    def cost(self, points: ArrayLike) -> float:
-        """Return the cost of serving all demand from the nearest of some points of the space."""
+    def from_nearest(self, points: ArrayLike) -> FloatArray:
+        """Return the costs of serving each demand from the nearest of some points of the space."""
         closest = np.full(len(self.demand), np.inf)
         for _, block in self.space.blocks(points, self.demand):
             closest = np.minimum(closest, block.min(axis=0))
-        return float(self.weights @ self._cost(closest)) if len(self.demand) else 0.0
+        return self._cost(closest)
+
+    def cost(self, points: ArrayLike) -> float:
+        """Return the cost of serving all demand from the nearest of some points of the space."""
+        return float(self.weights @ self.from_nearest(points)) if len(self.demand) else 0.0
 
     def _cost(self, distances: FloatArray) -> FloatArray:
         return distances if self.power == 1 else distances**2
@@ -132,13 +124,3 @@ def nearest_two(costs: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
     label, first, second = np.zeros(m, dtype=np.int64), np.full(m, np.inf), np.full(m, np.inf)
     _nearest_two(np.ascontiguousarray(costs), label, first, second)
     return label, first, second
-
-
-def nearest_site(space: FiniteMetric, sites: IntArray) -> IntArray:
-    """Return, for every point, the place of its nearest site; ties go to the first."""
-    label, closest = np.zeros(space.n_points, dtype=np.int64), np.full(space.n_points, np.inf)
-    for part, block in space.blocks(sites):
-        for place, row in zip(range(part.start, part.stop), block, strict=True):
-            nearer = row < closest
-            label[nearer], closest[nearer] = place, row[nearer]
-    return label

@@ -133,20 +133,10 @@ def cluster_blocks(
 ) -> FloatArray:
     """Return k centers of every set, as an array of shape (sets, k, d).
 
-    Parameters
-    ----------
-    points, weights : arrays of shape (n, d) and (n,)
-        Set after set; weights are positive.
-    starts : array of shape (sets + 1,)
-        Where each set starts, and where the last one ends.
-    power : {1, 2}
-        1 for k-median, 2 for k-means.
-    floor : float
-        Distances below it count as it in a step toward medians.
-    uniforms : array of shape (restarts, k, attempts)
-        Public.
-    fillers : array of shape (sets, k, d)
-        Public centers of sets without points; those with fewer than k different ones repeat them.
+    Points, with positive weights, come set after set; ``starts`` says where each set starts, and where the last one ends. The
+    power is 1 for k-median, 2 for k-means; in a step toward medians distances below ``floor`` count as it. ``uniforms`` are
+    public, of shape (restarts, k, attempts). ``fillers``, of shape (sets, k, d), are public centers of sets without points; sets
+    with fewer than k different points repeat them.
     """
     _, k, d = fillers.shape
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)

@@ -73,15 +73,8 @@ def add_changes(table, members, bounds, weights, first, second, start, stop, gai
 def swap_changes(service: Service, costs: FloatArray, removable: int, pool: ThreadPoolExecutor | None = None) -> FloatArray:
     """Return by how much each swap changes the cost: one row per center that may go, one column per candidate.
 
-    Parameters
-    ----------
-    service : Service
-    costs : array of shape (centers, m)
-        The costs of serving the demand from each present center; those that may go come first.
-    removable : int
-        How many centers may go.
-    pool : ThreadPoolExecutor, optional
-        Threads that share the tiles of candidates.
+    ``costs`` has a row per present center, with what it costs to serve each demand point; the `removable` ones come first.
+    Threads of the pool share the tiles of candidates.
     """
     label, first, second = nearest_two(costs)
     members = np.argsort(label, kind="stable")
@@ -121,17 +114,8 @@ def local_search(
 ) -> Medoids:
     """Swap centers for candidates, always the swap that lowers the cost most, until none lowers it by alpha / k of itself.
 
-    Parameters
-    ----------
-    service : Service
-    start : array of int
-        The first centers: k different candidates, as indices of points.
-    existing : array of int
-        Points where there is a center already, which stays and is not counted among the k.
-    alpha : float
-        0 goes on as long as the cost falls at all.
-    steps : int
-        At most this many swaps.
+    The search starts from k different candidates, as indices of points, and makes at most `steps` swaps. Existing points have a
+    center already, which stays and is not counted in k. With alpha 0 it goes on as long as the cost falls at all.
     """
     places, fixed = places_of(service, start), np.asarray(existing, dtype=np.int64)
     k = len(places)

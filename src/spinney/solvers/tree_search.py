@@ -69,17 +69,7 @@ def search_medoids(
 ) -> IntArray:
     """Return k different candidates: the free candidates nearest to the representatives of the leaves that were found.
 
-    Parameters
-    ----------
-    space : FiniteMetric
-    tree : MetricHST
-        A tree of this space.
-    counts : array of shape (nodes,)
-        The weight of each node, exact or noisy.
-    k : int
-    power : {1, 2}
-    existing : array of int
-        Points where there is a center already; they are not taken again.
+    The tree is one of this space; counts are the weights of its nodes, exact or noisy. Existing points are not taken again.
     """
     counts = np.asarray(counts, dtype=np.float64)
     free = np.zeros(space.n_points, dtype=bool)

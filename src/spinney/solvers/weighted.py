@@ -103,16 +103,9 @@ def _seed(columns, weights, power, uniforms, shares, closest, best, trials, cost
 
 
 def seed(points: FloatArray, weights: FloatArray, k: int, power: int, uniforms: FloatArray, fillers: FloatArray) -> FloatArray:
-    """Draw k centers by greedy D^power seeding.
+    """Draw k centers by greedy D^power seeding, one trial for each column of ``uniforms``, which have a row per center.
 
-    Parameters
-    ----------
-    points : array of shape (n, d)
-    weights : array of shape (n,)
-    k, power : int
-    uniforms : array of shape (k, trials)
-    fillers : array of shape (k, d)
-        Centers used once no weighted point lies apart from the centers drawn so far.
+    Fillers, one per center, are used once no weighted point lies apart from the centers drawn so far.
     """
     columns, weights = np.ascontiguousarray(points.T, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)
     n, picks = len(points), np.full(k, -1, dtype=np.int64)
@@ -206,25 +199,9 @@ def solve(
 ) -> Solution:
     """Return the best of several restarts of seeding and descent, its centers then exchanged while that helps.
 
-    The work is bounded: with very many centers there are fewer restarts, trials and steps, see `FULL_WORK`.
-
-    Parameters
-    ----------
-    points, weights : arrays of shape (n, d) and (n,)
-    k : int
-    power : {1, 2}
-        1 for k-median, 2 for k-means.
-    rng : numpy.random.Generator
-        Public randomness.
-    fillers : array of shape (k, d)
-        Centers to use where the points offer fewer than k.
-    restarts : int
-    starts : tuple of arrays of shape (k, d)
-        Further starting centers.
-    steps : int
-        At most this many steps a restart.
-    is_exchanged : bool
-        Whether centers are exchanged in the end.
+    The work is bounded: with very many centers there are fewer restarts, trials and steps, see `FULL_WORK`. The power is 1 for
+    k-median and 2 for k-means; the generator is public. Fillers, k of them, stand in where the points offer fewer; ``starts`` are
+    further starting centers; each restart takes at most `steps` steps.
     """
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     share = min(1.0, FULL_WORK / max(points.size * k, 1))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.exceptions import ParameterError
+from spinney.spaces.plain_values import number_of
 
 __all__ = ["Ball", "Box", "Domain", "FloatArray", "NamedBox", "as_space", "domain_from_dict", "domain_to_dict"]
 
@@ -116,15 +115,7 @@ class Box:
 
 @dataclass(frozen=True)
 class NamedBox(Box):
-    """A public box that also says which columns of a table it is about; made from bounds by name.
-
-    Parameters
-    ----------
-    lower, upper : sequence of float
-        One number per column.
-    columns : tuple of str
-        Names of the columns, in this order.
-    """
+    """A public box that also says which columns of a table it is about; made from bounds by name."""
 
     columns: tuple[str, ...] = ()
 
@@ -151,15 +142,8 @@ class NamedBox(Box):
         return super().domain(n_features)
 
 
-def _is_finite(value: object) -> bool:
-    try:
-        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-    except OverflowError:  # a whole number too large for a float
-        return False
-
-
 def _is_pair(value: object) -> bool:
-    return isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_finite, value))
+    return isinstance(value, tuple | list) and len(value) == 2 and all(number_of(end) is not None for end in value)
 
 
 @dataclass(frozen=True)

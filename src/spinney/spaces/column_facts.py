@@ -157,15 +157,8 @@ def _fill(column: Column, given: Any, owner: str, tell: Tell) -> float | str | N
 def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
     """Read the public facts of one column, or raise an error that says what to type.
 
-    Parameters
-    ----------
-    name : str
-    given : pair, list, dict or the type bool
-        Bounds, dates or categories, or a dict with one of them and more facts.
-    owner : str
-        Whose parameter it is, for the message.
-    tell : callable
-        How a message speaks of what is wrong: `type_of` where it may be a cell of a table.
+    Given are its bounds, dates or categories, the type bool, or a dict with one of them and more facts. `owner` has the
+    parameter. `tell` is how a message speaks of what is wrong: `type_of` where it may be a cell of a table.
     """
     facts = _short(given)
     if facts is None:

@@ -38,17 +38,7 @@ def are_degrees(names: Iterable[object] | None) -> bool:
 
 
 def refuse_degrees(names: Iterable[object] | None, owner: str, hint: str = UNITS) -> None:
-    """Raise if columns that are measured as a plane are degrees by their names.
-
-    Parameters
-    ----------
-    names : iterable of str or None
-        Public names of the columns.
-    owner : str
-        Whose parameters they are, for the message.
-    hint : str
-        What else can be done, after a projection.
-    """
+    """Raise if columns that an owner measures as a plane are degrees by their public names; the hint says what else to do."""
     if are_degrees(names):
         raise ParameterError(
             f"{owner} measures columns as a plane, and their names say longitude and latitude.", f"{NO_PLANE}, {hint}"

@@ -27,13 +27,14 @@ from spinney.spaces.distances import (
     Network,
     as_array,
     checked_candidates,
+    checked_names,
     numbers,
+    places_of,
     symmetric,
     wrong,
 )
-from spinney.spaces.naming import checked_names, places_of
 
-__all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network"]
+__all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network", "nearest_site"]
 
 Given = ArrayLike | None
 Names = Sequence[str] | None
@@ -253,10 +254,9 @@ class FiniteMetric:
         """Return whether the triangle inequality holds up to rounding; for a matrix, in n^3 steps."""
         if not isinstance(self.source, Matrix):
             return True
-        from spinney.spaces.pairwise import triangle_slack
-
         values = self.source.values
-        return bool(triangle_slack(values) >= -ROUNDING[values.dtype] * float(values.max()))
+        slack = min(float(((row[:, None] + values).min(axis=0).astype(np.float64) - row).min()) for row in values)
+        return slack >= -ROUNDING[values.dtype] * float(values.max())
 
     def _indices(self, name: str, value: ArrayLike) -> IntArray:
         places = np.atleast_1d(as_array(value))
@@ -265,3 +265,15 @@ class FiniteMetric:
         if places.size and (places.min() < 0 or places.max() >= self.n_points):
             raise wrong(name, f"indices from 0 to {self.n_points - 1}", value, "points count from 0.")
         return places.astype(np.int64)
+
+
+def nearest_site(space: FiniteMetric, sites: ArrayLike, points: ArrayLike | None = None) -> IntArray:
+    """Return the place of the nearest site of each of some points, by default all; ties go to the first."""
+    size = space.n_points if points is None else len(np.asarray(points))
+    label, closest = np.zeros(size, dtype=np.int64), np.full(size, np.inf)
+    for part, block in space.blocks(sites, points):
+        best = block.argmin(axis=0)
+        near = np.take_along_axis(block, best[None], axis=0)[0]
+        label = np.where(near < closest, part.start + best, label)
+        closest = np.minimum(closest, near)
+    return label

@@ -11,7 +11,7 @@ import numpy as np
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = ["distance_below", "in_strides", "pairwise", "triangle_slack"]
+__all__ = ["distance_below", "in_strides", "pairwise"]
 
 #: Targets per tile: a tile of a thousand columns fits the second-level cache.
 TILE = 32
@@ -78,20 +78,3 @@ def pairwise(points, sources, targets, manhattan, out):  # type: ignore[no-untyp
             else:
                 for j in range(start, stop):
                     out[i, j] = np.sqrt(_squared(a, points[targets[j]]))
-
-
-@compiled
-def triangle_slack(matrix):  # type: ignore[no-untyped-def]
-    """Return the least d(i, j) + d(j, l) - d(i, l) over all triples."""
-    n = matrix.shape[0]
-    least = np.inf
-    best = np.empty(n)
-    for i in range(n):
-        best[:] = np.inf
-        for j in range(n):
-            step = matrix[i, j]
-            for t in range(n):
-                best[t] = min(best[t], step + matrix[j, t])
-        for t in range(n):
-            least = min(least, best[t] - matrix[i, t])
-    return least

@@ -39,10 +39,8 @@ def canonical_name(text: str) -> str:
 
 def is_positive(value: Any) -> bool:
     """Whether this is a positive finite number."""
-    try:
-        return not isinstance(value, bool) and isinstance(value, Real) and 0 < float(value) < math.inf
-    except OverflowError:
-        return False
+    number = number_of(value)
+    return number is not None and number > 0
 
 
 def number_of(value: Any) -> float | None:

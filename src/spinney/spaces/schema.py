@@ -24,12 +24,7 @@ __all__ = ["Schema"]
 
 @dataclass(frozen=True)
 class Schema:
-    """Public facts about the columns of a table, in the order of the fit.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-    """
+    """Public facts about the columns of a table, in the order of the fit."""
 
     columns: tuple[Column, ...]
 

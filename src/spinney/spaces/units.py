@@ -25,13 +25,7 @@ UNEVEN = 20.0
 def schema_of(bounds: Any, scale: Any, owner: str) -> Schema | None:
     """Return the schema that bounds by name and a scale make; None if they are plain bounds of numbers as they are.
 
-    Parameters
-    ----------
-    bounds : mapping or other
-        Other bounds have no names, so that a scale of theirs can only be "bounds" or one number.
-    scale : None, "bounds", float or mapping
-    owner : str
-        Whose parameters they are, for the message.
+    Bounds that are no mapping have no names, so that a scale of theirs can only be "bounds" or one number.
     """
     is_lawful = (
         scale is None or (isinstance(scale, str) and scale == "bounds") or isinstance(scale, Mapping) or is_positive(scale)
@@ -93,12 +87,7 @@ def _by_name(columns: list[Column], scale: Mapping[Any, Any], owner: str) -> lis
 
 
 def uneven(space: Any) -> UnitsWarning | None:
-    """Return what to type if public widths differ much and units were not said of every column; None otherwise.
-
-    Parameters
-    ----------
-    space : Box, Ball or Schema
-    """
+    """Return what to type if public widths of a Box or Schema differ much and some column states no unit; None otherwise."""
     if isinstance(space, Schema):
         if all(column.stated for column in space.columns if column.kind in ("number", "date")):
             return None

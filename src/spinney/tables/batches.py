@@ -20,21 +20,21 @@ from spinney.spaces.schema import Schema
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import has_quotes, stream_records
 from spinney.tables.schema import (
+    Found,
     Paths,
     check_choice,
     check_groups,
     chosen_columns,
     csv_header,
-    is_text,
     open_parquet,
     parquet_cell,
+    parquet_frames,
     parquet_schema,
     read_parquet,
     reader_errors,
     same_groups,
     shielded,
     table_files,
-    text_cells,
     unreadable,
 )
 from spinney.tables.streams import Batches, batch_rows, without_first
@@ -119,9 +119,9 @@ class _File(ABC):
     def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
         """Yield the rows from one on, at most `size` at a time."""
 
-    @abstractmethod
-    def read_groups(self) -> pl.Series:
-        """Return the names of the groups."""
+    def read_groups(self) -> Iterator[pl.Series]:
+        """Yield the names of the groups, all at once; an array has none."""
+        raise NotImplementedError
 
     def _look(self) -> tuple[int, int, int]:
         state = self.path.stat()
@@ -169,40 +169,40 @@ class Scan(Batches):
     def read_from(self, start: int) -> Iterator[NDArray[Any]]:
         """Yield the rows from one on in batches; files before them are not read, but must not have changed either."""
         for file in self._files:
-            file.check()
             if file.n_rows is not None and file.n_rows <= start:
+                file.check()
                 start -= file.n_rows
                 continue
-            is_whole = False
-            try:
-                yield from file.read(batch_rows(self.n_features), start)
-                is_whole = True
-            except MemoryError:
-                raise
-            except reader_errors():
-                pass  # whatever a reader makes of a broken file, its message may hold cells: nothing below refers to it
-            file.check()
-            if not is_whole:
-                raise unreadable(file.path, "cannot be read.")
+            yield from _guarded(file, file.read(batch_rows(self.n_features), start))
             start = max(start - (file.n_rows or 0), 0)
 
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
-        groups = []
-        for file in self._files:
-            file.check()
-            is_whole = False
-            try:
-                groups.append(file.read_groups())
-                is_whole = True
-            except MemoryError:
-                raise
-            except reader_errors():
-                pass  # as above
-            file.check()
-            if not is_whole:
-                raise unreadable(file.path, "cannot be read.")
+        groups = [names for file in self._files for names in _guarded(file, file.read_groups())]
         return same_groups([file.path for file in self._files], groups)
+
+    def whole(self) -> NDArray[Any]:
+        """Return all rows in memory; a single array stays on disk."""
+        if len(self._files) == 1 and isinstance(self._files[0], _NpyFile):
+            return open_npy(self._files[0].path, None, None)
+        parts = list(self.read()) or [np.empty((0, self.n_features))]
+        return np.concatenate(parts, out=np.empty((sum(map(len, parts)), self.n_features), np.result_type(*parts)))
+
+
+def _guarded(file: _File, parts: Iterator[Found]) -> Iterator[Found]:
+    """Yield what is read of a file; whatever a reader makes of a broken one, its message may hold cells: nothing refers to it."""
+    file.check()
+    is_whole = False
+    try:
+        yield from parts
+        is_whole = True
+    except MemoryError:
+        raise
+    except reader_errors():
+        pass
+    file.check()
+    if not is_whole:
+        raise unreadable(file.path, "cannot be read.")
 
 
 class _ParquetFile(_File):
@@ -212,45 +212,28 @@ class _ParquetFile(_File):
         self._schema = schema = parquet_schema(self.path)
         self.columns = tuple(chosen_columns(self.path, schema, columns, self.groups))
         self.n_features = len(self.columns)
-        self._cells = [parquet_cell(self.path, name, schema[name], self.coded.get(name)) for name in self.columns]
-        self._is_plain = [schema[name] in (pl.Float32, pl.Float64) and name not in self.coded for name in self.columns]
-        self._is_text = [is_text(schema[name]) for name in self.columns]
+        self._cells = {name: parquet_cell(self.path, name, schema[name], self.coded.get(name)) for name in self.columns}
         is_short = not self.coded and all(schema[name] == pl.Float32 for name in self.columns)
         self._dtype = np.float32 if is_short else np.float64
         if self.groups is not None:
             check_groups(self.path, self.groups, schema[self.groups])
         with open_parquet(self.path) as file:
-            self.n_rows = int(file.metadata.num_rows)
-            self.nbytes = 8 * self.n_rows * self.n_features
+            self._sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        self.n_rows = sum(self._sizes)
+        self.nbytes = 8 * self.n_rows * self.n_features
 
     def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
-        with open_parquet(self.path) as file:
-            first, count = 0, file.metadata.num_row_groups
-            while first < count and file.metadata.row_group(first).num_rows <= start:
-                start -= file.metadata.row_group(first).num_rows
-                first += 1
-            yield from without_first(self._decode(file, size, range(first, count)), start)
+        first = 0
+        while first < len(self._sizes) and self._sizes[first] <= start:
+            start -= self._sizes[first]
+            first += 1
+        frames = parquet_frames(self.path, self._schema, self._cells, size, range(first, len(self._sizes)))
+        return without_first((frame.to_numpy(order="fortran").astype(self._dtype, copy=False) for frame in frames), start)
 
-    def _decode(self, file: Any, size: int, row_groups: range) -> Iterator[NDArray[Any]]:
+    def read_groups(self) -> Iterator[pl.Series]:
         import polars as pl
 
-        names = list(self.columns or ())
-        if row_groups:
-            for batch in file.iter_batches(size, row_groups=row_groups, columns=names, use_threads=False):
-                rows = np.empty((len(batch), len(names)), dtype=self._dtype, order="F")
-                for i, name in enumerate(names):
-                    column = batch.column(name)
-                    if self._is_plain[i]:
-                        rows[:, i] = column.to_numpy(zero_copy_only=False)
-                    else:
-                        cells = pl.DataFrame({name: text_cells(column) if self._is_text[i] else pl.from_arrow(column)})
-                        rows[:, i] = cells.select(self._cells[i]).to_series().to_numpy()
-                yield rows
-
-    def read_groups(self) -> pl.Series:
-        import polars as pl
-
-        return read_parquet(self.path, self._schema, {str(self.groups): pl.col(str(self.groups))}).to_series()
+        yield read_parquet(self.path, self._schema, {str(self.groups): pl.col(str(self.groups))}).to_series()
 
 
 class _CsvFile(_File):
@@ -279,11 +262,10 @@ class _CsvFile(_File):
                 yield numbers[start : start + size].to_numpy(order="fortran")
         self.n_rows = count
 
-    def read_groups(self) -> pl.Series:
+    def read_groups(self) -> Iterator[pl.Series]:
         import polars as pl
 
-        parts = [names.to_series() for _, names in self._records([], [str(self.groups)])]
-        return pl.concat(parts) if parts else pl.Series(self.groups, [], pl.String)
+        yield pl.concat(names.to_series() for _, names in self._records([], [str(self.groups)]))
 
 
 class _NpyFile(_File):
@@ -311,9 +293,6 @@ class _NpyFile(_File):
                     yield values(first * width, count * width).reshape(count, width)
                 else:
                     yield np.stack([values(column * height + first, count) for column in range(width)], axis=1)
-
-    def read_groups(self) -> pl.Series:
-        raise NotImplementedError  # an array has no names
 
 
 def open_npy(path: Path, columns: list[str] | None, groups: str | None) -> NDArray[Any]:

@@ -203,15 +203,9 @@ def _read_rows(rows: Sequence[Any], width: int | None) -> NDArray[np.float64] | 
 def numeric_array(X: Any, width: int | None = None) -> Any:
     """Return a table as an array of numbers, not copied if it is one already.
 
-    What stands in a cell is private: a cell that is not a number becomes missing, silently. The type of an array is declared,
-    and so public: one of texts or dates is refused. The types of a frame follow from its cells, and none is refused. Nor is a
-    row of a list: one without the right number of cells is missing.
-
-    Parameters
-    ----------
-    X : array-like or frame
-    width : int, optional
-        The number of columns, if public facts say it; only lists need it.
+    What stands in a cell is private: a cell that is not a number becomes missing, silently. The type of an array is declared, and
+    so public: one of texts or dates is refused. The types of a frame follow from its cells, and none is refused. Nor is a row of
+    a list: one without the right number of cells is missing; `width` is that number, if public facts say it.
     """
     with sealed():
         if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind == "O":  # what a list of unequal rows becomes

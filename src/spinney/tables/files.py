@@ -9,36 +9,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError, check_path
 from spinney.naming import named
 from spinney.privacy.seal import sealed
-from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
-from spinney.tables.batches import Scan, memory_bytes, open_npy, opened, scan
-from spinney.tables.encoding import check_schema, coded_columns, with_codes
-from spinney.tables.records import read_records
-from spinney.tables.schema import (
-    Paths,
-    check_choice,
-    check_groups,
-    chosen_columns,
-    csv_header,
-    parquet_cell,
-    parquet_schema,
-    read_parquet,
-    same_groups,
-    shielded,
-    table_files,
-    unreadable,
-)
-
-if TYPE_CHECKING:
-    import polars as pl
+from spinney.tables.batches import Scan, memory_bytes, opened, scan
+from spinney.tables.schema import Paths, shielded
 
 __all__ = ["LARGE_SHARE", "Table", "open_table", "read_bounds", "read_table", "scan"]
 
@@ -62,16 +42,9 @@ def open_table(
     schema: Schema | None = None,
     whole: bool = False,
 ) -> Table | Scan:
-    """Return the rows of files: in memory, or left on disk if they would take a large share of it.
+    """Return the rows of files, as `read_table` does, or left on disk if they would take a large share of memory.
 
-    What is released does not depend on this choice, nor what is refused; only time and memory do.
-
-    Parameters
-    ----------
-    paths, columns, groups, schema
-        As for `read_table`.
-    whole : bool
-        Whether all rows are needed in memory, whatever they take.
+    What is released does not depend on this choice, nor what is refused; only time and memory do. `whole` rows are never left.
     """
     found = opened(paths, columns, groups, schema)
     is_large = found.nbytes > LARGE_SHARE * memory_bytes() and not whole
@@ -80,68 +53,12 @@ def open_table(
 
 @sealed()
 def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None) -> Table:
-    """Return the rows of a file, or of several that have the same columns, in their order.
+    """Return the rows of a file, or of several that have the same columns, in their order; parameters as for `scan`.
 
-    Parameters
-    ----------
-    paths : path or list of paths
-        Files of one kind, or folders of them.
-    columns : list of str, optional
-        Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
-    groups : str, optional
-        The column that names the group of each row.
-    schema : Schema, optional
-        Which columns hold categories, truth values or dates: they are read as numbers (`spinney.tables.encoding`).
+    Columns that a schema says to hold categories, truth values or dates are read as numbers (`spinney.tables.encoding`).
     """
-    check_choice(columns, groups)
-    check_schema(schema)
-    files, coded = table_files(paths), coded_columns(schema)
-    read = {".csv": _read_csv, ".npy": _read_npy, ".parquet": _read_parquet}[files[0].suffix.lower()]
-    tables = [read(files[0], columns, groups, coded)]
-    names = tables[0].columns
-    tables += [read(file, columns if names is None else list(names), groups, coded) for file in files[1:]]
-    if len(tables) == 1:
-        return tables[0]
-    for file, table in zip(files, tables, strict=True):
-        if table.nonprivate_rows.shape[1] != tables[0].nonprivate_rows.shape[1]:
-            raise unreadable(file, "has another number of columns than the file before it.")
-    rows = np.concatenate([table.nonprivate_rows for table in tables])
-    return Table(rows, names, None if groups is None else same_groups(files, [table.nonprivate_groups for table in tables]))
-
-
-def _table(numbers: pl.DataFrame, groups: pl.Series | None) -> Table:
-    return Table(numbers.to_numpy(order="c"), tuple(numbers.columns), groups)
-
-
-def _read_csv(path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> Table:
-    header = csv_header(path)
-    chosen = chosen_columns(path, header.names, columns, groups)
-    plain, texts = [name for name in chosen if name not in coded], [name for name in chosen if name in coded]
-    texts += [] if groups is None or groups in texts else [groups]
-
-    def read() -> tuple[pl.DataFrame, pl.DataFrame]:
-        numbers, names = read_records(path, header, plain, texts)
-        return with_codes(numbers, names, chosen, coded), names
-
-    numbers, names = shielded(read, unreadable(path, "cannot be read."))
-    return _table(numbers, None if groups is None else names[groups])
-
-
-def _read_parquet(path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> Table:
-    import polars as pl
-
-    schema = parquet_schema(path)
-    chosen = chosen_columns(path, schema, columns, groups)
-    cells = {name: parquet_cell(path, name, schema[name], coded.get(name)) for name in chosen}
-    if groups is not None:
-        check_groups(path, groups, schema[groups])
-    numbers = read_parquet(path, schema, cells)
-    return _table(numbers, None if groups is None else read_parquet(path, schema, {groups: pl.col(groups)})[groups])
-
-
-def _read_npy(path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> Table:
-    """Open an array; it stays on disk."""
-    return Table(open_npy(path, columns, groups))
+    found = opened(paths, columns, groups, schema)
+    return Table(found.whole(), found.columns, found.read_groups() if found.has_groups else None)
 
 
 def read_bounds(path: Path) -> dict[str, tuple[float, float]]:

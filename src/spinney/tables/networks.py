@@ -1,11 +1,13 @@
-"""Public networks and points from files, and private demand at them.
+"""Public networks and points from CSV and Parquet files, and private demand at them.
 
 What is wrong in a public file is named by its line. Of the demand only the header is public: no cell of it ever causes a word.
+A name is a text without blanks around it; a whole number is named by its digits, so that ``12``, ``12.0`` and ``"12"`` are one
+name, and ``012`` is another. How a cell is read depends on that cell and on its column's type alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +18,26 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
-from spinney.tables.table_columns import Columns, read_columns
+from spinney.spaces.plain_values import WHOLE
+from spinney.tables.encoding import name_cell
+from spinney.tables.records import as_numbers, read_header, read_records
+from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NAME", "Demand", "Edges", "Points", "find_places", "read_demand", "read_edges", "read_names", "read_points"]
+__all__ = [
+    "NAME",
+    "Demand",
+    "Edges",
+    "Points",
+    "find_places",
+    "read_columns",
+    "read_demand",
+    "read_edges",
+    "read_names",
+    "read_points",
+]
 
 #: Columns of an edge, and the one that names points in all other public files.
 ENDS, LENGTH, NAME = ["from", "to"], "length", "name"
@@ -29,6 +45,21 @@ ENDS, LENGTH, NAME = ["from", "to"], "length", "name"
 ROUNDING = 1e-9
 #: What a row of demand that names no point is read as: no index.
 NOWHERE = -1
+
+#: Raises unless the asked columns are among these; what a reader returns: names, numbers and groups.
+Check = Callable[[Iterable[str]], None]
+Frames = tuple["pl.DataFrame", "pl.DataFrame", "pl.DataFrame"]
+
+_FORMATS = "give a .csv (with a header line) or .parquet file."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Columns:
+    """Some columns of a file: names of points, numbers, and whom each row belongs to."""
+
+    names: pl.DataFrame
+    numbers: pl.DataFrame
+    groups: pl.Series | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +84,78 @@ class Demand:
 
     nonprivate_rows: NDArray[np.int64]
     nonprivate_groups: Any = None
+
+
+def read_columns(
+    path: Path, names: list[str], numbers: list[str], groups: str | None = None, header_is_secret: bool = False
+) -> Columns:
+    """Return columns of a file; an empty cell is missing, and so is one that is no number among numbers.
+
+    Groups are read as `read_table` reads them. A secret header is a private row if the file has no header: messages do not
+    repeat it.
+    """
+    if not path.is_file():
+        raise unreadable(path, "is not a file.", _FORMATS)
+    readers = {".csv": _read_csv, ".parquet": _read_parquet}
+    if path.suffix.lower() not in readers:
+        raise unreadable(path, "is of a kind that cannot be read.", _FORMATS)
+    wanted = [groups] if groups is not None else []
+
+    def check(known: Iterable[str]) -> None:
+        for name in (*names, *numbers, *wanted):
+            if name not in known:
+                listed = ", ".join(map(repr, known)) or "none"
+                hint = "its first line must name its columns." if header_is_secret else f"it has {listed}."
+                raise DataError(f"{path} has no column {name!r}.", hint)
+
+    read = readers[path.suffix.lower()](path, names, numbers, wanted, check)
+    return Columns(read[0], read[1], read[2].to_series() if wanted else None)
+
+
+def _read_csv(path: Path, names: list[str], numbers: list[str], groups: list[str], check: Check) -> Frames:
+    import polars as pl
+
+    error = unreadable(path, "cannot be read.", _FORMATS)
+    header = shielded(lambda: read_header(path), error)
+    check_names(path, header.names)
+    check(header.names)
+    measured, texts = shielded(lambda: read_records(path, header, numbers, list(dict.fromkeys(names + groups))), error)
+    return texts.select(pl.col(names).str.replace(WHOLE, "$1")), measured, texts.select(groups)
+
+
+def _read_parquet(path: Path, names: list[str], numbers: list[str], groups: list[str], check: Check) -> Frames:
+    import polars as pl
+
+    schema = parquet_schema(path, _FORMATS)
+    check(schema)
+    named = {name: _name_cell(path, name, schema[name]) for name in names}
+    measured = {name: _number_cell(path, name, schema[name]) for name in numbers}
+    for name in groups:
+        check_groups(path, name, schema[name])
+    grouped = {name: pl.col(name) for name in groups}
+    frames = [read_parquet(path, schema, cells, _FORMATS) for cells in (named, measured, grouped)]
+    return frames[0], frames[1], frames[2]
+
+
+def _name_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
+    """Return how a column of names is read, which depends on its type alone."""
+    import polars as pl
+
+    cell = None if dtype in (pl.Date, pl.Datetime) else name_cell(name, dtype)
+    if cell is None:
+        raise DataError(f"{path}: column {name!r} does not hold names.", "name a column of texts or whole numbers.")
+    return cell
+
+
+def _number_cell(path: Path, name: str, dtype: Any) -> pl.Expr:
+    """Return how a column of numbers is read, which depends on its type alone."""
+    import polars as pl
+
+    if is_text(dtype):
+        return as_numbers(pl.col(name).cast(pl.String))
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise DataError(f"{path}: column {name!r} does not hold numbers.", "write it as numbers.")
+    return pl.col(name).cast(pl.Float64, strict=False)
 
 
 def _line(path: Path, row: Any) -> str:
@@ -90,13 +193,8 @@ def _codes(names: pl.Series, known: Iterable[str]) -> NDArray[np.int64]:
 def read_edges(path: Path, largest_part: bool = False) -> Edges:
     """Return a public network from a table with the columns from, to and length.
 
-    Points come in the order in which the file names them first. Edges count in both directions.
-
-    Parameters
-    ----------
-    path : Path
-    largest_part : bool
-        Whether to leave out all points that no path joins to the largest connected part; otherwise such points are an error.
+    Points come in the order in which the file names them first. Edges count in both directions. Points that no path joins to the
+    largest connected part are an error, or left out if that part alone is wanted.
     """
     import polars as pl
     from scipy.sparse import coo_array  # type: ignore[import-untyped]
@@ -120,12 +218,13 @@ def read_edges(path: Path, largest_part: bool = False) -> Edges:
             f"{_line(path, rows[again])}: the edge between {tail!r} and {head!r} has another length in another line.",
             "an edge counts in both directions and has one length; keep one of them, such as the shorter.",
         )
-    graph = coo_array((lengths, (tails, heads)), shape=(len(names), len(names)))
     inside = _largest_part(path, names, tails, heads, largest_part)
     if inside is not None:
-        place = np.cumsum(inside) - 1
-        kept, names = inside[tails], [name for name, is_in in zip(names, inside, strict=True) if is_in]
-        graph = coo_array((lengths[kept], (place[tails[kept]], place[heads[kept]])), shape=(len(names), len(names)))
+        place, kept = np.cumsum(inside) - 1, inside[tails]
+        tails, heads, lengths = place[tails[kept]], place[heads[kept]], lengths[kept]
+        names = [name for name, is_in in zip(names, inside, strict=True) if is_in]
+    # Each edge in one direction: an edge that a file has both ways would look like one of a directed graph.
+    graph = coo_array((lengths, (np.minimum(tails, heads), np.maximum(tails, heads))), shape=(len(names), len(names)))
     return Edges(tuple(names), graph)
 
 
@@ -163,14 +262,7 @@ def _largest_part(
 
 
 def read_points(path: Path, columns: list[str]) -> Points:
-    """Return public points from a table with a column `name` and columns of coordinates.
-
-    Parameters
-    ----------
-    path : Path
-    columns : list of str
-        The columns that hold coordinates.
-    """
+    """Return public points from a table with a column `name` and these columns of coordinates."""
     read, rows = _filled_rows(read_columns(path, [NAME], columns))
     _check_named(path, read.names, rows)
     if not len(rows):
@@ -194,15 +286,7 @@ def read_names(path: Path) -> list[str]:
 
 
 def find_places(wanted: Iterable[str], names: Iterable[str], option: str, where: str) -> NDArray[np.int64]:
-    """Return the indices of public names, each once, or raise if one is not known.
-
-    Parameters
-    ----------
-    wanted, names : iterable of str
-        What to look for, and what all points are called.
-    option, where : str
-        Who asks and where names are known from, for the message.
-    """
+    """Return the indices of public names, each once, or raise if one is not known; a message names the option and the file."""
     places = {name: place for place, name in enumerate(names)}
     found: dict[int, None] = {}
     for name in wanted:
@@ -220,16 +304,6 @@ def read_demand(path: Path, column: str, names: Iterable[str], groups: str | Non
     -------
     How a row is read depends on that row alone, and no row makes reading fail or warn. The header is public, and must not be a
     row: without the asked columns reading fails, and nothing that stands in the file is repeated.
-
-    Parameters
-    ----------
-    path : Path
-    column : str
-        The column that names points.
-    names : iterable of str
-        What the points are called.
-    groups : str, optional
-        The column that names the group of each row.
     """
     read = read_columns(path, [column], [], groups, header_is_secret=True)
     return Demand(_codes(read.names[column], names), read.groups)

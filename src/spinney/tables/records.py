@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,11 +30,10 @@ LONGEST_CELL = 2**31 - 1
 
 @dataclass(frozen=True, repr=False)
 class Header:
-    """Names of the columns, which are public, the bytes they take up, and whether it is one line cut at its commas alone."""
+    """Names of the columns, which are public, and the bytes they take up."""
 
     names: tuple[str, ...]
     size: int
-    is_plain: bool
 
 
 def read_header(path: Path) -> Header:
@@ -51,9 +50,7 @@ def read_header(path: Path) -> Header:
             names.append(f"{name}_duplicated_{again - 1}" if name in names else name)
         if reader.line_num > 1:
             raise csv.Error("the names of columns go on in the next line")
-        size = file.tell()
-        file.seek(0)
-        return Header(tuple(names), size, is_plain=file.readline().count(b",") == len(names) - 1)
+        return Header(tuple(names), file.tell())
 
 
 def as_numbers(text: pl.Expr) -> pl.Expr:
@@ -79,56 +76,37 @@ def has_quotes(path: Path, header: Header) -> bool:
 
 
 def read_records(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return some columns as numbers, and some as texts, in which an empty cell is missing.
+    """Return some columns as numbers, and some as texts, in which an empty cell is missing; the header is of this file."""
+    import polars as pl
 
-    Parameters
-    ----------
-    path : Path
-    header : Header
-        What `read_header` gave for this file.
-    numbers, texts : list of str
-        Names of columns.
-    """
-    return (_read_quoted if has_quotes(path, header) else _read_plain)(path, header, numbers, texts)
+    parts = list(stream_records(path, header, has_quotes(path, header), numbers, texts))
+    return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
 
 
 def stream_records(
     path: Path, header: Header, quoted: bool, numbers: list[str], texts: list[str]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield what `read_records` returns, piece by piece; `quoted` is what `has_quotes` says."""
+    """Yield what `read_records` returns, in one piece or more; `quoted` is what `has_quotes` says."""
     return (_quoted_parts if quoted else _plain_parts)(path, header, numbers, texts)
-
-
-def _place_names(header: Header) -> bytes:
-    """Return a header line with as many names, which polars cuts where it cuts the lines below."""
-    return b",".join(b"c%d" % i for i in range(len(header.names))) + b"\n"  # not blank: blank lines are skipped before a header
-
-
-def _read_plain(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read all lines of a file without quotes."""
-    if header.is_plain:
-        return _parse_plain(path, header, numbers, texts)
-    return _parse_plain(_place_names(header) + path.read_bytes()[header.size :], header, numbers, texts)
 
 
 def _plain_parts(path: Path, header: Header, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Read the lines of a file without quotes, as many at a time as fit a block."""
-    names = _place_names(header)
+    # A header line that polars cuts where it cuts the lines below; not blank, for blank lines are skipped before a header.
+    names = b",".join(b"c%d" % i for i in range(len(header.names))) + b"\n"
     with path.open("rb") as file:
         file.seek(header.size)
-        pieces: list[bytes] = []
+        rest = bytearray()
         while block := file.read(BLOCK):
-            end = block.rfind(b"\n") + 1
-            pieces.append(block[:end])
+            rest += block
+            end = rest.rfind(b"\n", len(rest) - len(block)) + 1
             if end:
-                yield _parse_plain(names + b"".join(pieces), header, numbers, texts)
-                pieces = []
-            pieces.append(block[end:])
-        if any(pieces):
-            yield _parse_plain(names + b"".join(pieces), header, numbers, texts)
+                yield _parse_plain(names + rest[:end], header, numbers, texts)
+                del rest[:end]
+        yield _parse_plain(names + rest, header, numbers, texts)
 
 
-def _parse_plain(source: Any, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _parse_plain(source: bytes, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read lines without quotes below a header; polars reads most numbers right away, and the few it does not as text."""
     import polars as pl
 
@@ -154,14 +132,6 @@ def _parse_plain(source: Any, header: Header, numbers: list[str], texts: list[st
         frame = frame.with_columns(frame[name].fill_null(rest[name]) for name in unread)
     cells = [pl.col(name) if name in floats else as_numbers(pl.col(name)) for name in numbers]
     return frame.select(cells), frame.select(as_names(pl.col(texts)))
-
-
-def _read_quoted(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read all records of a file with quotes."""
-    import polars as pl
-
-    parts = list(_quoted_parts(path, header, numbers, texts))
-    return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
 
 
 def _quoted_parts(

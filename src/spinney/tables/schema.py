@@ -14,7 +14,7 @@ from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyE
 from spinney.naming import is_path, named
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
-from spinney.tables.declared import declared_cell
+from spinney.tables.encoding import declared_cell
 from spinney.tables.records import Header, read_header
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "Paths",
+    "arrow_series",
     "can_be_read",
     "check_choice",
     "check_groups",
@@ -35,13 +36,13 @@ __all__ = [
     "is_text",
     "open_parquet",
     "parquet_cell",
+    "parquet_frames",
     "parquet_schema",
     "read_parquet",
     "reader_errors",
     "same_groups",
     "shielded",
     "table_files",
-    "text_cells",
     "unreadable",
 ]
 
@@ -52,8 +53,8 @@ KINDS = (".csv", ".npy", ".parquet")
 FORMATS = "give a .csv (with a header line), .parquet or .npy file."
 #: Bytes of a Parquet column that are read at a time; a whole row group of a column would be too much.
 BUFFER = 2**18
-#: Texts of a Parquet column that are read at a time.
-TEXTS = 2**16
+#: Rows of a Parquet file that are read at a time.
+ROWS = 2**16
 
 Paths = str | Path | Sequence[str | Path]
 Found = TypeVar("Found")
@@ -222,13 +223,17 @@ def is_text(dtype: Any) -> bool:
     return bool(dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum)
 
 
-def text_cells(column: Any) -> pl.Series:
-    """Return an Arrow array of texts, or of a dictionary of texts; bytes that are no UTF-8 are replaced, in each cell alike."""
+def arrow_series(column: Any, dtype: Any) -> pl.Series:
+    """Return the cells of an Arrow column of this type; bytes of a text that are no UTF-8 are replaced, in each cell alike."""
     import polars as pl
     import pyarrow as pa
 
+    if not is_text(dtype):
+        return pl.Series(pl.from_arrow(column))
+    if isinstance(column, pa.ChunkedArray):
+        return pl.concat([pl.Series([], dtype=pl.String), *(arrow_series(chunk, dtype) for chunk in column.chunks)])
     if pa.types.is_dictionary(column.type):
-        return text_cells(column.dictionary).gather(pl.Series(pl.from_arrow(column.indices)))
+        return arrow_series(column.dictionary, dtype).gather(pl.Series(pl.from_arrow(column.indices)))
     cells = column.cast(pa.large_binary())
     try:
         return pl.Series(pl.from_arrow(cells.cast(pa.large_string())))  # all of them are checked
@@ -238,36 +243,24 @@ def text_cells(column: Any) -> pl.Series:
         )
 
 
-def _read_texts(path: Path, name: str) -> pl.Series:
+def parquet_frames(
+    path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], size: int, row_groups: Iterable[int] | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yield columns of a Parquet file of this schema, each read as its cell says, at most `size` rows at a time."""
     import polars as pl
 
     with open_parquet(path) as file:
-        batches = file.iter_batches(TEXTS, columns=[name], use_threads=False)
-        return pl.concat([pl.Series(name, [], pl.String), *(text_cells(batch.column(name)).alias(name) for batch in batches)])
+        for batch in file.iter_batches(size, row_groups=row_groups, columns=list(cells), use_threads=False):
+            yield pl.DataFrame({name: arrow_series(batch.column(name), schema[name]) for name in cells}).select(cells.values())
 
 
 def read_parquet(path: Path, schema: dict[str, Any], cells: dict[str, pl.Expr], hint: str = FORMATS) -> pl.DataFrame:
-    """Return columns of a Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-    schema : dict
-        What `parquet_schema` gave for this file.
-    cells : dict
-        How each column is read, such as `parquet_cell` says.
-    hint : str
-        What to do if the file cannot be read.
-    """
+    """Return what `parquet_frames` yields as one frame; the hint is for a file that cannot be read."""
     import polars as pl
 
     def read() -> pl.DataFrame:
-        others = pl.scan_parquet(path, glob=False).select(cells[name] for name in cells if not is_text(schema[name])).collect()
-        found = {column.name: column for column in others}
-        for name in cells:
-            if is_text(schema[name]):
-                found[name] = pl.DataFrame({name: _read_texts(path, name)}).select(cells[name]).to_series()
-        return pl.DataFrame([found[name] for name in cells])
+        empty = pl.DataFrame(schema={name: pl.String() if is_text(schema[name]) else schema[name] for name in cells})
+        return pl.concat(list(parquet_frames(path, schema, cells, ROWS)) or [empty.select(cells.values())])
 
     return shielded(read, unreadable(path, "cannot be read.", hint))
 

@@ -42,13 +42,7 @@ _BLANK = "bounds = []  # or dates = [], categories = [], boolean = true; or dele
 
 
 def read_schema(path: Path) -> dict[str, Any]:
-    """Return the public facts of columns by name, as `bounds` takes them.
-
-    Parameters
-    ----------
-    path : Path
-        A JSON file, or TOML if its name ends so.
-    """
+    """Return the public facts of columns by name, as `bounds` takes them, from a JSON file, or from TOML if its name ends so."""
     check_path(path, "read_schema")
     path = Path(path)
     is_toml = path.suffix.lower() == ".toml"
@@ -112,14 +106,7 @@ def table_columns(path: Path) -> list[str]:
 
 
 def schema_template(columns: Sequence[str], kind: str = ".json") -> str:
-    """Return a schema to fill in, as JSON or TOML.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of columns.
-    kind : {".json", ".toml"}
-    """
+    """Return a schema to fill in for these names of columns, as JSON or TOML."""
     if kind == ".toml":  # a JSON text is a TOML text, but for letters written as two halves
         return _TOML_HEAD + "".join(f'\n[{json.dumps(name, ensure_ascii=False)}]\n{_BLANK}\nsource = ""\n' for name in columns)
     empty = {"bounds": [None, None], "unit": None, "fill": None, "source": ""}

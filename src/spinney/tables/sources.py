@@ -5,7 +5,9 @@ Nothing here is asked of a table before its parameters are checked, and nothing 
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +20,11 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.seal import sealed
 from spinney.spaces.column import Column
+from spinney.spaces.plain_values import canonical_name
 from spinney.spaces.schema import Schema
-from spinney.tables.cells import chosen_places, listed, no_numbers, numeric_array
-from spinney.tables.declared import declared_cell, name_cell
-from spinney.tables.encoding import cell_names, coded_columns, codes
-from spinney.tables.schema import can_be_read, holds_names, holds_numbers, is_text, shielded, text_cells
+from spinney.tables.cells import chosen_places, listed, no_numbers, number, numeric_array, numeric_column, single_column
+from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, name_cell
+from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,18 +32,7 @@ if TYPE_CHECKING:
     from spinney.tables.batches import Scan
     from spinney.tables.files import Table
 
-__all__ = [
-    "Source",
-    "arrow_cells",
-    "collected",
-    "is_arrow_column",
-    "is_arrow_table",
-    "is_lazy",
-    "is_path",
-    "is_spark_frame",
-    "open_path",
-    "read_source",
-]
+__all__ = ["Source", "is_arrow_table", "is_lazy", "is_path", "is_spark_frame", "open_path", "place_column", "read_source"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +77,7 @@ def is_arrow_table(X: Any) -> bool:
     return _is_a(X, "pyarrow", "Table", "RecordBatch")
 
 
-def is_arrow_column(X: Any) -> bool:
+def _is_arrow_column(X: Any) -> bool:
     """Whether this is a column of pyarrow."""
     return _is_a(X, "pyarrow", "Array", "ChunkedArray")
 
@@ -114,20 +105,7 @@ def _existing(X: Any) -> Path:
 def open_path(
     X: Any, columns: Sequence[str] | None, groups: Any = None, schema: Schema | None = None, whole: bool = False
 ) -> Table | Scan:
-    """Return the table that a path leads to, in memory or left on disk.
-
-    Parameters
-    ----------
-    X : str or path
-    columns : sequence of str or None
-        The columns to use; all but the groups if None.
-    groups : str, optional
-        The column that names the group of each row.
-    schema : Schema, optional
-        How cells of these columns are read.
-    whole : bool
-        Whether all rows are needed in memory.
-    """
+    """Return the table that a path leads to, in memory or left on disk; parameters as for `open_table`."""
     from spinney.tables.files import open_table
 
     if groups is not None and not isinstance(groups, str):
@@ -144,21 +122,11 @@ def read_source(
     schema: Schema | None = None,
     width: int | None = None,
 ) -> Source:
-    """Return a table as numbers, one for each of its columns.
+    """Return a table of any kind as numbers, one for each of its columns.
 
-    Parameters
-    ----------
-    X : array-like, frame, lazy frame, Arrow table, str or path
-    columns : sequence of str, optional
-        The columns to use; all but the groups by default. A table without names is taken as it is.
-    groups : array-like or str, optional
-        Whom each row belongs to, or the name of the column that says so.
-    must_have_names : bool
-        Whether to refuse a table without names if columns are given.
-    schema : Schema, optional
-        How cells of these columns are read: a category as its place in the list, a date as days (`spinney.tables.encoding`).
-    width : int, optional
-        The number of columns, if public facts say it: rows of a list that have another one are missing.
+    Without columns, all but the groups are used; groups are names, or the name of a column. A table without names is taken as it
+    is, or refused if it `must_have_names` and columns are given. A schema says how cells are read (`spinney.tables.encoding`).
+    `width` is the number of columns, if public facts say it: rows of a list that have another one are missing.
     """
     coded = coded_columns(schema)
     if is_path(X):
@@ -170,8 +138,8 @@ def read_source(
         return Source(table.nonprivate_rows, None if table.columns is None else _header(table.columns))
     by_name = groups if isinstance(groups, str) else None
     if is_lazy(X):
-        X = collected(X, columns, by_name)
-    if is_arrow_column(groups):
+        X = _collected(X, columns, by_name)
+    if _is_arrow_column(groups):
         groups = _arrow_names(groups)
     if is_arrow_table(X):
         places = chosen_places(X.schema.names, columns, by_name)
@@ -223,7 +191,7 @@ def _header(names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
 
 
-def collected(lazy: Any, columns: Sequence[str] | None = None, groups: str | None = None) -> Any:
+def _collected(lazy: Any, columns: Sequence[str] | None = None, groups: str | None = None) -> Any:
     """Return a lazy frame's rows, of the columns that are used; whatever fails in it may quote a cell."""
     error = DataError("The lazy frame cannot be computed. Nothing was charged.", "X.collect() says why, to you alone.")
     names = shielded(lambda: lazy.collect_schema().names(), error)
@@ -247,12 +215,9 @@ def _arrow_rows(table: Any, places: list[int], coded: dict[str, Column]) -> NDAr
     rows = np.empty((table.num_rows, len(places)), dtype=np.float32 if is_short else np.float64)
 
     def read() -> None:
-        for i, (place, name) in enumerate(zip(places, names, strict=True)):
-            if name in coded:
-                column = _arrow_texts(table.column(place)) if is_text(kinds[i]) else pl.from_arrow(table.column(place))
-                rows[:, i] = pl.DataFrame({name: column}).select(cells[name]).to_series().to_numpy()
-                continue
-            rows[:, i] = pl.Series(pl.from_arrow(table.column(place))).cast(pl.Float64, strict=False).to_numpy()
+        for i, (place, name, kind) in enumerate(zip(places, names, kinds, strict=True)):
+            cell = cells.get(name, pl.col(name).cast(pl.Float64, strict=False))
+            rows[:, i] = pl.DataFrame({name: arrow_series(table.column(place), kind)}).select(cell).to_series().to_numpy()
 
     shielded(read, DataError("The Arrow table cannot be read. Nothing was charged.", "X.validate(full=True) says why."))
     return rows
@@ -267,13 +232,7 @@ def _kind(column: Any) -> Any:
     return pl.Series(pl.from_arrow(empty)).dtype if can_be_read(empty) else pl.Unknown()
 
 
-def _arrow_texts(column: Any) -> pl.Series:
-    import polars as pl
-
-    return pl.concat([pl.Series([], dtype=pl.String), *map(text_cells, getattr(column, "chunks", [column]))])
-
-
-def arrow_cells(column: Any) -> NDArray[Any]:
+def _arrow_cells(column: Any) -> NDArray[Any]:
     """Return a column of an Arrow table as numbers, or as objects if its declared type is a text; others are refused."""
     import polars as pl
 
@@ -282,17 +241,16 @@ def arrow_cells(column: Any) -> NDArray[Any]:
         raise no_numbers("demand", str(column.type))
 
     def read() -> NDArray[Any]:
+        cells = arrow_series(column, kind)
         if is_text(kind):
-            return np.array(_arrow_texts(column).to_list(), dtype=object)
-        return pl.Series(pl.from_arrow(column)).cast(pl.Float64, strict=False).to_numpy()
+            return np.array(cells.to_list(), dtype=object)
+        return cells.cast(pl.Float64, strict=False).to_numpy()
 
     return shielded(read, DataError("The Arrow column cannot be read. Nothing was charged.", "validate(full=True) says why."))
 
 
 def _arrow_names(column: Any) -> pl.Series:
     """Return a column of an Arrow table as names of groups; its type is declared."""
-    import polars as pl
-
     kind = _kind(column)
     if not holds_names(kind):
         raise ParameterError(
@@ -300,7 +258,48 @@ def _arrow_names(column: Any) -> pl.Series:
             "name a column of texts or whole numbers.",
         )
 
-    def read() -> pl.Series:
-        return _arrow_texts(column) if is_text(kind) else pl.Series(pl.from_arrow(column))
+    error = DataError("The groups cannot be read. Nothing was charged.", "their column is broken.")
+    return shielded(lambda: arrow_series(column, kind), error)
 
-    return shielded(read, DataError("The groups cannot be read. Nothing was charged.", "their column is broken."))
+
+def place_column(column: Any, names: tuple[str, ...] | None) -> NDArray[Any]:
+    """Return the point of each row of a private column, of any kind of table, as an index; what names no point is no index.
+
+    How a cell is read depends on that cell and on public facts alone. In a space with names a text is the name of a point, and so
+    is a whole number if some point is named by one; else numbers are indices. Without names, texts are refused where a type is
+    declared.
+    """
+    if is_lazy(column):
+        column = _collected(column)
+    if is_arrow_table(column):
+        column = column.column(0) if column.num_columns == 1 else np.empty((0, 0))
+    if _is_arrow_column(column):
+        cells = _arrow_cells(column)
+        if cells.dtype.kind == "O" and names is None:
+            raise _no_names(str(column.type))
+        column = cells
+    if isinstance(column, np.ndarray) and column.dtype.kind in "UST" and names is None:
+        raise _no_names("text")
+    if names is None:
+        return numeric_column(column)
+    places = {canonical_name(name): place for place, name in enumerate(names)}
+    places |= {name: place for place, name in enumerate(names)}
+    is_numbered = any(re.fullmatch(r"-?[0-9]+", name) for name in places)
+
+    def place(cell: Any) -> float:
+        cell = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
+        if isinstance(cell, str):
+            return places.get(cell, places.get(canonical_name(cell), math.nan))
+        value = number(cell)
+        if not is_numbered:
+            return value
+        return places.get(str(int(value)), math.nan) if math.isfinite(value) and value == int(value) else math.nan
+
+    return np.array([place(cell) for cell in single_column(column)], dtype=np.float64)
+
+
+def _no_names(kind: str) -> ParameterError:
+    return ParameterError(
+        f"Demand must be indices of points, because the space has no names. Got a column of type {kind!r} instead.",
+        "make the space with names for its points, or pass indices.",
+    )

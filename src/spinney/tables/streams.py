@@ -84,46 +84,46 @@ def chosen_batches(batches: Batches, columns: tuple[str, ...], schema: Schema | 
     return _Chosen(batches, columns)
 
 
-class EncodedBatches(Batches):
+class _View(Batches):
+    """Other batches, each seen in another way."""
+
+    def __init__(self, batches: Batches, columns: tuple[str, ...] | None, n_features: int) -> None:
+        self._batches, self.columns, self.n_features, self.has_groups = batches, columns, n_features, batches.has_groups
+
+    @abstractmethod
+    def _seen(self, batch: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Yield what is seen of a batch, F-ordered."""
+
+    def read(self) -> Iterator[NDArray[Any]]:
+        return self.read_from(0)
+
+    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
+        for batch in self._batches.read_from(start):
+            yield from self._seen(batch)
+
+    def read_groups(self) -> Any:
+        return self._batches.read_groups()
+
+
+class EncodedBatches(_View):
     """Other batches in scaled numbers, as a public schema says; at most as many rows at a time as these columns allow."""
 
     def __init__(self, batches: Batches, schema: Encoding) -> None:
-        self._batches, self._schema = batches, schema
-        self.columns, self.n_features, self.has_groups = schema.titles or batches.columns, schema.width, batches.has_groups
+        super().__init__(batches, schema.titles or batches.columns, schema.width)
+        self._schema = schema
 
-    def read(self) -> Iterator[NDArray[Any]]:
-        """Yield all rows, F-ordered."""
-        return self.read_from(0)
-
-    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
-        """Yield the rows from one on, F-ordered."""
+    def _seen(self, batch: NDArray[Any]) -> Iterator[NDArray[Any]]:
         size = batch_rows(self.n_features)
-        for batch in self._batches.read_from(start):
-            for first in range(0, len(batch), size):
-                yield self._schema.encode(batch[first : first + size])
-
-    def read_groups(self) -> Any:
-        """Return the names of the groups of all rows."""
-        return self._batches.read_groups()
+        for first in range(0, len(batch), size):
+            yield self._schema.encode(batch[first : first + size])
 
 
-class _Chosen(Batches):
+class _Chosen(_View):
     """Some columns of other batches."""
 
     def __init__(self, batches: Batches, columns: tuple[str, ...]) -> None:
-        self._batches = batches
+        super().__init__(batches, columns, len(columns))
         self._places = [(batches.columns or ()).index(name) for name in columns]
-        self.columns, self.n_features, self.has_groups = columns, len(columns), batches.has_groups
 
-    def read(self) -> Iterator[NDArray[Any]]:
-        """Yield all rows, F-ordered."""
-        return self.read_from(0)
-
-    def read_from(self, start: int) -> Iterator[NDArray[Any]]:
-        """Yield the rows from one on, F-ordered."""
-        for batch in self._batches.read_from(start):
-            yield batch.T[self._places].T
-
-    def read_groups(self) -> Any:
-        """Return the names of the groups of all rows."""
-        return self._batches.read_groups()
+    def _seen(self, batch: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        yield batch.T[self._places].T

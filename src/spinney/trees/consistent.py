@@ -18,14 +18,8 @@ __all__ = ["consistent_counts"]
 def consistent_counts(tree: Quadtree, private_counts: FloatArray, noises: FloatArray | None = None) -> FloatArray:
     """Return the consistent counts of all nodes, by weighted least squares up and down the tree, in linear time.
 
-    Parameters
-    ----------
-    tree : Quadtree
-        Its leaves may lie at different depths.
-    private_counts : array of shape (nodes,)
-        One noisy count a node, with independent noise.
-    noises : array of shape (nodes,), optional
-        The variances of the noise, all positive; equal ones by default.
+    Each node has a noisy count with independent noise; ``noises`` are its variances, all positive, equal ones by default. Leaves
+    may lie at different depths.
     """
     counts = private_counts.astype(np.float64)
     own = np.ones(len(counts)) if noises is None else noises

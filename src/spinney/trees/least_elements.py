@@ -159,15 +159,9 @@ def _in_matrix(values, order, floor):  # type: ignore[no-untyped-def]
 
 
 def least_elements(space: FiniteMetric, order: IntArray, floor: float = 0.0) -> LeastElements:
-    """Return the lists of all points.
+    """Return the lists of all points for a random order of them.
 
-    Parameters
-    ----------
-    space : FiniteMetric
-    order : array of int
-        A random order of all points.
-    floor : float
-        Balls of smaller radius are not asked for, so a list may end once it has come this close.
+    Balls of a radius below `floor` are not asked for, so a list may end once it has come this close.
     """
     source = space.source
     if isinstance(source, Network):

@@ -64,16 +64,10 @@ class MetricHST:
 
     @classmethod
     def build(cls, space: FiniteMetric, rng: np.random.Generator, levels: int | None = None) -> MetricHST:
-        """Carve a random tree.
+        """Carve a random tree from one public random order of the points and one factor.
 
-        Parameters
-        ----------
-        space : FiniteMetric
-        rng : numpy.random.Generator
-            Public randomness: one order of the points and one factor.
-        levels : int, optional
-            The depth of the deepest cells. By default cells are carved until points of one cell are at distance 0, or
-            `MAX_LEVELS` deep.
+        `levels` is the depth of the deepest cells. By default cells are carved until points of one cell are at distance 0, or
+        `MAX_LEVELS` deep.
         """
         ranked, beta = rng.permutation(space.n_points), 2.0 ** rng.random()
         radii = space.diameter * beta / 2.0 ** np.arange(1, (MAX_LEVELS if levels is None else levels) + 2)
@@ -150,17 +144,6 @@ class MetricHST:
         leaves = leaves[np.argsort(self.start[leaves])]
         found[self.order] = np.repeat(leaves, self.stop[leaves] - self.start[leaves])
         return found
-
-    def distances_between(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
-        """Return the distances in the tree of pairs of points; 0 for a point and itself."""
-        leaf = self.leaf_of()
-        one, two = np.atleast_1d(np.asarray(first)), np.atleast_1d(np.asarray(second))
-        a, b = leaf[one], leaf[two]
-        while (apart := a != b).any():
-            up_a, up_b = apart & (self.depth[a] >= self.depth[b]), apart & (self.depth[b] >= self.depth[a])
-            a, b = np.where(up_a, self.parent[a], a), np.where(up_b, self.parent[b], b)
-        lengths: FloatArray = np.where(one == two, 0.0, 2 * self.radii[self.depth[a]])
-        return lengths
 
 
 def _carve(lists: LeastElements, ranked: IntArray, radii: FloatArray) -> MetricHST:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.spaces.metric import FiniteMetric, IntArray, nearest_site
 
 __all__ = ["NestedCells"]
 
@@ -28,12 +28,8 @@ MOVE_POINTS = 2**13
 class NestedCells:
     """A partition of some points of a space; made by `carve`.
 
-    Attributes
-    ----------
-    labels : array of shape (n_points,)
-        The cell of each point of the space, from 0 on; -1 for points that were left out. No cell is empty.
-    seeds : array of shape (cells,)
-        A point of each cell, in its middle where seeds have moved.
+    ``labels`` are the cells of all points of the space, from 0 on, or -1 for points that were left out; no cell is empty.
+    ``seeds`` are a point of each cell, in its middle where seeds have moved.
     """
 
     labels: IntArray
@@ -41,17 +37,9 @@ class NestedCells:
 
     @classmethod
     def carve(cls, space: FiniteMetric, n_cells: int, rng: np.random.Generator, points: ArrayLike | None = None) -> NestedCells:
-        """Carve about `n_cells` cells; fewer where points coincide.
+        """Carve about `n_cells` cells of these different points, by default all; fewer where points coincide.
 
-        Parameters
-        ----------
-        space : FiniteMetric
-        n_cells : int
-            From as many cells as points on, each point is a cell.
-        rng : numpy.random.Generator
-            Public randomness.
-        points : array of int, optional
-            Different points to partition; by default all.
+        From as many cells as points on, each point is a cell. The generator is public.
         """
         inside = np.arange(space.n_points) if points is None else np.asarray(points, dtype=np.int64)
         labels = np.full(space.n_points, -1, dtype=np.int64)
@@ -61,21 +49,13 @@ class NestedCells:
         seeds, own = _spread_seeds(space, inside, n_cells, rng)
         for _ in range(ROUNDS if space.n_points <= MOVE_POINTS else 0):
             seeds = _move(space, inside, own, seeds, rng)
-            own = _nearest(space, inside, seeds)
+            own = nearest_site(space, seeds, inside)
         kept, own = np.unique(own, return_inverse=True)
         labels[inside] = own
         return cls(labels, seeds[kept])
 
     def cut(self, space: FiniteMetric, n_cells: ArrayLike, rng: np.random.Generator) -> NestedCells:
-        """Cut each cell into about this many; fine cells of one cell follow one another.
-
-        Parameters
-        ----------
-        space : FiniteMetric
-        n_cells : array of shape (cells,)
-        rng : numpy.random.Generator
-            Public randomness.
-        """
+        """Cut each cell into about this many; fine cells of one cell follow one another."""
         labels, seeds, total = self.labels.copy(), [], 0
         for cell, number in enumerate(np.asarray(n_cells)):
             inside = np.flatnonzero(self.labels == cell)
@@ -113,17 +93,6 @@ def _spread_seeds(space: FiniteMetric, inside: IntArray, n_cells: int, rng: np.r
         own[row < closest] = len(seeds) - 1
         closest = np.minimum(closest, row)
     return np.array(seeds, dtype=np.int64), own
-
-
-def _nearest(space: FiniteMetric, inside: IntArray, seeds: IntArray) -> IntArray:
-    """Return the place of the nearest seed of each point; ties go to the first."""
-    label, closest = np.zeros(len(inside), dtype=np.int64), np.full(len(inside), np.inf)
-    for part, block in space.blocks(seeds, inside):
-        best = block.argmin(axis=0)
-        near = np.take_along_axis(block, best[None], axis=0)[0]
-        label = np.where(near < closest, part.start + best, label)
-        closest = np.minimum(closest, near)
-    return label
 
 
 def _move(space: FiniteMetric, inside: IntArray, own: IntArray, seeds: IntArray, rng: np.random.Generator) -> IntArray:

@@ -80,12 +80,8 @@ class Splits:
     def of(cls, domain: Domain, densities: FloatArray | None = None) -> Splits:
         """Order the splits: always halve the column whose rows vary most within its cells; ties go to the first.
 
-        Parameters
-        ----------
-        domain : Domain
-        densities : array of shape (d, 2**BIN_BITS), optional
-            Public estimate of the share of rows in each bin of each column; without it rows are taken to be spread evenly,
-            and the widest side is halved.
+        ``densities``, of shape (d, 2**BIN_BITS), are a public estimate of the share of rows in each bin of each column; without
+        them rows are taken to be spread evenly, and the widest side is halved.
         """
         even = np.full((domain.n_features, 2**BIN_BITS), 0.5**BIN_BITS)
         densities = even if densities is None else EVEN_SHARE * even + (1 - EVEN_SHARE) * densities
@@ -104,16 +100,7 @@ class Splits:
 
     @classmethod
     def random(cls, domain: Domain, depth: int, rng: np.random.Generator) -> Splits:
-        """Cut the columns in turn, each level at one random place in the middle third of its cells' sides.
-
-        Parameters
-        ----------
-        domain : Domain
-        depth : int
-            The number of levels, at most MAX_DEPTH.
-        rng : numpy.random.Generator
-            Public randomness.
-        """
+        """Cut the columns in turn, each level at one public random place in the middle third of its cells' sides."""
         axes = np.arange(min(depth, MAX_DEPTH)) % domain.n_features
         fractions = (rng.uniform(1 / 3, 2 / 3, axes.size) * 2**GRID_BITS).astype(np.int64)
         even = np.full((domain.n_features, 2**BIN_BITS), 0.5**BIN_BITS)

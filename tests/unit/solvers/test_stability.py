@@ -95,39 +95,31 @@ def test_phi_is_the_quotient_of_the_least_costs(power, seed, k):
 
 @POWERS
 @CASES
-def test_deletion_gives_all_points_of_one_cluster_to_another(power, seed):
+def test_deletion_separation_and_proximity_by_their_letter(power, seed):
     clustered, least = instance(seed, k=3, power=power)
     table, weights = costs_at(clustered.points, clustered.centers, power), clustered.weights
-    labels = table.argmin(axis=1)
-    options = []
-    for i, j in itertools.permutations(range(3), 2):
-        moved = np.where(labels == i, j, labels)
-        options.append(weights @ table[np.arange(len(moved)), moved])
+    labels, every = table.argmin(axis=1), np.arange(len(table))
+    options = [weights @ table[every, np.where(labels == i, j, labels)] for i, j in itertools.permutations(range(3), 2)]
     assert clustered.cost == pytest.approx(least)
     assert clustered.deletion() == pytest.approx(min(options) / least)
-    assert clustered.deletion() >= 1
-
-
-@POWERS
-@CASES
-def test_center_separation_weighs_gaps_by_sizes(power, seed):
-    clustered, least = instance(seed, k=3, power=power)
-    labels = costs_at(clustered.points, clustered.centers, power).argmin(axis=1)
     gaps = np.linalg.norm(clustered.centers[:, None] - clustered.centers, axis=2) + np.diag([np.inf] * 3)
-    expected = min(clustered.weights[labels == i].sum() * gaps[i].min() ** power for i in range(3)) / least
+    expected = min(weights[labels == i].sum() * gaps[i].min() ** power for i in range(3)) / least
     assert clustered.center_separation() == pytest.approx(expected)
     # Lemma 3.7: deletion by beta makes a separation of beta - 1, for p = 2 with centers that are means.
     assert clustered.center_separation() >= clustered.deletion() - 1 - 1e-9
+    lengths = np.sort(table ** (1 / power), axis=1)
+    lengths = lengths[lengths[:, 0] > 0]  # a median may be a point
+    assert clustered.proximity() == pytest.approx((lengths[:, 1] / lengths[:, 0]).min())
 
 
 @POWERS
 @CASES
 @pytest.mark.matrix
 def test_centers_that_are_cheap_match_the_best_ones(power, seed):
-    clustered, least = instance(seed, n=8, k=2, power=power)
+    clustered, least = instance(seed, k=2, power=power)
     delta = clustered.approximation_stability()
     gaps = next_distances(clustered.centers) ** power / 4
-    grid = np.concatenate([clustered.points, clustered.centers, np.random.default_rng(seed).uniform(-3, 3, (60, 2))])
+    grid = np.concatenate([clustered.points, clustered.centers, np.random.default_rng(seed).uniform(-3, 3, (30, 2))])
     tried = 0
     for pair in itertools.combinations(range(len(grid)), 2):
         centers = grid[list(pair)]
@@ -184,15 +176,6 @@ def test_misassigned_points_cost_no_more_than_the_bound_and_some_clustering_diff
     assert clustered.misassigned_share(1e6) > 0.2
 
 
-@POWERS
-@CASES
-def test_proximity_is_the_least_quotient_of_second_and_own_center(power, seed):
-    clustered, _ = instance(seed, k=3, power=power)
-    lengths = np.sort(np.linalg.norm(clustered.points[:, None] - clustered.centers, axis=2), axis=1)
-    lengths = lengths[lengths[:, 0] > 0]  # a median may be a point
-    assert clustered.proximity() == pytest.approx((lengths[:, 1] / lengths[:, 0]).min())
-
-
 @CASES
 def test_the_proximity_condition_by_its_letter(seed):
     clustered, _ = instance(seed, n=8, k=2)
@@ -241,14 +224,10 @@ def test_blocks_change_nothing(k, d, seed, block):
 
 
 @POWERS
-def test_points_that_cost_nothing_and_clusters_without_points_raise_nothing(power):
-    points = np.array([[0.0, 0.0], [1.0, 0.0]])
-    for centers in (points, np.zeros((2, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), points[:1]):
-        clustered = Clustered(points, np.ones(2), centers, power)
-        for number in (
-            clustered.deletion(), clustered.center_separation(), clustered.approximation_stability(), clustered.proximity(),
-            clustered.proximity_share(), clustered.center_perturbation(0.1), clustered.misassigned_cost(0.1),
-            clustered.misassigned_share(2.0),
-        ):  # fmt: skip
-            assert not math.isnan(number)
-    assert Clustered(points, np.ones(2), np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), power).proximity() == 1
+@pytest.mark.parametrize("centers", [[[0, 0], [1, 0]], [[0, 0], [0, 0]], [[0, 0], [1, 0], [1, 0]], [[0, 0]]])
+def test_points_that_cost_nothing_and_clusters_without_points_raise_nothing(power, centers):
+    one = Clustered(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones(2), np.array(centers, float), power)
+    numbers = [one.deletion(), one.center_separation(), one.approximation_stability(), one.proximity(), one.proximity_share()]
+    numbers += [one.center_perturbation(0.1), one.misassigned_cost(0.1), one.misassigned_share(2.0)]
+    assert not any(map(math.isnan, numbers))
+    assert len(centers) < 3 or one.proximity() == 1

@@ -9,6 +9,7 @@ from spinney.solvers import swaps
 from spinney.solvers.service import Service, nearest_two
 from spinney.solvers.swaps import local_search, swap_changes
 from spinney.spaces.metric import FiniteMetric
+from tests.covering import covering
 
 
 def problem(seed, n=30, power=1, candidates=None):
@@ -34,99 +35,60 @@ def storage(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize("existing", [(), (4, 7)])
-@pytest.mark.parametrize("candidates", [None, [0, 1, 2, 3, 5, 8, 13, 21, 28]])
-def test_all_changes_are_those_of_direct_costs(storage, power, k, existing, candidates):
-    space, weights, service = problem(k, power=power, candidates=candidates)
+FORMS = {
+    "storage": ["64 bits", "32 bits", "no table"],
+    "n": [30, 60],
+    "power": [1, 2],
+    "k": [1, 2, 5],
+    "existing": [(), (4, 7), (2, 11)],
+    "candidates": [None, [0, 1, 2, 3, 5, 8, 13, 21, 28]],
+}
+
+
+@covering(", ".join(FORMS), *FORMS.values(), indirect=["storage"])
+def test_all_changes_are_those_of_direct_costs_and_the_search_makes_the_best(storage, n, power, k, existing, candidates):
+    space, weights, service = problem(k, n, power, candidates)
     assert (service.table is None) == (storage == "no table")
-    centers = space.candidates[:k]
-    costs = np.concatenate([service.from_points(centers), service.from_points(list(existing))])
-    changes = swap_changes(service, costs, k)
+    free = np.setdiff1d(space.candidates, existing)
+    centers, near = free[:k], 1e-4 if storage == "32 bits" else 1e-9
+    changes = swap_changes(service, np.concatenate([service.from_points(centers), service.from_points(list(existing))]), k)
     before = direct_cost(space, weights, [*centers, *existing], power)
-    for x, y in itertools.product(range(k), range(len(space.candidates))):
-        after = direct_cost(space, weights, [*np.delete(centers, x), space.candidates[y], *existing], power)
-        assert changes[x, y] == pytest.approx(after - before, rel=1e-4 if storage == "32 bits" else 1e-9, abs=1e-5 * before)
-
-
-def test_many_points_per_center_are_added_up_right(storage):
-    space, weights, service = problem(1, n=150)
-    changes = swap_changes(service, service.from_points([3, 4]), 2)
-    before = direct_cost(space, weights, [3, 4], 1)
-    assert changes[0, 9] == pytest.approx(direct_cost(space, weights, [9, 4], 1) - before, rel=1e-4)
-
-
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_search_makes_the_best_swap_and_stops_where_none_is_left(storage, seed, power):
-    space, weights, service = problem(seed, n=20, power=power)
-    existing = (11,)
-    start = [0, 1, 2]
-    one = local_search(service, start, existing, alpha=0.0, steps=1)
-    swapped = [
-        direct_cost(space, weights, [*start[:x], y, *start[x + 1 :], 11], power)
-        for x, y in itertools.product(range(3), range(20))
-        if y not in (*start, 11)
-    ]
-    assert one.cost == pytest.approx(min(swapped), rel=1e-6)
-    end = local_search(service, start, existing, alpha=0.0)
-    assert end.cost == pytest.approx(direct_cost(space, weights, [*end.points, 11], power))
-    for x, y in itertools.product(range(3), range(20)):
-        if y not in (*end.points, 11):
-            assert direct_cost(space, weights, [*np.delete(end.points, x), y, 11], power) >= end.cost * (1 - 1e-6)
-
-
-def test_small_gains_do_not_pay():
-    _, _, service = problem(2, n=60)
-    greedy, patient = local_search(service, [0, 1, 2, 3], alpha=0.0), local_search(service, [0, 1, 2, 3], alpha=0.5)
-    assert patient.swaps < greedy.swaps
-    assert greedy.cost < patient.cost
-    assert local_search(service, [0, 1, 2, 3], steps=0).points.tolist() == [0, 1, 2, 3]
-
-
-def test_existing_sites_stay_and_need_not_be_candidates():
-    space, weights, service = problem(3, candidates=[1, 2, 3, 4])
-    found = local_search(service, [1], existing=[9, 2], alpha=0.0)
-    assert found.points[0] in (1, 3, 4)
-    best = min(direct_cost(space, weights, [y, 9, 2], 1) for y in (1, 3, 4))
-    assert found.cost == pytest.approx(best)
-
-
-def test_threads_do_not_change_the_result(monkeypatch):
-    _, _, service = problem(4, n=200)
-    alone = local_search(service, np.arange(5), alpha=0.0)
-    monkeypatch.setattr(swaps, "TILE", 16)
-    assert local_search(service, np.arange(5), alpha=0.0).points.tolist() == alone.points.tolist()
-
-
-def test_no_demand_costs_nothing():
-    space = FiniteMetric.from_points([[0.0], [1.0], [2.0]])
-    assert local_search(Service.of(space, np.zeros(3)), [1]).cost == 0
+    after = {
+        (x, y): direct_cost(space, weights, [*np.delete(centers, x), y, *existing], power)
+        for x, y in itertools.product(range(k), space.candidates)
+    }
+    for (x, y), cost in after.items():
+        assert changes[x, np.searchsorted(space.candidates, y)] == pytest.approx(cost - before, rel=near, abs=1e-5 * before)
+    one = local_search(service, centers, existing, alpha=0.0, steps=1)
+    assert one.cost == pytest.approx(min(before, *(cost for (_, y), cost in after.items() if y in free)), rel=1e-5)
+    end = local_search(service, centers, existing, alpha=0.0)
+    assert set(end.points) <= set(free)
+    assert end.cost == pytest.approx(direct_cost(space, weights, [*end.points, *existing], power))
+    for x, y in itertools.product(range(k), np.setdiff1d(free, end.points)):
+        assert direct_cost(space, weights, [*np.delete(end.points, x), y, *existing], power) >= end.cost * (1 - 1e-6)
+    assert local_search(service, centers, existing, steps=0).points.tolist() == centers.tolist()
+    assert local_search(service, centers, existing, alpha=0.5).swaps <= end.swaps  # small gains do not pay
 
 
 def test_nearest_two_are_found():
     costs = np.array([[3.0, 1.0, 2.0], [1.0, 1.0, 5.0], [2.0, 0.5, 2.0]])
-    label, first, second = nearest_two(costs)
-    assert label.tolist() == [1, 2, 0]
-    assert first.tolist() == [1.0, 0.5, 2.0]
-    assert second.tolist() == [2.0, 1.0, 2.0]
+    found = [part.tolist() for part in nearest_two(costs)]
+    assert found == [[1, 2, 0], [1.0, 0.5, 2.0], [2.0, 1.0, 2.0]]
     assert np.isinf(nearest_two(costs[:1])[2]).all()
 
 
-@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0, 1.0], [1.0, np.nan, 1.0], [[1.0, 1.0, 1.0]]])
+@pytest.mark.parametrize("weights", [[1], [1, -1, 1], [1, np.nan, 1], [[1, 1, 1]]])
 def test_bad_weights_are_refused(weights):
     with pytest.raises(ParameterError, match="weights"):
         Service.of(FiniteMetric.from_points([[0.0], [1.0], [2.0]]), weights)
 
 
-def test_other_bad_arguments_are_refused():
+@pytest.mark.parametrize(("power", "start", "name"), [(3, [0], "power"), (1, [2], "start"), (1, [0, 0], "start")])
+def test_bad_arguments_are_refused(power, start, name):
     space = FiniteMetric.from_points([[0.0], [1.0], [2.0]], candidates=[0, 1])
-    with pytest.raises(ParameterError, match="power"):
-        Service.of(space, np.ones(3), 3)
-    for start in ([2], [0, 0]):
-        with pytest.raises(ParameterError, match="start"):
-            local_search(Service.of(space, np.ones(3)), start)
+    with pytest.raises(ParameterError, match=name):
+        local_search(Service.of(space, np.ones(3), power), start)
+    assert local_search(Service.of(space, np.zeros(3)), [1]).cost == 0
 
 
 @pytest.mark.parametrize(("scale", "weight"), [(1e40, 1.0), (1e-40, 1.0), (1.0, 1e60), (1.0, 1e-60)])

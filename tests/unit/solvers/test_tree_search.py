@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 
 from spinney.exceptions import ParameterError
-from spinney.solvers.seeding import seed_medoids
-from spinney.solvers.service import Service
 from spinney.solvers.tree_search import find_leaves, search_medoids, search_subtrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.metric_hst import MetricHST
@@ -76,25 +74,3 @@ def test_more_centers_than_leaves_are_filled_up_from_the_largest():
     assert len(search_medoids(SPACE, tree, counts, 120)) == 120
     with pytest.raises(ParameterError, match="n_clusters"):
         search_medoids(SPACE, tree, counts, 121)
-
-
-def test_separate_clusters_get_a_center_each():
-    rng = np.random.default_rng(0)
-    space = FiniteMetric.from_points(np.repeat(np.arange(6), 30)[:, None] * 100 + rng.uniform(0, 1, (180, 2)))
-    hits = []
-    for seed in range(20):
-        tree = MetricHST.build(space, np.random.default_rng(seed))
-        points = search_medoids(space, tree, tree.counts(np.ones(180)), 6)
-        hits.append(len(set(points // 30)))
-    assert np.mean(hits) > 5.5
-
-
-def test_the_cost_is_of_the_order_of_seeding():
-    service = Service.of(SPACE, np.ones(120))
-    hst, seeded = [], []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        tree = MetricHST.build(SPACE, rng)
-        hst.append(service.cost(search_medoids(SPACE, tree, tree.counts(np.ones(120)), 10)))
-        seeded.append(service.cost(seed_medoids(service, 10, rng)))
-    assert np.mean(hst) < 2 * np.mean(seeded)

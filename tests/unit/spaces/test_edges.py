@@ -48,7 +48,9 @@ FORMS = {
     "float array": np.array,
     "object array": lambda triples: np.array([list(triple) for triple in triples], dtype=object),
     "pandas": lambda triples: pd.DataFrame(as_columns(triples)),
+    "pandas categories": lambda triples: pd.DataFrame(as_columns(triples)).astype({"from": "category", "length": np.float32}),
     "polars": lambda triples: pl.DataFrame(as_columns(triples)),
+    "polars small": lambda triples: pl.DataFrame(as_columns(triples), schema_overrides={"from": pl.UInt8}),
     "arrow": lambda triples: pa.table(as_columns(triples)),
     "first three columns": lambda triples: pl.DataFrame(as_columns(triples, "abc")).with_columns(more=pl.lit("x")),
     "other order": lambda triples: pd.DataFrame(as_columns(triples))[["length", "to", "from"]],
@@ -127,13 +129,6 @@ def test_labels_of_all_kinds_become_texts():
     np.testing.assert_array_equal(space.distances([0]), [[0, 1, 3, 3]])
 
 
-def test_a_frame_may_hold_categories_and_small_numbers():
-    frame = pd.DataFrame({"from": pd.Categorical(["a", "b"]), "to": pd.Categorical(["b", "c"]), "length": np.float32([1, 2])})
-    assert FiniteMetric.from_graph(frame).names == ("a", "b", "c")
-    whole = pl.DataFrame({"from": [0, 1], "to": [1, 2], "length": [1, 2]}, schema_overrides={"from": pl.UInt8})
-    assert FiniteMetric.from_graph(whole).names is None
-
-
 def test_networkx_without_lengths_counts_edges_and_keeps_its_nodes():
     graph = NetworkX("cab", [("a", "b", {}), ("b", "c", {"color": 3})])
     space = FiniteMetric.from_graph(graph)
@@ -161,6 +156,15 @@ def test_points_of_every_space_may_have_names():
     assert FiniteMetric.from_matrix(matrix).names is None
 
 
+def test_candidates_may_be_named():
+    space = FiniteMetric.from_graph([("x", "y", 1.0), ("y", "z", 1.0)], candidates=["z", "x"])
+    assert space.candidates.tolist() == [0, 2]
+    for wrong in ({"candidates": ["secret"]}, {"candidates": ["x", "x"]}, {"candidates": []}, {"names": ["secret", "b"]}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))) as error:
+            FiniteMetric.from_graph([("x", "y", 1.0)], **wrong)
+        assert "secret" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     "names", ["abc", ["a", "b"], ["a", "b", "b"], ["a", "b", 3], ["a", "b", ""], 7, [["a"], ["b"], ["c"]]], ids=str
 )
@@ -168,22 +172,6 @@ def test_bad_names_are_refused(names):
     with pytest.raises(ParameterError, match="names") as error:
         FiniteMetric.from_points([[0.0], [1.0], [2.0]], names=names)
     assert "'b'" not in str(error.value)
-
-
-def test_edges_with_names_take_no_others():
-    with pytest.raises(ParameterError, match="leave names out"):
-        FiniteMetric.from_graph([("x", "y", 1.0)], names=["a", "b"])
-
-
-def test_candidates_may_be_named():
-    space = FiniteMetric.from_graph([("x", "y", 1.0), ("y", "z", 1.0)], candidates=["z", "x"])
-    assert space.candidates.tolist() == [0, 2]
-    for wrong in (["secret"], ["x", "x"], []):
-        with pytest.raises(ParameterError, match="candidates") as error:
-            FiniteMetric.from_graph([("x", "y", 1.0)], candidates=wrong)
-        assert "secret" not in str(error.value)
-    with pytest.raises(ParameterError, match="candidates"):
-        FiniteMetric.from_points([[0.0]], candidates=["x"])
 
 
 def test_a_dense_square_array_is_no_list_of_edges():

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 
 from spinney.exceptions import ParameterError
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.metric import FiniteMetric, Network, nearest_site
 
 
 def random_graph(seed, n=40, extra=60):
@@ -45,6 +45,7 @@ def test_distances_are_right(space_and_matrix):
     np.testing.assert_allclose(space.distances_between([5, 2], [1, 2, 3]), matrix[[5, 2]][:, [1, 2, 3]], atol=1e-12)
     np.testing.assert_allclose(space.distances_between(everything, [7]), matrix[:, [7]], atol=1e-12)
     assert (found.diagonal() == 0).all()
+    assert isinstance(space.source, Network) or (found == found.T).all()  # to the last bit
 
 
 def test_blocks_cover_all_rows(space_and_matrix):
@@ -90,40 +91,34 @@ def test_threads_do_not_change_distances(monkeypatch, space_and_matrix):
     np.testing.assert_array_equal(space.distances(everything), alone)
 
 
-def test_coordinate_distances_are_symmetric_to_the_last_bit():
-    space = FiniteMetric.from_points(np.random.default_rng(0).normal(size=(50, 37)))
-    found = space.distances(np.arange(50))
-    np.testing.assert_array_equal(found, found.T)
-
-
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 25), extra=st.integers(0, 60), whole=st.booleans())
 def test_networks_agree_with_scipy(seed, n, extra, whole):
+    """In whatever form an edge is given, in one direction, in both, or twice, also of length 0, and with loops."""
     graph = random_graph(seed, n, extra)
     if whole:
-        graph.data = np.ceil(graph.data * 3)
-    space = FiniteMetric.from_graph(graph)
-    np.testing.assert_allclose(space.distances(np.arange(n)), dijkstra(graph, directed=False), rtol=1e-12)
-
-
-def test_an_edge_counts_both_ways_and_may_be_given_twice():
-    once = sp.coo_array(([1.0, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
-    twice = sp.coo_array(([1.0, 2.0, 1.0, 2.0], ([0, 1, 1, 2], [1, 2, 0, 1])), shape=(3, 3))
-    for graph in (once, once.T, twice, once.tocsr(), sp.csr_matrix(once)):
-        np.testing.assert_array_equal(FiniteMetric.from_graph(graph).distances([0]), [[0, 1, 3]])
-
-
-def test_edges_of_length_zero_and_loops():
-    graph = sp.coo_array(([0.0, 2.0, 7.0], ([0, 1, 1], [1, 2, 1])), shape=(3, 3))
-    for stored in (graph, graph.tocsr(), graph.tocsc()):
-        np.testing.assert_array_equal(FiniteMetric.from_graph(stored).distances([0, 2]), [[0, 0, 2], [2, 2, 0]])
-
-
-def test_points_at_distance_zero_are_allowed():
-    space = FiniteMetric.from_matrix([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
-    assert space.n_points == 3
+        graph.data = np.floor(graph.data * 2)
+    (tails, heads), lengths = graph.coords, graph.data
+    twice = sp.coo_array((np.tile(lengths, 2), (np.r_[tails, heads], np.r_[heads, tails])), shape=(n, n))
+    loop = sp.coo_array((np.r_[lengths, 7.0], (np.r_[tails, 1], np.r_[heads, 1])), shape=(n, n))
+    expected = dijkstra(twice.tocsr(), directed=True)
+    for form in (graph, graph.T, graph.tocsr(), sp.csc_matrix(graph), twice, loop):
+        space = FiniteMetric.from_graph(form)
+        np.testing.assert_allclose(space.distances(np.arange(n)), expected, rtol=1e-12)
     assert space.is_metric()
-    assert FiniteMetric.from_points([[1.0], [1.0]]).diameter == 0
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 40), sites=st.integers(1, 9), block=st.sampled_from([1, 30, 2**22]))
+@settings(deadline=None)
+def test_the_nearest_site_is_the_first_of_the_nearest(seed, n, sites, block):
+    rng = np.random.default_rng(seed)
+    space = FiniteMetric.from_points(rng.integers(0, 3, (n, 2)).astype(float))
+    places, points = rng.integers(0, n, sites), rng.permutation(n)[: n // 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spinney.spaces.metric.BLOCK_ENTRIES", block)
+        found, some = nearest_site(space, places), nearest_site(space, places, points)
+    np.testing.assert_array_equal(found, space.distances(places).argmin(axis=0))
+    np.testing.assert_array_equal(some, found[points])
 
 
 def test_one_point_is_a_space():
@@ -133,13 +128,6 @@ def test_one_point_is_a_space():
         FiniteMetric.from_graph(sp.coo_array((1, 1))),
     ):
         assert (space.n_points, space.diameter, space.distances([0]).tolist()) == (1, 0.0, [[0.0]])
-
-
-def test_a_32_bit_matrix_stays_so():
-    matrix = np.ones((4, 4), dtype=np.float32) - np.eye(4, dtype=np.float32)
-    space = FiniteMetric.from_matrix(matrix)
-    assert space.source.values.dtype == np.float32
-    assert space.distances([1]).dtype == np.float64
 
 
 def test_rounding_is_taken_out_of_a_matrix(monkeypatch):
@@ -153,7 +141,15 @@ def test_rounding_is_taken_out_of_a_matrix(monkeypatch):
     assert (found.diagonal() == 0).all()
 
 
-def test_a_space_does_not_change_with_its_input():
+def test_a_space_keeps_what_it_was_given():
+    names = [f"p{i}" for i in range(40)]
+    space = FiniteMetric.from_graph(random_graph(0), candidates=[9, 2], coordinates=np.zeros((40, 2)), names=names)
+    assert space.candidates.tolist() == [2, 9]
+    assert space.coordinates.shape == (40, 2)
+    assert repr(space) == "FiniteMetric(from a network: 40 points, 2 candidates)"
+    small = FiniteMetric.from_matrix(np.ones((4, 4), dtype=np.float32) - np.eye(4, dtype=np.float32))
+    assert small.source.values.dtype == np.float32
+    assert small.distances([1]).dtype == np.float64
     matrix, points = np.ones((3, 3)) - np.eye(3), np.arange(6.0).reshape(3, 2)
     spaces = FiniteMetric.from_matrix(matrix), FiniteMetric.from_points(points)
     before = [space.distances([0]) for space in spaces]
@@ -163,58 +159,46 @@ def test_a_space_does_not_change_with_its_input():
         assert not space.candidates.flags.writeable
 
 
-def test_candidates_are_sorted_and_coordinates_kept():
-    space = FiniteMetric.from_graph(random_graph(0), candidates=[9, 2], coordinates=np.zeros((40, 2)))
-    assert space.candidates.tolist() == [2, 9]
-    assert space.candidates.dtype == np.int64
-    assert space.coordinates.shape == (40, 2)
-    assert repr(space) == "FiniteMetric(from a network: 40 points, 2 candidates)"
-
-
 def test_a_broken_triangle_is_seen_and_allowed():
     broken = np.array([[0, 1, 5], [1, 0, 1], [5, 1, 0.0]])
     assert not FiniteMetric.from_matrix(broken).is_metric()
     broken[0, 2] = broken[2, 0] = 2
     assert FiniteMetric.from_matrix(broken).is_metric()
-    assert FiniteMetric.from_points([[0.0], [2.0]]).is_metric()
+    assert FiniteMetric.from_matrix([[0, 0, 1], [0, 0, 1], [1, 1, 0]]).is_metric()  # two points in one place
+    points = np.random.default_rng(0).random((20, 3))
+    assert FiniteMetric.from_matrix(cdist(points, points).astype(np.float32)).is_metric()
 
 
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (np.zeros((2, 3)), "square"),
-        (np.zeros((0, 0)), "at least one row"),
-        (np.zeros(4), "at least one row"),
-        ([["a"]], "at least one row"),
-        ([[0, np.nan], [np.nan, 0]], "finite"),
-        ([[0, np.inf], [np.inf, 0]], "finite"),
-        ([[0, -1], [-1, 0]], "not negative"),
-        ([[1, 2], [2, 0]], "diagonal"),
-        ([[0, 2], [3, 0]], "symmetric"),
-    ],
-)
-def test_bad_matrices_are_refused(matrix, message):
+def network(lengths=(), tails=(), heads=(), shape=(2, 2)):
+    return sp.coo_array((np.array(lengths, float), (np.array(tails, int), np.array(heads, int))), shape=shape)
+
+
+POINTS = np.zeros((3, 1))
+WRONG = [
+    *[(FiniteMetric.from_matrix, (given,), message) for given, message in [
+        (np.zeros((2, 3)), "square"), (np.zeros((0, 0)), "at least one row"), (np.zeros(4), "at least one row"),
+        ([["a"]], "at least one row"), ([[0, np.nan], [np.nan, 0]], "finite"), ([[0, np.inf], [np.inf, 0]], "finite"),
+        ([[0, -1], [-1, 0]], "not negative"), ([[1, 2], [2, 0]], "diagonal"), ([[0, 2], [3, 0]], "symmetric"),
+    ]],
+    *[(FiniteMetric.from_graph, (given,), message) for given, message in [
+        (np.ones((2, 2)), "sparse"), (network(shape=(2, 3)), "square"), (network(shape=(0, 0)), "at least one point"),
+        (network(shape=(5, 5)), "several parts"), (network([1, 1], [0, 2], [1, 3], (4, 4)), "largest component"),
+        (network([-1], [0], [1]), "not negative"), (network([np.inf], [0], [1]), "finite"),
+        (network([1, 2], [0, 1], [1, 0]), "one length per edge"), (network([1, 2], [0, 0], [1, 1]), "one length per edge"),
+    ]],
+    *[(FiniteMetric.from_points, (given,), "points") for given in ([[np.nan]], [[np.inf]], [], [[]], "x", [1.0, 2.0], [[1e200]])],
+    *[(FiniteMetric.from_points, (POINTS, "euclidean", some), "candidates")
+      for some in ([], [0, 0], [-1], [3], [0.5], [[1]], [True, False, True])],
+    (FiniteMetric.from_points, (POINTS, "cosine"), "metric"),
+    (FiniteMetric.from_matrix, ([[0.0]], None, POINTS), "coordinates"),
+    *[(FiniteMetric.from_points(POINTS).distances, (sources,), "sources") for sources in ([3], [-1], [0.5], [[0]])],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "given", "message"), WRONG)
+def test_what_is_no_space_is_refused(make, given, message):
     with pytest.raises(ParameterError, match=message):
-        FiniteMetric.from_matrix(matrix)
-
-
-@pytest.mark.parametrize(
-    ("graph", "message"),
-    [
-        (np.ones((2, 2)), "sparse"),
-        (sp.coo_array((2, 3)), "square"),
-        (sp.coo_array((0, 0)), "at least one point"),
-        (sp.coo_array((5, 5)), "several parts"),
-        (sp.coo_array(([1.0, 1.0], ([0, 2], [1, 3])), shape=(4, 4)), "largest component"),
-        (sp.coo_array(([-1.0], ([0], [1])), shape=(2, 2)), "not negative"),
-        (sp.coo_array(([np.inf], ([0], [1])), shape=(2, 2)), "finite"),
-        (sp.coo_array(([1.0, 2.0], ([0, 1], [1, 0])), shape=(2, 2)), "one length per edge"),
-        (sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2)), "one length per edge"),
-    ],
-)
-def test_bad_graphs_are_refused(graph, message):
-    with pytest.raises(ParameterError, match=message):
-        FiniteMetric.from_graph(graph)
+        make(*given)
 
 
 def test_the_hint_on_components_works():
@@ -222,30 +206,6 @@ def test_the_hint_on_components_works():
     labels = sp.csgraph.connected_components(graph, directed=False)[1]
     keep = np.flatnonzero(labels == np.bincount(labels).argmax())
     assert FiniteMetric.from_graph(graph.tocsr()[keep][:, keep]).n_points == 3
-
-
-@pytest.mark.parametrize("candidates", [[], [0, 0], [-1], [3], [0.5], [[1]], [True, False, True]])
-def test_bad_candidates_are_refused(candidates):
-    with pytest.raises(ParameterError, match="candidates"):
-        FiniteMetric.from_points(np.zeros((3, 1)), candidates=candidates)
-
-
-@pytest.mark.parametrize("bad", [[[np.nan]], [[np.inf]], [], [[]], "x", [1.0, 2.0], [[1e200]]])
-def test_bad_points_are_refused(bad):
-    with pytest.raises(ParameterError, match="points"):
-        FiniteMetric.from_points(bad)
-
-
-def test_other_bad_arguments_are_refused():
-    with pytest.raises(ParameterError, match="metric"):
-        FiniteMetric.from_points([[0.0]], metric="cosine")
-    with pytest.raises(ParameterError, match="coordinates"):
-        FiniteMetric.from_matrix([[0.0]], coordinates=[[0.0], [1.0]])
-    space = FiniteMetric.from_points([[0.0], [1.0]])
-    for sources in ([2], [-1], [0.5], [[0]]):
-        with pytest.raises(ParameterError, match="sources"):
-            space.distances(sources)
-    assert space.distances_between([], [0]).shape == (0, 1)
 
 
 def test_the_module_loads_nothing_heavy():

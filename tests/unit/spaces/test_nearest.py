@@ -39,26 +39,11 @@ def test_ties_go_to_the_first_center():
     assert nearest(points, centers)[1].tolist() == [0, 0, 1, 0]
 
 
-def test_equal_centers_serve_everyone_from_the_first():
-    squares, labels = nearest(np.arange(6.0).reshape(3, 2), np.ones((4, 2)))
-    assert labels.tolist() == [0, 0, 0]
-    assert squares.tolist() == [1, 5, 25]
-
-
-def test_results_do_not_depend_on_blocks():
+def test_results_depend_neither_on_blocks_nor_on_the_order_in_memory():
     rng = np.random.default_rng(1)
     points, centers = rng.normal(size=(1000, 6)), rng.normal(size=(20, 6))
     squares, labels = nearest(points, centers)
-    for part in (slice(0, 1), slice(5, 700), slice(999, 1000)):
-        some_squares, some_labels = nearest(points[part], centers)
+    for part, order in ((slice(0, 1), "C"), (slice(5, 700), "F"), (slice(999, 1000), "C"), (slice(None), "F")):
+        some_squares, some_labels = nearest(np.asarray(points[part], order=order), np.asarray(centers, order=order))
         np.testing.assert_array_equal(some_squares, squares[part])
         np.testing.assert_array_equal(some_labels, labels[part])
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_memory_order_does_not_matter(order):
-    rng = np.random.default_rng(2)
-    points, centers = rng.normal(size=(300, 4)), rng.normal(size=(5, 4))
-    squares, labels = nearest(np.asarray(points, order=order), np.asarray(centers, order=order))
-    np.testing.assert_array_equal(labels, nearest(points, centers)[1])
-    np.testing.assert_array_equal(squares, nearest(points, centers)[0])

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from spinney import FiniteMetric, Ledger, ParameterError, PrivateKMedoids
-from spinney.tables.places import place_column
+from spinney.tables.sources import place_column
 
 WORDS = ("Mill", "Hill", "Dock", "School")
 NUMBERS = ("10", "20", "Mill", "2")
@@ -91,11 +91,6 @@ CELLS = {
 def test_how_a_name_is_read_depends_on_it_alone(cell, other):
     expected = np.nan if CELLS[cell] is None else CELLS[cell]
     np.testing.assert_array_equal(place_column([cell, other], NUMBERS)[0], expected)
-
-
-def test_unknown_names_are_missing():
-    known = model_of(WORDS).fit(NAMED).release_.to_dict()
-    assert model_of(WORDS).fit([*NAMED, "nowhere", None, 99]).release_.to_dict() == known
 
 
 @pytest.mark.parametrize("names", [None, WORDS])

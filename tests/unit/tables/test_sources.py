@@ -1,7 +1,6 @@
 """Lazy frames, Arrow tables and paths: the same release as from an array, and refusals that hold no cell."""
 
 import datetime
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +59,7 @@ def test_every_kind_of_table_gives_the_same_release_and_labels(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_groups_may_be_the_name_of_a_column(kind, tmp_path):
+def test_groups_may_be_the_name_of_a_column(kind, tmp_path, monkeypatch):
     model = PrivateKMeans(**SETTINGS, max_rows_per_group=2)
     expected = model.fit(pd.DataFrame(COLUMNS), groups=PEOPLE).release_
     table = KINDS[kind](tmp_path, {"who": PEOPLE, **COLUMNS})
@@ -69,6 +68,12 @@ def test_groups_may_be_the_name_of_a_column(kind, tmp_path):
     assert by_name.fit(table, groups="who").cluster_sizes_.tolist() == expected.sizes.tolist()
     with pytest.raises((ParameterError, DataError), match="no column 'whom'"):
         model.fit(table, groups="whom")
+    if isinstance(table, str | Path):
+        monkeypatch.setattr(tables, "LARGE_SHARE", 0)  # left on disk
+        monkeypatch.setattr(tables, "read_table", None)
+        assert model.fit(table, groups="who").release_.to_dict() == expected.to_dict()
+        with pytest.raises(ParameterError, match="brings its own groups"):
+            model.fit(table, groups=PEOPLE)
 
 
 @pytest.mark.parametrize("names", [pa.array(PEOPLE), pa.chunked_array([PEOPLE[:7], PEOPLE[7:]])], ids=["array", "chunks"])
@@ -84,21 +89,6 @@ def test_a_broken_name_decides_no_error():
     cells = pa.array([b"A", b"B", b"\xff"], pa.binary())
     table = pa.table({"x": [0.1, 0.2, 0.3], "who": pa.Array.from_buffers(pa.string(), 3, cells.buffers())})
     PrivateKMeans(**SETTINGS, max_rows_per_group=1).fit(table, groups="who")
-
-
-def test_groups_beside_a_path_are_refused(tmp_path):
-    model = PrivateKMeans(**SETTINGS, max_rows_per_group=2)
-    with pytest.raises(ParameterError, match="brings its own groups"):
-        model.fit(written(tmp_path, ".csv"), groups=PEOPLE)
-
-
-def test_large_files_stay_on_disk(tmp_path, monkeypatch):
-    path = written(tmp_path, ".parquet", {"who": PEOPLE, **COLUMNS})
-    model = PrivateKMeans(**SETTINGS, max_rows_per_group=2)
-    expected = model.fit(path, groups="who").release_.to_dict()
-    monkeypatch.setattr(tables, "LARGE_SHARE", 0)
-    monkeypatch.setattr(tables, "read_table", None)
-    assert model.fit(path, groups="who").release_.to_dict() == expected
 
 
 TYPES = {
@@ -141,17 +131,16 @@ NO_NUMBERS = {
 
 @pytest.mark.parametrize("kind", NO_NUMBERS)
 @pytest.mark.parametrize("cells", [True, False], ids=["one row", "no row"])
-@pytest.mark.parametrize("where", ["arrow", "parquet", "folder"])
-def test_a_declared_column_without_numbers_is_refused_by_name_before_a_charge(kind, cells, where, tmp_path):
+def test_a_declared_column_without_numbers_is_refused_by_name_before_a_charge(kind, cells, tmp_path):
     table = pa.table({"a": [0.5], "bad one": NO_NUMBERS[kind]}).slice(0, int(cells))
-    if where != "arrow":
-        pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "rows").mkdir()
+    pq.write_table(table, tmp_path / "rows" / "t.parquet")
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0)
-    given = {"arrow": table, "parquet": tmp_path / "t.parquet", "folder": tmp_path}[where]
-    with pytest.raises((ParameterError, DataError), match=r"'bad one'.*\nHint: leave it out: .*bounds=\{") as caught:
-        PrivateKMeans(**SETTINGS | {"noise_seed": None}).fit(given, ledger=ledger)
-    assert "SECRET" not in str(caught.value)
-    assert caught.value.__context__ is None
+    for given in (table, tmp_path / "rows" / "t.parquet", tmp_path / "rows"):
+        with pytest.raises((ParameterError, DataError), match=r"'bad one'.*\nHint: leave it out: .*bounds=\{") as caught:
+            PrivateKMeans(**SETTINGS | {"noise_seed": None}).fit(given, ledger=ledger)
+        assert "SECRET" not in str(caught.value)
+        assert caught.value.__context__ is None
     assert ledger.spent == 0
 
 
@@ -179,32 +168,14 @@ def test_a_text_that_names_no_file_is_refused_and_not_repeated(text, method, tmp
 
 
 def test_a_lazy_frame_that_fails_tells_nothing(tmp_path):
-    lazy = pl.LazyFrame({"a": ["0.1", "SECRET"]}).select(pl.col("a").cast(pl.Float64))
+    lazy = pl.LazyFrame({"a": ["0.1", "SECRET"], "b": [0.1, 0.2]}).with_columns(pl.col("a").cast(pl.Float64))
+    PrivateKMeans(**SETTINGS | {"bounds": {"b": (0, 1)}}).fit(lazy)  # only the columns that are used are computed
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=2.0)
     with pytest.raises(DataError, match="lazy frame cannot be computed") as caught:
         PrivateKMeans(**SETTINGS | {"noise_seed": None}).fit(lazy, ledger=ledger)
     assert "SECRET" not in str(caught.value)
     assert caught.value.__context__ is None
     assert ledger.spent == 0
-
-
-def test_only_the_columns_that_are_used_are_computed():
-    lazy = pl.LazyFrame({"a": [0.1, 0.2], "b": ["0.1", "x"]}).with_columns(pl.col("b").cast(pl.Float64))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        PrivateKMeans(**SETTINGS | {"bounds": {"a": (0, 1)}}).fit(lazy)
-
-
-def test_arrow_columns_of_one_name_are_each_read_once():
-    table = pa.table([ROWS[:, 0], ROWS[:, 1]], names=["a", "a"])
-    model = PrivateKMeans(**SETTINGS).fit(table)
-    np.testing.assert_array_equal(model.cluster_centers_, PrivateKMeans(**SETTINGS).fit(ROWS).cluster_centers_)
-    assert model.release_.feature_names is None
-
-
-def test_a_table_without_columns_is_refused():
-    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
-        PrivateKMeans(**SETTINGS).fit(pa.table({"a": [1]}).select([]))
 
 
 def test_parameters_are_checked_before_a_path_is_looked_at():

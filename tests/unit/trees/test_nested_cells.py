@@ -37,20 +37,16 @@ def assert_partition(cells, inside, n_points):
     np.testing.assert_array_equal(cells.sizes, np.bincount(cells.labels[inside]))
 
 
-@pytest.mark.parametrize("n_cells", [1, 2, 7, 30])
-def test_cells_partition_the_points_by_the_nearest_seed(space, n_cells):
-    cells = NestedCells.carve(space, n_cells, np.random.default_rng(1))
-    assert_partition(cells, np.arange(space.n_points), space.n_points)
-    assert len(cells) == n_cells
-    rows = space.distances(cells.seeds)
-    np.testing.assert_allclose(rows[cells.labels, np.arange(space.n_points)], rows.min(axis=0))
-
-
-def test_part_of_the_points_is_carved_alone(space):
-    inside = np.random.default_rng(0).permutation(space.n_points)[:40]
-    cells = NestedCells.carve(space, 6, np.random.default_rng(1), inside)
+@pytest.mark.parametrize("n_cells", [1, 2, 7, 30, 10**6])
+@pytest.mark.parametrize("part", [False, True])
+def test_cells_partition_the_points_by_the_nearest_seed(space, n_cells, part):
+    inside = np.random.default_rng(0).permutation(space.n_points)[: 40 if part else None]
+    cells, again = (NestedCells.carve(space, n_cells, np.random.default_rng(1), inside) for _ in range(2))
     assert_partition(cells, inside, space.n_points)
-    assert len(cells) == 6
+    assert len(cells) == min(n_cells, len(inside))
+    rows = space.distances(cells.seeds)[:, inside]
+    np.testing.assert_allclose(rows[cells.labels[inside], np.arange(len(inside))], rows.min(axis=0))
+    np.testing.assert_array_equal(cells.labels, again.labels)
 
 
 @pytest.mark.parametrize("most", [1, 3, 1000])
@@ -72,33 +68,13 @@ def test_fine_cells_lie_in_their_coarse_cell(space):
     assert (np.diff(owner) >= 0).all()
 
 
-def test_as_many_cells_as_points_are_single_points_without_randomness(space):
-    rng = np.random.default_rng(3)
-    before = rng.bit_generator.state
-    cells = NestedCells.carve(space, space.n_points, rng)
-    np.testing.assert_array_equal(cells.labels, np.arange(space.n_points))
-    assert rng.bit_generator.state == before
-
-
-@pytest.mark.parametrize("n", [1, 2, 50])
-def test_points_that_coincide_make_one_cell(n):
-    space = FiniteMetric.from_points(np.zeros((n, 2)))
-    cells = NestedCells.carve(space, max(n - 1, 1), np.random.default_rng(0))
-    assert_partition(cells, np.arange(n), n)
-    assert len(cells) == 1
-
-
 def test_distant_twins_are_told_apart_and_near_ones_are_not():
-    space = FiniteMetric.from_points(np.repeat([[0.0], [1e-200], [1e99]], 5, axis=0))
-    cells = NestedCells.carve(space, 6, np.random.default_rng(0))
-    assert_partition(cells, np.arange(15), 15)
-    assert cells.labels[0] != cells.labels[14]
-    assert len(cells) <= 3
-
-
-def test_the_same_randomness_gives_the_same_cells(space):
-    first, second = (NestedCells.carve(space, 9, np.random.default_rng(4)) for _ in range(2))
-    np.testing.assert_array_equal(first.labels, second.labels)
+    for places, most in (([[0.0], [1e-200], [1e99]], 3), ([[0.0], [0.0], [0.0]], 1)):
+        space = FiniteMetric.from_points(np.repeat(places, 5, axis=0))
+        cells = NestedCells.carve(space, 6, np.random.default_rng(0))
+        assert_partition(cells, np.arange(15), 15)
+        assert (cells.labels[0] != cells.labels[14]) == (most > 1)
+        assert len(cells) <= most
 
 
 def test_moved_seeds_bring_points_nearer(monkeypatch):

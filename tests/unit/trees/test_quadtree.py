@@ -1,5 +1,3 @@
-import itertools
-
 import numpy as np
 import pytest
 
@@ -42,72 +40,37 @@ def test_a_grid_tiles_the_box(domain, depth):
     cells = TreeCells.grid(Splits.of(domain), depth)
     lower, upper = cells.boxes()
     assert len(cells) == 2**depth
+    assert [bits(code, depth) for code in cells.codes] == [f"{i:b}".zfill(depth) if depth else "" for i in range(2**depth)]
+    np.testing.assert_allclose(cells.representatives(), cells.middles())  # if nothing is known
     np.testing.assert_allclose(np.prod(upper - lower, axis=1).sum(), np.prod(domain.upper - domain.lower))
     for point in domain.sample(200, np.random.default_rng(depth)):
         assert ((lower <= point) & (point < upper)).all(axis=1).sum() == 1
 
 
 @pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
-def test_codes_are_sorted_and_name_the_path(domain):
-    splits = Splits.of(domain)
-    cells = TreeCells.grid(splits, 4)
-    names = [bits(code, 4) for code in cells.codes]
-    assert names == [f"{i:04b}" for i in range(16)]
-    lower, _ = cells.boxes()
-    for name, corner in zip(names, lower, strict=True):
-        expected, sides = domain.lower.copy(), domain.upper - domain.lower
-        for level, bit in enumerate(name):
-            axis = splits.route.axes[level]
-            sides[axis] /= 2
-            expected[axis] += sides[axis] * int(bit)
-        np.testing.assert_allclose(corner, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("domain", [SPACES["cube"], SPACES["five columns"]], ids=["cube", "five columns"])
-def test_children_halve_their_parent_at_every_depth(domain):
-    splits = Splits.of(domain)
+@pytest.mark.parametrize("kind", ["halving", "random"])
+def test_children_cut_their_parent_at_the_share_of_their_level_at_every_depth(domain, kind):
     rng = np.random.default_rng(1)
+    splits = Splits.of(domain) if kind == "halving" else Splits.random(domain, 70, rng)
     cells = TreeCells.grid(splits, 1)
     while cells.depths[0] < splits.depth:
         chosen = np.zeros(len(cells), dtype=bool)
+        assert len(cells.children(chosen)) == 0
         chosen[rng.integers(len(cells))] = True
-        parents = TreeCells(splits, cells.codes[chosen], cells.depths[chosen])
-        cells = cells.children(chosen)
+        parents, cells = cells.take(np.flatnonzero(chosen)), cells.children(chosen)
         depth = int(cells.depths[0])
         assert depth == parents.depths[0] + 1
         assert [bits(code, depth) for code in cells.codes] == [bits(parents.codes[0], depth - 1) + bit for bit in "01"]
+        assert {bits(code, 64 * splits.words)[depth:].strip("0") for code in cells.codes} == {""}  # zero below the depth
         (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
-        middle = parent_lower[0] / 2 + parent_upper[0] / 2
+        axis, share = splits.route.axes[depth - 1], splits.route.fractions[depth - 1] / 2.0**GRID_BITS
         first, second = (parent_lower[0].copy(), parent_upper[0].copy()), (parent_lower[0].copy(), parent_upper[0].copy())
-        axis = splits.route.axes[depth - 1]
-        first[1][axis] = second[0][axis] = middle[axis]
-        np.testing.assert_array_equal(lower, [first[0], second[0]])
-        np.testing.assert_array_equal(upper, [first[1], second[1]])
-        # Bits below the depth are zero.
-        assert {bits(code, 64 * splits.words)[depth:].strip("0") for code in cells.codes} == {""}
-    assert depth > 64
-
-
-def test_representatives_are_the_middles_if_nothing_is_known():
-    cells = TreeCells.grid(Splits.of(SPACES["five columns"]), 7)
-    lower, upper = cells.boxes()
-    np.testing.assert_allclose(cells.representatives(), (lower + upper) / 2)
-
-
-def test_representatives_follow_public_densities():
-    domain = Box([0, 10], [1, 20]).domain(2)
-    densities = np.random.default_rng(0).dirichlet(np.full(2**BIN_BITS, 0.3), size=2)
-    cells = TreeCells.grid(Splits.of(domain, densities), 6)
-    lower, upper = cells.boxes()
-    points = cells.representatives()
-    assert ((lower <= points) & (points <= upper)).all()
-    shares = cells.splits.densities
-    middles = (np.arange(2**BIN_BITS) + 0.5) / 2**BIN_BITS
-    for box_lower, box_upper, point in zip((lower - [0, 10]) / [1, 10], (upper - [0, 10]) / [1, 10], points, strict=True):
-        for t in range(2):
-            inside = (box_lower[t] < middles) & (middles < box_upper[t])
-            mean = np.average(middles[inside], weights=shares[t, inside])
-            assert point[t] == pytest.approx(domain.lower[t] + mean * (domain.upper - domain.lower)[t])
+        first[1][axis] = second[0][axis] = (parent_lower + share * (parent_upper - parent_lower))[0, axis]
+        exact = 0 if kind == "halving" else 4 * 0.5**GRID_BITS * (domain.upper - domain.lower).max()
+        np.testing.assert_allclose(lower, [first[0], second[0]], rtol=1e-15, atol=exact)
+        np.testing.assert_allclose(upper, [first[1], second[1]], rtol=1e-15, atol=exact)
+        assert np.array_equal(cells.middles(), lower / 2 + upper / 2)
+        np.testing.assert_allclose(cells.diameters(), np.linalg.norm(upper - lower, axis=1))
 
 
 def test_a_column_whose_rows_do_not_vary_is_split_last():
@@ -116,11 +79,6 @@ def test_a_column_whose_rows_do_not_vary_is_split_last():
     axes = Splits.of(Box(0, 1).domain(2), densities).route.axes
     assert axes[:3].tolist() == [1, 1, 1]
     assert np.bincount(axes).tolist() == [GRID_BITS, GRID_BITS]
-
-
-def test_no_chosen_cell_has_no_children():
-    cells = TreeCells.grid(Splits.of(SPACES["cube"]), 3)
-    assert len(cells.children(np.zeros(8, dtype=bool))) == 0
 
 
 @pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
@@ -158,43 +116,6 @@ def test_random_splits_take_the_columns_in_turn_and_cut_in_the_middle_third(doma
     assert len(np.unique(shares)) == splits.depth
 
 
-@pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
-def test_random_cells_cut_each_side_at_the_share_of_their_level(domain):
-    splits = Splits.random(domain, 8, np.random.default_rng(1))
-    parents = TreeCells.grid(splits, 0)
-    for level in range(8):
-        cells = parents.children(np.full(len(parents), True))
-        (lower, upper), (parent_lower, parent_upper) = cells.boxes(), parents.boxes()
-        axis, share = splits.route.axes[level], splits.route.fractions[level] / 2.0**GRID_BITS
-        cut = parent_lower + share * (parent_upper - parent_lower)
-        np.testing.assert_allclose(upper[0::2, axis], cut[:, axis], atol=1e-7)
-        np.testing.assert_allclose(lower[1::2, axis], cut[:, axis], atol=1e-7)
-        others = np.arange(domain.n_features) != axis
-        assert np.array_equal(np.repeat(parent_lower, 2, axis=0)[:, others], lower[:, others])
-        assert np.array_equal(cells.middles(), lower / 2 + upper / 2)
-        np.testing.assert_allclose(cells.diameters(), np.linalg.norm(upper - lower, axis=1))
-        parents = cells
-    assert np.prod(upper - lower, axis=1).sum() == pytest.approx(np.prod(domain.upper - domain.lower))
-    np.testing.assert_allclose(parents.representatives(), parents.middles(), atol=1e-7)
-
-
-def test_diameters_of_random_cells_shrink_by_a_third_every_round_of_columns():
-    splits = Splits.random(SPACES["cube"], 12, np.random.default_rng(3))
-    diameters = [TreeCells.grid(splits, depth).diameters().max() for depth in (0, 3, 6, 9, 12)]
-    assert all(after <= before * 2 / 3 + 1e-9 for before, after in itertools.pairwise(diameters))
-
-
-def test_children_of_cells_at_different_depths():
-    splits = Splits.of(SPACES["five columns"])
-    codes = np.zeros((3, 2), dtype=np.uint64)
-    codes[1, 0], codes[2, 0] = 1 << 63, 3 << 62
-    cells = TreeCells(splits, codes, np.array([1, 64, 2])).children(np.array([True, True, True]))
-    assert cells.depths.tolist() == [2, 2, 65, 65, 3, 3]
-    assert [bits(code, depth).rstrip("0") for code, depth in zip(cells.codes, cells.depths, strict=True)] == [
-        "", "01", "1", "1" + 63 * "0" + "1", "11", "111",
-    ]  # fmt: skip
-
-
 def test_arrays_of_cells_are_of_one_kind_however_they_are_made():
     """An array that can be written to is another type to the compiler: kernels would be compiled twice."""
     grid = TreeCells.grid(Splits.of(Box(0, 1).domain(2)), 3)
@@ -205,7 +126,7 @@ def test_arrays_of_cells_are_of_one_kind_however_they_are_made():
         assert not cells.depths.flags.writeable
 
 
-def test_spreads_of_cells_are_those_of_rows_drawn_by_the_densities():
+def test_representatives_and_spreads_of_cells_are_those_of_rows_drawn_by_the_densities():
     rng, domain = np.random.default_rng(0), Box([0, 0], [1, 8]).domain(2)
     densities = rng.dirichlet(np.full(2**BIN_BITS, 0.3), 2)
     splits = Splits.of(domain, densities)
@@ -215,3 +136,4 @@ def test_spreads_of_cells_are_those_of_rows_drawn_by_the_densities():
     for low, high, point, spread in zip(*cells.boxes(), *cells.placed(), strict=True):
         inside = rows[((rows >= low) & (rows < high)).all(axis=1)]
         assert spread == pytest.approx(np.sqrt(((inside - point) ** 2).sum(axis=1).mean()), rel=0.05)
+        np.testing.assert_allclose(point, inside.mean(axis=0), atol=0.02 * (high - low).max())
