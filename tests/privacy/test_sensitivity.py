@@ -22,7 +22,7 @@ from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, PlaneCells, Rings
-from spinney.questions.sums import RADIUS_STEPS, Sums
+from spinney.questions.sums import KERNELS, RADIUS_STEPS, Sums
 from spinney.spaces.box import Box
 from spinney.spaces.grid import GRID_BITS
 from spinney.trees.quadtree import Splits, TreeCells
@@ -107,57 +107,70 @@ examples = settings(
 )
 
 
-@given(world=worlds(), kernel=st.sampled_from(["mean", "core", "median", "second-moment"]), widths=st.integers(0, 3))
-@examples
-def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, widths, spy, charge):
-    k, d = world.centers.shape
-    units = some_widths(widths, d)
-
-    def ask(curator, asked):
-        return curator.ask(Sums(world.centers, kernel, world.radii, widths=units), asked)
-
-    added, replaced = world.moves(spy, charge, "sums", ask)
-    unit = RADIUS_STEPS if kernel == "median" else 1
-    for (vectors, weights), times in ((added, 1), (replaced, 2)):
-        vector_l1, vector_square = norms([vectors])
-        assert vector_l1 <= times * math.isqrt(d * RADIUS_STEPS**2)
-        cells = (np.reshape(vectors, (k, d)).astype(object) ** 2).sum(axis=1)  # lengths of cells add up to no more either
-        assert sum(math.isqrt(cell - 1) + 1 for cell in cells.tolist() if cell) <= times * RADIUS_STEPS
-        assert vector_square <= times**2 * RADIUS_STEPS**2
-        assert norms([weights])[0] <= times * unit
-    assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
-
-
 def some_widths(seed, d):
     """Return no widths, or widths of columns far apart."""
     return None if seed == 0 else 10.0 ** np.random.default_rng(seed).uniform(-seed * 3, seed * 3, d)
 
 
-@given(world=worlds(), widths=st.integers(0, 3))
+@given(world=worlds(), kernel=st.sampled_from(KERNELS), widths=st.integers(0, 3), over_planes=st.booleans())
 @examples
-def test_one_row_moves_no_column_of_a_box_by_more_than_its_radius(world, widths, spy, charge):
-    k, d = world.centers.shape
-    units = some_widths(widths, d)
-    added, replaced = world.moves(
-        spy, charge, "sums", lambda c, a: c.ask(Sums(world.centers, "box", world.radii, widths=units), a)
-    )
+def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, widths, over_planes, spy, charge):
+    d = world.centers.shape[1]
+    cells, anchors, radii = world.centers, None, world.radii
+    if over_planes:
+        cells = some_planes(world, widths, np.random.default_rng(widths))
+        radii, anchors = np.full(len(cells), radii[0]), np.repeat(world.centers[:1], len(cells), axis=0)
+    sums = Sums(cells, kernel, radii, anchors, some_widths(widths, d))
+    added, replaced = world.moves(spy, charge, "sums", lambda c, a: c.ask(sums, a))
+    unit = RADIUS_STEPS if kernel == "median" else 1
     for (vectors, weights), times in ((added, 1), (replaced, 2)):
-        assert np.abs(np.reshape(vectors, (k, d))).max(axis=1).sum() <= times * RADIUS_STEPS
-        assert norms([weights])[0] <= times
-    assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
+        own = np.reshape(vectors, (-1, d)).astype(object)
+        assert norms([weights])[0] <= times * unit
+        if kernel == "box":
+            assert np.abs(own).max(axis=1).sum() <= times * RADIUS_STEPS
+            continue
+        lengths = (own**2).sum(axis=1).tolist()
+        assert norms([own])[0] <= times * math.isqrt(d * RADIUS_STEPS**2)
+        assert sum(math.isqrt(one - 1) + 1 for one in lengths if one) <= times * RADIUS_STEPS  # of cells, added up
+        assert sum(lengths) <= times**2 * RADIUS_STEPS**2
+    assert np.count_nonzero(np.abs(added[0].reshape(-1, d)).sum(axis=1) + np.abs(added[1])) <= 1
 
 
-@given(world=worlds(), n_edges=st.integers(0, 4), widths=st.integers(0, 3))
+def some_planes(world, depth, rng):
+    """A random tree of planes: some through the rows' domain, some far off it, some without a direction."""
+    normals = rng.choice([0.0, 1.0, 1e-200, 1e140], (3, world.rows.shape[1])) * rng.normal(size=(3, world.rows.shape[1]))
+    cells = PlaneCells.root(normals)
+    for _ in range(depth):
+        chosen = rng.random(len(cells)) < 0.7
+        offsets = rng.choice([-np.inf, 0.0, 0.3, 1e130, np.inf], int(chosen.sum()))
+        cells = cells.split(chosen, rng.integers(0, 3, int(chosen.sum())), offsets)
+    return cells
+
+
+def some_cells(world, name, size, rng):
+    """Return a partition, and in how many of its cells a row lies."""
+    d, splits = world.centers.shape[1], Splits.of(world.domain)
+    if rng.random() < 0.5:
+        splits = Splits.random(world.domain, 20, rng)
+    if name == "levels":
+        start = int(rng.integers(0, 4))
+        return Levels(splits, start, start + size, None), size + 1
+    if name == "columns":
+        return Counts(ColumnBins()), d
+    edges = np.geomspace(0.01, 3.0, size) if size else np.empty(0)
+    rings = Rings(world.centers, edges, some_widths(int(rng.integers(0, 4)), d))
+    made = {"rings": lambda: rings, "tree": lambda: TreeCells.grid(splits, size), "planes": lambda: some_planes(world, size, rng)}
+    return Counts(made[name]()), 1
+
+
+@pytest.mark.parametrize("name", ["rings", "tree", "planes", "columns", "levels"])
+@given(world=worlds(), size=st.integers(0, 6), seed=st.integers(0, 2**32))
 @examples
-def test_one_row_moves_one_ring(world, n_edges, widths, spy, charge):
-    rings = Rings(
-        world.centers,
-        np.geomspace(0.01, 3.0, n_edges) if n_edges else np.empty(0),
-        some_widths(widths, world.centers.shape[1]),
-    )
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(rings), asked))
-    assert norms(added) in [(0, 0), (1, 1)]
-    assert max(norms(replaced)) <= 2
+def test_one_row_moves_one_cell_of_each_family(name, world, size, seed, spy, charge):
+    question, each = some_cells(world, name, size, np.random.default_rng(seed))
+    added, replaced = world.moves(spy, charge, "levels" if name == "levels" else "counts", lambda c, a: c.ask(question, a))
+    assert norms(added) in [(0, 0), (each, each)]
+    assert max(norms(replaced)) <= 2 * each
 
 
 @given(place=st.integers(1, 2**10 - 1), d=st.integers(1, 3))
@@ -169,66 +182,6 @@ def test_a_row_on_an_edge_lies_in_one_ring(place, d, spy, charge):
     edges = np.unique([row[0, 0], middle, 0.5])  # the row lies on one of them
     counts = spy(lambda c, asked: c.ask(Counts(Rings(center, edges)), asked), row, charge("counts"))[0][2]
     assert sum(counts) == 1
-
-
-def some_planes(world, depth, seed):
-    """A random tree of planes: some through the rows' domain, some far off it, some without a direction."""
-    rng = np.random.default_rng(seed)
-    normals = rng.choice([0.0, 1.0, 1e-200, 1e140], (3, world.rows.shape[1])) * rng.normal(size=(3, world.rows.shape[1]))
-    cells = PlaneCells.root(normals)
-    for _ in range(depth):
-        chosen = rng.random(len(cells)) < 0.7
-        offsets = rng.choice([-np.inf, 0.0, 0.3, 1e130, np.inf], int(chosen.sum()))
-        cells = cells.split(chosen, rng.integers(0, 3, int(chosen.sum())), offsets)
-    return cells
-
-
-@given(world=worlds(), depth=st.integers(0, 5), seed=st.integers(0, 2**32))
-@examples
-def test_one_row_moves_one_cell_of_planes(world, depth, seed, spy, charge):
-    cells, d = some_planes(world, depth, seed), world.rows.shape[1]
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(cells), asked))
-    assert norms(added) in [(0, 0), (1, 1)]
-    assert max(norms(replaced)) <= 2
-    radii, anchors = np.full(len(cells), world.radii[0]), np.repeat(world.centers[:1], len(cells), axis=0)
-    added, replaced = world.moves(spy, charge, "sums", lambda c, asked: c.ask(Sums(cells, "mean", radii, anchors), asked))
-    for (vectors, weights), times in ((added, 1), (replaced, 2)):
-        assert norms([vectors])[0] <= times * math.isqrt(d * RADIUS_STEPS**2)
-        assert norms([vectors])[1] <= times**2 * RADIUS_STEPS**2
-        assert norms([weights])[0] <= times
-
-
-def some_splits(world, seed):
-    """Halving splits, or random ones."""
-    return Splits.random(world.domain, 20, np.random.default_rng(seed)) if seed else Splits.of(world.domain)
-
-
-@given(world=worlds(), depth=st.integers(0, 7), seed=st.integers(0, 3))
-@examples
-def test_one_row_moves_one_cell(world, depth, seed, spy, charge):
-    cells = TreeCells.grid(some_splits(world, seed), depth)
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(cells), asked))
-    assert norms(added) in [(0, 0), (1, 1)]
-    assert max(norms(replaced)) <= 2
-
-
-@given(world=worlds(), start=st.integers(0, 3), more=st.integers(0, 4), seed=st.integers(0, 3))
-@examples
-def test_one_row_moves_one_cell_of_every_level(world, start, more, seed, spy, charge):
-    splits, levels = some_splits(world, seed), more + 1
-    added, replaced = world.moves(spy, charge, "levels", lambda c, asked: c.ask(Levels(splits, start, start + more, None), asked))
-    assert len(added) == levels
-    assert norms(added) in [(0, 0), (levels, levels)]
-    assert max(norms(replaced)) <= 2 * levels
-
-
-@given(world=worlds())
-@examples
-def test_one_row_moves_one_bin_of_every_column(world, spy, charge):
-    d = world.rows.shape[1]
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(ColumnBins()), asked))
-    assert norms(added) in [(0, 0), (d, d)]
-    assert max(norms(replaced)) <= 2 * d
 
 
 @given(
