@@ -5,42 +5,31 @@ Every attack here goes through an estimator, as an algorithm of someone else wou
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from test_cheating_algorithms import DEMAND, NONE, ROWS, SECRETS, AllEqual, curator_of, plane, space_of
 
 from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.algorithm import Algorithm
-from spinney.curators.demand import DemandBackend
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
 from spinney.questions.choose import SITE_STEPS, Choose, Swaps, cost_steps
 from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
 from spinney.questions.partitions import Labels, Whole
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Box, Domain
 from spinney.spaces.metric import Coordinates
-from spinney.trees.quadtree import Route, Splits, TreeCells
+from spinney.trees.quadtree import Splits, TreeCells
 
-PLANE = Box(0, 1).domain(2)
-ROWS = np.random.default_rng(0).uniform(size=(50, 2))
-SPLITS = Splits.of(PLANE)
-SPACE = FiniteMetric.from_points(np.arange(6.0)[:, None])
-DEMAND = np.array([0, 0, 1, 5])
-NONE = np.empty(0, dtype=np.int64)
-SECRETS = []
+SPLITS = Splits.of(plane())
+SPACE = space_of()
+SITES = Ground(None, 6, SPACE)
 
 
 class Asking(Algorithm):
@@ -69,16 +58,6 @@ class AskingSites(Asking):
 
 def planned(question):
     return Charge("one", question, Measure.PURE, Fraction(1))
-
-
-def curator_of(question, *, sites=False):
-    charge, source = planned(question), SeededSource(0)
-    ledger = FitLedger(Budget.of(1.0), (charge,))
-    if sites:
-        backend = DemandBackend(DEMAND, Ground(None, 6, SPACE), Unit(), source.key)
-    else:
-        backend = MemoryBackend(ROWS, Ground(PLANE), Unit(), source.key)
-    return Curator(backend, Unit(), ledger, source), charge
 
 
 def refused(question, make, *, sites=False, view=None):
@@ -143,30 +122,6 @@ def test_cells_that_overlap_are_refused():
     refused("counts", lambda: Counts(TreeCells(SPLITS, np.zeros((3, 1), dtype=np.uint64), np.array([0, 0, 0]))))
 
 
-def test_what_happens_to_an_array_later_changes_nothing():
-    curator, charge = curator_of("grow")
-    route = Route(*(array.copy() for array in SPLITS.route))
-    mine = replace(SPLITS, route=route)
-    route.axes[:] = 77
-    tree = curator.ask(Grow(mine, 0, 5), charge)
-    assert set(tree.cells.splits.route.axes.tolist()) <= {0, 1}
-    with pytest.raises(ValueError, match="read-only"):
-        tree.cells.splits.route.axes[0] = 77
-    codes, depths = GRID.codes.copy(), GRID.depths.copy()
-    labels, members = np.zeros(6, dtype=np.int64), csr_array(np.eye(6))
-    questions = (
-        Counts(TreeCells(SPLITS, codes, depths)).partition,
-        Counts(Labels(labels, 1)).partition,
-        Cover(Family(members, (2,))).sets,
-    )
-    for array in (codes, depths, labels, members.data, members.indices, members.indptr):
-        array[:] = 99
-    np.testing.assert_array_equal(questions[0].codes, GRID.codes)
-    np.testing.assert_array_equal(questions[0].depths, GRID.depths)
-    np.testing.assert_array_equal(questions[1].labels, 0)
-    np.testing.assert_array_equal(questions[2].members.toarray(), np.eye(6))
-
-
 class OwnCover:
     """As in the attack: it gets the points of the rows."""
 
@@ -223,7 +178,7 @@ def test_no_code_of_a_caller_sees_the_points_of_the_rows(make):
 
 
 def test_an_array_that_listens_hears_nothing():
-    curator, charge = curator_of("counts", sites=True)
+    curator, charge = curator_of("counts", SITES)
     labels = Counts(Labels(np.zeros(6, dtype=np.int64).view(Spy), 1))
     swaps = Choose(Swaps(SPACE, np.array([0]).view(Spy), NONE.view(Spy)))
     sums = Sums(TWO.view(Spy), "mean", np.ones(2).view(Spy))
@@ -234,7 +189,7 @@ def test_an_array_that_listens_hears_nothing():
     SECRETS.clear()  # what it hears while it is copied is its own
     curator.ask(labels, charge)
     for name, question in (("choose", swaps), ("cover", cover)):
-        curator, charge = curator_of(name, sites=True)
+        curator, charge = curator_of(name, SITES)
         curator.ask(question, charge)
     for name, question in (("sums", sums), ("counts", found)):
         curator, charge = curator_of(name)
@@ -258,15 +213,6 @@ def test_costs_stay_in_their_range_whatever_a_matrix_holds():
         assert ((steps >= 0) & (steps <= SITE_STEPS)).all()
 
 
-class OwnCharge(Charge):
-    """Equal to anything."""
-
-    def __eq__(self, other):
-        return True
-
-    __hash__ = None
-
-
 def altered(**fields):
     charge = Charge("one", "counts", Measure.PURE, Fraction(1))
     for name, value in fields.items():
@@ -286,7 +232,7 @@ def altered(**fields):
         (altered(delta=Fraction(-1)),),
         (altered(delta=Fraction(1, 10)),),
         (altered(measure="epsilon"),),
-        (OwnCharge("one", "counts", Measure.PURE, Fraction(1)),),
+        (AllEqual("one", "counts", Measure.PURE, Fraction(1)),),
         ("one",),
     ],
 )

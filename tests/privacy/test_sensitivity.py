@@ -1,25 +1,16 @@
 """Rule 2: exact integer aggregates that move by no more than is declared, whatever the row, and ignore the order of rows."""
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
 import pytest
-from cases import ASKED
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import spinney.curators.memory
-from covering import covering
-from spinney import Ball, PrivateKMeans, PrivateKMedian
-from spinney.curators.numbers import NumberBackend
-from spinney.mechanisms.source import SecureSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.fit_ledger import FitLedger
+from spinney import Ball
 from spinney.questions.cost import COST_STEPS, Cost
 from spinney.questions.counts import Counts
-from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, PlaneCells, Rings
 from spinney.questions.sums import KERNELS, RADIUS_STEPS, Sums
@@ -211,84 +202,3 @@ def test_rounding_never_lengthens_a_vector_on_the_radius(d, seed, spy, charge):
         square = norms([draws[0][2]])[1]
         assert square <= RADIUS_STEPS**2
         assert square > 0.999 * RADIUS_STEPS**2 - 2 * d * RADIUS_STEPS
-
-
-@given(
-    d=st.integers(1, 30),
-    seed=st.integers(0, 2**32),
-    radius=st.sampled_from([1e-140, 1e-3, 0.4999999, 0.5, 1.0, 1e140]),
-    size=st.sampled_from([1e-100, 1e-3, 1.0, 1e90]),
-)
-@example(d=16, seed=0, radius=0.5, size=1.0)
-@examples
-def test_squares_of_any_size_stay_within_the_radius(d, seed, radius, size, spy, charge):
-    rng = np.random.default_rng(seed)
-    domain = Box(-size, size).domain(d)
-    center = domain.sample(1, rng)
-    if seed % 3 == 0:  # squares that are equal, on the edge of the ball or one float beside it
-        root = radius / d**0.25 * rng.choice([1 - 1e-15, 1.0, 1 + 1e-15])
-        rows = center + root * rng.choice([-1.0, 1.0], (2, d))
-    elif seed % 3 == 1:  # most of the length in one column
-        rows = center + radius * np.eye(d)[rng.integers(0, d, 2)] * (1 + 1e-9)
-    else:
-        rows = rng.normal(0, size, (2, d))
-    ask = {"charge": charge("sums"), "domain": domain}
-    moves = []
-    for row in rows:
-        draws = spy(lambda c, asked: c.ask(Sums(center, "second-moment", np.array([radius])), asked), row[None, :], **ask)
-        (vector, weight) = (np.ravel(values).tolist() for _, _, values in draws)
-        assert all(0 <= step <= RADIUS_STEPS for step in vector)  # squares are not negative
-        assert norms([vector])[1] <= RADIUS_STEPS**2
-        assert sum(vector) <= math.isqrt(d * RADIUS_STEPS**2)
-        assert weight == [1]
-        moves.append(np.array(vector, dtype=object))
-    assert norms([moves[0] - moves[1]])[1] <= 2 * RADIUS_STEPS**2  # a replacement: two vectors without a negative entry
-
-
-ROW = np.zeros((1, 2))
-
-
-def test_public_points_out_of_range_cannot_break_a_second_moment(spy, charge):
-    for far in (1e308, -1e150):  # refused, for their squares overflow
-        with pytest.raises(ValueError, match="centers must be finite points"):
-            spy(lambda c, asked, at=far: c.ask(Sums(np.full((1, 2), at), "mean", np.ones(1)), asked), ROW, charge("sums"))
-    for center, radius in ((9e149, 1e-140), (-9e149, 1.0), (1e149, 1e140)):
-        for kernel, width in itertools.product(("mean", "core", "median", "second-moment", "box"), (1e-149, 1.0, 1e149)):
-            asks = Sums(np.full((1, 2), center), kernel, np.array([radius]), widths=np.array([width, 1.0]))
-            draws = spy(lambda c, asked, question=asks: c.ask(question, asked), ROW, charge("sums"))
-            largest = np.abs(draws[0][2]).max() <= RADIUS_STEPS
-            assert largest if kernel == "box" else norms([draws[0][2]])[1] <= RADIUS_STEPS**2
-            assert 0 <= draws[1][2][0] <= RADIUS_STEPS
-
-
-def released(model):
-    return model.release_.to_json()
-
-
-@covering("asked, estimator, delta", ASKED, [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], indirect=["asked"])
-@pytest.mark.matrix
-def test_order_and_chunks_of_the_rows_do_not_change_a_bit(estimator, asked, delta, monkeypatch):
-    rng = np.random.default_rng(7)
-    rows = np.concatenate([rng.normal(-0.5, 0.3, (700, 3)), rng.normal(0.4, 0.2, (331, 3)), np.full((3, 3), np.nan)])
-    model = estimator(3, epsilon=2.0, delta=delta, bounds=(-1, 1), random_state=0, noise_seed=11, **asked)
-    expected = released(model.fit(rows))
-    assert released(model.fit(rows[rng.permutation(len(rows))])) == expected
-    assert released(model.fit(np.asfortranarray(rows[::-1]))) == expected
-    few = released(model.fit(rows[-90:]))
-    monkeypatch.setattr(spinney.curators.memory, "CHUNK", 300)
-    assert released(model.fit(rows)) == expected
-    monkeypatch.setattr(spinney.curators.memory, "CHUNK", 1)  # each chunk costs a task of a thread, so of few rows
-    assert released(model.fit(rows[:-91:-1])) == few
-
-
-def test_the_fast_cell_counts_of_the_memory_curator_equal_one_pass_over_the_rows(curator, charge):
-    rng = np.random.default_rng(3)
-    rows = np.concatenate([rng.uniform(-1, 1, (500, 5)), np.repeat(rng.uniform(-1, 1, (2, 5)), 200, axis=0)])
-    asked = charge("grow", amount=math.inf)
-    rows_curator = curator(rows, [], SecureSource())
-    rows_curator._ledger = FitLedger(Budget.of(math.inf), (asked,))
-    tree = rows_curator.ask(Grow(Splits.of(rows_curator.ground.domain), 2, 1), asked)
-    assert tree.leaves.depths.max() > 64
-    slow = NumberBackend._cell_counts(rows_curator._rows, tree.leaves)
-    assert np.array_equal(rows_curator._rows._cell_counts(tree.leaves), slow)
-    assert slow.sum() == len(rows)

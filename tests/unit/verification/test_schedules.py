@@ -32,8 +32,7 @@ from spinney.questions.sums import KERNELS, Summing
 from spinney.verification import schedule, schema
 from spinney.verification.asked import misasked, schedules
 from spinney.verification.families import FAMILIES
-from spinney.verification.following import FORMULAS
-from spinney.verification.schedule import blank, followed
+from spinney.verification.schedule import FORMULAS, blank, followed
 from spinney.verification.shape import SCHEMAS
 
 VERSIONS = [str(version) for version in SCHEMAS if version > 1]
