@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from cases import ASKED, SPACE
+from cases import ASKED
 
 from covering import covering
-from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
+from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.tables.cells import numeric_array
 
 RNG = np.random.default_rng(9)
@@ -186,14 +186,12 @@ class Unreadable:
         raise AssertionError("the rows were read")
 
 
-@pytest.mark.parametrize(
-    ("estimator", "place"), [(PrivateKMeans, {"bounds": (-1, 1)}), (PrivateKMedoids, {"space": SPACE})], ids=["rows", "sites"]
-)
-def test_what_is_public_is_asked_of_the_user_before_any_row_is_read(estimator, place):
-    asked = {"epsilon": 1.0} | place
-    for missing in asked:
-        with pytest.raises(ParameterError, match=missing):
-            estimator(2, **(asked | {missing: None})).fit(Unreadable())
+@pytest.mark.parametrize("missing", ["bounds", "epsilon"])
+def test_what_is_public_is_asked_of_the_user_before_any_row_is_read(missing):
+    parameters = {"epsilon": 1.0, "bounds": (-1, 1)}
+    del parameters[missing]
+    with pytest.raises(ParameterError, match=missing):
+        PrivateKMeans(2, **parameters).fit(Unreadable())
 
 
 def test_preprocessing_comes_from_the_declared_domain_and_is_stated(asked):
@@ -204,3 +202,12 @@ def test_preprocessing_comes_from_the_declared_domain_and_is_stated(asked):
     for word in ("clipped", "declared bounds", "dropped"):
         assert word in narrow.preprocessing
     assert "middle" in model.set_params(adjacency="replace").fit(CLEAN).release_.preprocessing
+
+
+@pytest.mark.parametrize(
+    "table", [np.array([0.7316, 0.25]), np.full((2, 2, 2), 0.7316), [0.7316, 0.25]], ids=["1d", "3d", "list"]
+)
+def test_messages_about_the_shape_of_a_table_hold_no_values(table):
+    with pytest.raises(ValueError, match="array") as error:
+        PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(table)
+    assert "7316" not in str(error.value)

@@ -11,7 +11,7 @@ from asking import asking, shares_of_charge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import Ball, Box, ParameterError, PrivateKMeans, scan
+from spinney import Ball, Box, ParameterError, PrivateKMeans, SeededNoiseWarning, scan
 from spinney.audit.sources import NoiselessSource
 from spinney.baselines import SampleAggregate
 from spinney.curators import row_blocks as gathered
@@ -247,3 +247,15 @@ def test_each_question_with_replacement_draws_its_own_sample(curator, charge):
         for own in charges:
             private.ask(Blocks(Grow(SPLITS, 2, 5), 2, 9, sampling=sampling), own)
         assert source.drawn == expected
+
+
+def test_a_seeded_fit_repeats_and_says_nothing_of_exact_centers():
+    rows = np.random.default_rng(0).normal(0, 0.2, (400, 2))
+    for sampling in ("disjoint", "replacement"):
+        model = PrivateKMeans(
+            2, epsilon=1.0, bounds=(-1, 1), adjacency="replace", algorithm=SampleAggregate(30, sampling), noise_seed=1
+        )
+        with pytest.warns(SeededNoiseWarning):
+            first, second = model.fit(rows).release_, model.fit(rows).release_
+        assert first.to_json() == second.to_json()
+        assert first.parameters == {"n_blocks": 30, "sampling": sampling}

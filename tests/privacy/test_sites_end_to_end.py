@@ -92,6 +92,16 @@ def test_a_bad_shape_is_told_without_values():
         assert "7316" not in str(error.value)
 
 
+@pytest.mark.parametrize("missing", ["space", "epsilon"])
+def test_what_is_public_is_asked_of_the_user_before_any_row_is_read(missing):
+    class Unreadable:
+        def __getattr__(self, name):
+            raise AssertionError("the rows were read")
+
+    with pytest.raises(ParameterError, match=missing):
+        PrivateKMedoids(2, **({"space": SPACE, "epsilon": 1.0} | {missing: None})).fit(Unreadable())
+
+
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(20)])
 def test_costs_far_apart_neither_underflow_nor_raise(epsilon, monkeypatch):
     # A crowd so large that the best option is better by a million scales of the noise.
