@@ -36,7 +36,6 @@ SHARES = {
     "tests/privacy/test_sites_end_to_end.py::test_lonely_outlier_shows_no_more_than_epsilon": 1e-5,
     "tests/privacy/test_lonely_outlier.py::test_each_question_spends_at_most_its_charge": 1e-5,
     "tests/privacy/test_lonely_outlier.py::test_lonely_outlier_shows_no_more_than_epsilon": 1e-5,
-    "tests/privacy/test_minimize.py::test_lonely_outlier_shows_no_more_than_epsilon": 3e-6,
     "tests/privacy/test_minimize.py::test_slopes_have_the_law_that_is_claimed": 1e-6,
     "tests/privacy/test_whole_person.py::test_a_person_of_many_rows_is_within_epsilon_as_measured": 5e-6,
     "tests/privacy/test_describe.py::test_a_lonely_outlier_shows_no_more_than_epsilon": 1e-6,

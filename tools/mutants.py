@@ -49,7 +49,7 @@ TESTS = [
     "tests/privacy/test_split_decisions.py", "tests/privacy/test_exponential_mechanism.py", "tests/privacy/test_cover_process.py",
     "tests/privacy/test_own_algorithms.py", "tests/privacy/test_budget_adds_up.py", "tests/privacy/test_noise_support.py",
     "tests/privacy/test_renyi.py", "tests/privacy/test_minimize.py", "tests/privacy/test_describe.py",
-    "tests/privacy/test_views.py", "tests/privacy/test_views_behind.py", "tests/privacy/test_blocks.py",
+    "tests/privacy/test_views.py", "tests/privacy/test_blocks.py",
     "tests/privacy/test_sealed_errors.py",
 ]  # fmt: skip
 #: Tests that take more seconds of processor time than this are left out.

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from cases import ASKED, CASES, audited_cases
+from cases import ASKED, EVERY_CASE, audited_cases
 
 from spinney.audit.accounting import draw_loss
 from spinney.audit.sources import NoiselessSource
@@ -27,10 +27,10 @@ def asked(request):
     return ASKED[request.param].asked
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=EVERY_CASE)
 def case(request):
-    """As `asked`, with the form of the tree for many columns."""
-    return CASES[request.param]
+    """As `asked`, with many columns, steps toward medians, and sites."""
+    return EVERY_CASE[request.param]
 
 
 @pytest.fixture(params=audited_cases(), ids=lambda one: f"{one[0].__name__}-{one[1]}-{one[2]}")

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from asking import asking, shares_of_charge
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_brute_force import distinct_moves, loss
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, SeededNoiseWarning, scan
 from spinney.audit.sources import NoiselessSource
@@ -37,7 +37,6 @@ SPLITS = Splits.of(DOMAIN)
 CENTERS = np.array([[-0.5, -0.5], [0.5, 0.5]])
 RADII = np.array([0.25, 0.4])
 POINTS = np.array([[-0.9, -0.5], [-0.1, -0.5], [0.9, 0.5], [40.0, -7.0], [np.nan, 0.2]])
-DATA = [rows for n in range(4) for rows in itertools.combinations_with_replacement(range(len(POINTS)), n)]
 
 
 def centers_of(rows, tuples, adjacency="add-remove", groups=None, most=None, key=KEY, domain=DOMAIN):
@@ -111,39 +110,19 @@ QUESTIONS = {
 }
 
 
-def exact_answers(about, adjacency, spy, charge, **asked):
-    def ask(curator, own):
-        return curator.ask(Blocks(about, 2, 2, seed=1, **asked), own)
-
-    exact = {}
-    for rows in DATA:
-        draws = spy(ask, POINTS[list(rows)].reshape(-1, 2), charge("blocks"), adjacency=adjacency)
-        exact[rows] = [np.array(values) for _, _, values in draws]
-    return ask, exact
-
-
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.matrix
 def test_no_neighbor_moves_an_answer_about_centers_beyond_its_charge(name, adjacency, spy, charge):
-    ask, exact = exact_answers(QUESTIONS[name], adjacency, spy, charge)
-    moves = distinct_moves(exact, adjacency, 1)
-    for measure in ("epsilon", "rho"):
-        asked = charge("blocks", measure, Fraction(3, 7))
-        noises = [[draw[:2] for draw in spy(ask, POINTS[:n], asked, adjacency=adjacency)] for n in (0, len(POINTS))]
-        assert noises[0] == noises[1]
-        worst = max(loss(move, noises[0]) for move in moves)
-        assert 0 < worst <= asked.amount
+    for share in shares_of_charge(spy, charge, *asking(Blocks(QUESTIONS[name], 2, 2, seed=1)), POINTS, adjacency, caps=(1,)):
+        assert 0 < share <= 1
 
 
 def test_two_blocks_of_a_replaced_row_would_break_the_price_of_one(spy, charge, monkeypatch):
     # The attack: with the price of one block, some replacement moves more than is paid for.
-    about, asked = Counts(TreeCells.grid(SPLITS, 6)), charge("blocks", "epsilon", 1)
-    _, exact = exact_answers(about, Adjacency.REPLACE, spy, charge)
     monkeypatch.setattr(Blocking, "unit", lambda self, unit: Unit(Adjacency.REPLACE, self.k))
-    ask, _ = exact_answers(about, Adjacency.REPLACE, spy, charge)
-    noises = [draw[:2] for draw in spy(ask, POINTS, asked, adjacency="replace")]
-    assert max(loss(move, noises) for move in distinct_moves(exact, Adjacency.REPLACE, 1)) > asked.amount
+    blocks = asking(Blocks(Counts(TreeCells.grid(SPLITS, 6)), 2, 2, seed=1))
+    assert max(shares_of_charge(spy, charge, *blocks, POINTS, Adjacency.REPLACE, caps=(1,))) > 1
 
 
 @given(rows=TABLES, n_blocks=st.integers(1, 6), most=st.integers(1, 4), seed=st.integers(0, 2**32), together=st.booleans())

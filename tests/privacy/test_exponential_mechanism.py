@@ -62,21 +62,6 @@ def test_renyi_divergence_of_two_candidates_is_below_the_claim(epsilon, alpha):
         assert worst > 0.99 * claim  # the constant 1/8 cannot be improved
 
 
-def test_a_zcdp_price_runs_at_an_epsilon_that_costs_no_more():
-    seen = []
-
-    class Spy(SecureSource):
-        def select(self, scores, scale):
-            seen.append(scale)
-            return 0
-
-    for rho in (Fraction(1, 1000), Fraction(1, 3), Fraction(7)):
-        choose(np.zeros(2, dtype=np.int64), 5, price(rho, Measure.ZCDP), Spy())
-        epsilon = 5 / Fraction(seen[-1])
-        assert selection_rho(epsilon) <= rho
-        assert selection_rho(epsilon) > rho * Fraction(999_999, 1_000_000)
-
-
 @pytest.mark.parametrize("measure", list(Measure))
 @pytest.mark.parametrize(("adjacency", "max_rows"), [("add-remove", 1), ("replace", 1), ("add-remove", 3), ("replace", 3)])
 def test_a_question_runs_at_what_its_charge_is_worth_to_one_row(measure, adjacency, max_rows):

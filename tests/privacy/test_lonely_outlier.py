@@ -15,6 +15,7 @@ from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
+from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import Rings
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Box
@@ -34,6 +35,7 @@ QUESTIONS = {
     "grow": lambda c, charge: len(c.ask(Grow(SPLITS, 2, 0), charge).cells),
     "levels": lambda c, charge: c.ask(Levels(SPLITS, 0, 4, 1), charge).private_counts.sum(),
     "cost": lambda c, charge: c.ask(Cost(CENTERS[:1], 2), charge).private_cost,
+    "minimize": lambda c, charge: c.ask(Minimize(CENTERS, np.array([0.3, 0.2])), charge).private_points[1].sum(),
 }
 
 

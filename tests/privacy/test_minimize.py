@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import gamma, kstest, laplace, uniform
 
 import spinney.curators.memory
-from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.audit.sources import FrozenSource
-from spinney.curators.files import FileRows
 from spinney.mechanisms.drawing import Drawn, Watched, radial
 from spinney.mechanisms.perturbation import POINT_STEPS, SLOPE_STEPS, Perturbation, perturbation
 from spinney.mechanisms.source import SecureSource, SeededSource
@@ -211,20 +209,6 @@ def test_an_empty_cell_gets_noise(curator, charge):
     assert all((point != CENTERS[0]).all() for point in points)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_lonely_outlier_shows_no_more_than_epsilon(adjacency, curator, charge, alarm):
-    crowd, outlier = np.full((40, 2), -0.5), np.array([[0.6, 0.4]])
-    neighbors = np.concatenate([crowd, outlier]), np.concatenate([crowd, crowd[:1]]) if adjacency == "replace" else crowd
-    seen = []
-    for rows in neighbors:
-        charges = [dataclasses.replace(charge("minimize"), name=str(run)) for run in range(300)]
-        private = curator(rows, charges, SecureSource(), adjacency=adjacency)
-        points = [private.ask(Minimize(CENTERS, RADII), one).private_points[1] for one in charges]
-        seen.append([-np.sqrt(((point - outlier) ** 2).sum()) for point in points])
-    assert epsilon_lower_bound(*seen, 0.0, 1 - alarm) <= 1.0
-
-
 def test_slopes_have_the_law_that_is_claimed(alarm):
     for columns in (1, 3):
         drawn = radial((20_000, columns), 2.0, SecureSource())
@@ -233,23 +217,6 @@ def test_slopes_have_the_law_that_is_claimed(alarm):
         # On a sphere every coordinate is uniform; on a line there are two directions.
         law = uniform(-1, 2).cdf if columns == 3 else laplace(scale=2.0).cdf
         assert kstest(drawn[:, 0] / (lengths if columns == 3 else 1.0), law).pvalue > alarm / 4
-
-
-def test_rows_that_are_not_in_memory_refuse_before_anything_is_charged(tmp_path, curator, charge):
-    import polars as pl
-
-    from spinney.questions.ground import Ground
-    from spinney.spaces.box import Box
-    from spinney.tables.files import scan
-
-    pl.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}).write_parquet(tmp_path / "rows.parquet")
-    private = curator(np.zeros((1, 2)), [charge("minimize")], SecureSource())
-    rows = FileRows(scan(tmp_path / "rows.parquet"))
-    with rows.opened(Ground(Box(-1, 1).domain(2)), Unit(), SecureSource().key) as backend:
-        private._rows = backend
-        with pytest.raises(ValueError, match="only rows in memory answer the question 'minimize'"):
-            private.ask(Minimize(CENTERS, RADII), charge("minimize"))
-    assert private.ledger.entries == ()
 
 
 def test_a_step_of_a_point_is_what_the_tolerance_leaves():

@@ -1,20 +1,32 @@
 """Rules 3, 8 and 9 for the noise itself: any integer may come out of it, and an exception or a warning would be an output too."""
 
+import json
 import math
 import warnings
 
 import numpy as np
 import pytest
-from cases import CASES
+from cases import CASES, SITES, SPACE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spinney.fits.run
 from covering import covering
-from spinney import Ball, Box, FewRowsWarning, LoosePromiseWarning, PrivateKMeans, PrivateKMedian, Release
+from spinney import (
+    Ball,
+    Box,
+    FewRowsWarning,
+    FiniteMetric,
+    LoosePromiseWarning,
+    PrivateKMeans,
+    PrivateKMedian,
+    PrivateKMedoids,
+    Release,
+)
 from spinney.algorithms.columns import inner_box
 from spinney.algorithms.tighten import tight_box
 from spinney.mechanisms.additive import Noise
+from spinney.releases.sites import SiteRelease
 
 SPACES = {
     "plain": Box(-1, 1),
@@ -119,6 +131,37 @@ def test_no_answer_makes_a_step_of_the_default_raise_or_warn(outcome, space, d, 
     asked = {"epsilon": 1e6 if is_rich else 1e-3, "delta": delta, "adjacency": adjacency, "tighten": seed == 2}
     model = estimator(k, bounds=SPACES[space], random_state=seed, **asked)
     check(fit(model, domain.sample(30 * seed, np.random.default_rng(seed)), outcome, seed, monkeypatch), domain, k)
+
+
+ODD_SPACES = {
+    "plain": SPACE,
+    "one point": FiniteMetric.from_points([[0.5]]),
+    "one place": FiniteMetric.from_matrix(np.zeros((7, 7))),
+    "narrow": FiniteMetric.from_points(np.random.default_rng(0).random((9, 1)) * 1e-99, candidates=[2, 5, 8]),
+    "wide": FiniteMetric.from_points(np.random.default_rng(0).random((9, 2)) * 1e99, "manhattan"),
+}
+
+
+@covering("outcome, space, case", OUTCOMES, ODD_SPACES, SITES, indirect=["case"])
+@pytest.mark.matrix
+def test_no_answer_makes_a_fit_of_sites_raise_or_warn(outcome, space, case, monkeypatch):
+    seed = (list(OUTCOMES).index(outcome) + list(ODD_SPACES).index(space)) % 4
+    adjacency, epsilon, delta = [
+        ("add-remove", 1.0, 0.0), ("replace", 1e-9, 0.0), ("replace", 1e6, 0.5), ("add-remove", 1.0, 5e-324),
+    ][seed]  # fmt: skip
+    where = ODD_SPACES[space]
+    k = min(2, len(where.candidates))
+    existing = [0] if where.n_points > 1 and seed % 2 else []
+    power = 1 + seed % 2
+    model = PrivateKMedoids(
+        k, epsilon=epsilon, delta=delta, adjacency=adjacency, space=where, algorithm=case.algorithm, power=power,
+        existing_sites=existing, random_state=seed,
+    )  # fmt: skip
+    release = fit(model, np.arange(where.n_points).repeat(seed), outcome, seed, monkeypatch)
+    assert str(model.plan(n_guess=100))
+    release = SiteRelease.from_dict(json.loads(release.to_json()))
+    assert len(set(release.sites.tolist())) == k + len(existing)
+    assert np.isin(release.medoids, where.candidates).all()
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)

@@ -9,10 +9,10 @@ import struct
 
 import numpy as np
 import pytest
-from cases import ASKED
+from cases import ASKED, DEMAND, ESTIMATORS, SITES, SPACE
 
 from covering import covering
-from spinney import PrivateKMeans, PrivateKMedian, Release
+from spinney import PrivateKMedoids, read_release
 from spinney.audit import observe, record
 
 N = 1009
@@ -20,11 +20,11 @@ MARK = 0.12345678901234567
 RNG = np.random.default_rng(1)
 ROWS = RNG.normal(0, 0.4, (N, 3))
 ROWS[::10] = MARK
-BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+EACH = covering("case, estimator", ASKED | SITES, ESTIMATORS, indirect=["case"])
 
 
-def model_of(estimator, asked, **more):
-    return estimator(4, epsilon=1.0, bounds=(-1, 1), random_state=0, **asked, **more)
+def rows_of(case):
+    return ROWS if case.n_features else DEMAND
 
 
 def everything_in(thing, path="model"):
@@ -44,16 +44,20 @@ def everything_in(thing, path="model"):
         yield from everything_in(value, f"{path}.{name}")
 
 
-@BOTH
-def test_no_array_as_long_as_the_table_is_on_the_fitted_object(estimator, asked):
-    model = model_of(estimator, asked, noise_seed=1).fit(ROWS)
-    seen = list(everything_in(model))
-    assert any(path == "model.release_.centers" for path, _ in seen)
-    for path, value in seen:
+@EACH
+@pytest.mark.matrix
+def test_no_array_as_long_as_the_table_is_on_the_fitted_object(estimator, case):
+    model, rows = case.model(estimator, 4, noise_seed=1), rows_of(case)
+    parameters = set(vars(model))
+    fitted = {name: value for name, value in vars(model.fit(rows)).items() if name not in parameters}
+    for path, value in everything_in(fitted):
         size = value.size if isinstance(value, np.ndarray) else len(value) if hasattr(value, "__len__") else 0
-        assert size == 0 or size % N, path
-        assert not (isinstance(value, int) and value == N), path
-        assert not (isinstance(value, np.ndarray) and np.isin(value, ROWS).any()), path
+        assert size == 0 or size % len(rows), path
+        assert not (isinstance(value, int) and value == len(rows)), path
+        if case.n_features:
+            assert not (isinstance(value, np.ndarray) and np.isin(value, ROWS).any()), path
+        else:
+            assert not (isinstance(value, np.ndarray) and size == SPACE.n_points), path
 
 
 def numbers_in(record):
@@ -65,10 +69,11 @@ def numbers_in(record):
             yield from (float(digits) for digits in re.findall(r"\d+(?:\.\d+)?", value))
 
 
-@BOTH
-def test_pickle_json_repr_and_log_hold_no_row(estimator, asked, caplog):
+@covering("case, estimator", ASKED, ESTIMATORS, indirect=["case"])
+@pytest.mark.matrix
+def test_pickle_json_repr_and_log_hold_no_row(estimator, case, caplog):
     with caplog.at_level(logging.DEBUG, logger="spinney"):
-        model = model_of(estimator, asked).fit(ROWS)
+        model = case.model(estimator, 4).fit(ROWS)
     for order in "<>":
         assert struct.pack(f"{order}d", MARK) not in pickle.dumps(model)
     for text in (repr(model), repr(model.release_), str(model.release_), caplog.text):
@@ -83,42 +88,43 @@ def test_pickle_json_repr_and_log_hold_no_row(estimator, asked, caplog):
     assert all(len(values) != N for values in noisy)
 
 
-@covering("asked, estimator, adjacency", ASKED, [PrivateKMeans, PrivateKMedian], ["add-remove", "replace"], indirect=["asked"])
+@covering("case, estimator, adjacency", ASKED | SITES, ESTIMATORS, ["add-remove", "replace"], indirect=["case"])
 @pytest.mark.matrix
-def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(estimator, asked, adjacency):
-    first = record(model_of(estimator, asked, adjacency=adjacency), ROWS)
-    pickles = []
-    for rows in (ROWS, ROWS[1:] if adjacency == "add-remove" else np.concatenate([ROWS[1:], [[9.0, np.nan, -1.0]]])):
-        model = model_of(estimator, asked, adjacency=adjacency)
-        pickles.append(pickle.dumps(observe(model, rows, lambda event: None, source=first.frozen())))
+def test_pickles_of_neighbors_are_the_same_bytes_when_the_noise_is_frozen(estimator, case, adjacency):
+    rows = rows_of(case)
+    model = case.model(estimator, 4, adjacency=adjacency)
+    first, pickles = record(model, rows), []
+    bad = [[9.0, np.nan, -1.0]] if case.n_features else [np.nan]
+    for table in (rows, rows[1:] if adjacency == "add-remove" else np.concatenate([rows[1:], bad])):
+        pickles.append(pickle.dumps(observe(model, table, lambda event: None, source=first.frozen())))
     assert pickles[0] == pickles[1]
 
 
-@BOTH
+@EACH
 @pytest.mark.matrix
-def test_labels_and_exact_costs_are_returned_and_not_stored(estimator, asked):
-    model = model_of(estimator, asked, noise_seed=2).fit(ROWS)
+def test_labels_and_exact_costs_are_returned_and_not_stored(estimator, case):
+    rows = rows_of(case)
+    model = case.model(estimator, 4, noise_seed=2).fit(rows)
     before = pickle.dumps(model)
-    assert not hasattr(model, "labels_")
-    assert not hasattr(model, "inertia_")
-    model.predict(ROWS)
-    model.transform(ROWS)
-    model.score(ROWS)
+    assert not {"labels_", "inertia_"} & set(vars(model))
+    for method in {"predict", "transform", "score"} & set(dir(model)):
+        getattr(model, method)(rows)
+    assert model.fit_predict(rows).shape == (len(rows),)
     assert pickle.dumps(model) == before
-    assert model.fit_predict(ROWS).shape == (N,)
-    assert pickle.dumps(model) == before
-    for method in (estimator.fit_predict, estimator.score):
-        assert method.__doc__.startswith("NOT PRIVATE")
+    for method in {"fit_predict", "score"} & set(dir(model)):
+        assert getattr(model, method).__doc__.startswith("NOT PRIVATE")
 
 
-def test_everything_on_a_fitted_object_comes_from_its_release(asked, tmp_path):
-    model = model_of(PrivateKMeans, asked).fit(ROWS)
-    path = tmp_path / "release.json"
-    model.release_.to_json(path)
-    twin = PrivateKMeans.from_release(Release.from_json(path))
+@covering("case, estimator", ASKED | SITES, ESTIMATORS[:1], indirect=["case"])
+@pytest.mark.matrix
+def test_everything_on_a_fitted_object_comes_from_its_release(case, estimator, tmp_path):
+    model = case.model(estimator, 4).fit(rows_of(case))
+    model.release_.to_json(tmp_path / "release.json")
+    release = read_release(tmp_path / "release.json")
+    twin = PrivateKMedoids.from_release(release, SPACE) if not case.n_features else estimator.from_release(release)
     parameters = set(model.get_params())
-    fitted = {name: value for name, value in vars(model).items() if name not in parameters}
-    assert fitted.keys() == {name for name in vars(twin) if name not in parameters}
+    fitted, again = ({name: value for name, value in vars(one).items() if name not in parameters} for one in (model, twin))
     assert twin.release_.to_json() == model.release_.to_json()
-    assert np.array_equal(twin.cluster_centers_, model.cluster_centers_)
-    assert np.array_equal(twin.cluster_sizes_, model.cluster_sizes_)
+    assert fitted.keys() == again.keys()
+    for name in fitted.keys() - {"release_"}:
+        np.testing.assert_array_equal(fitted[name], again[name])

@@ -5,48 +5,31 @@ Every attack here goes through an estimator, as an algorithm of someone else wou
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from test_cheating_algorithms import DEMAND, NONE, ROWS, SECRETS, AllEqual, curator_of, plane, space_of
 
 from spinney import BudgetError, FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms.algorithm import Algorithm
-from spinney.curators.demand import DemandBackend
-from spinney.curators.gate import Curator
-from spinney.curators.memory import MemoryBackend
-from spinney.mechanisms.source import SeededSource
-from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
-from spinney.questions.choose import SITE_STEPS, Choose, Sets, Swaps, cost_steps
-from spinney.questions.cost import Cost
+from spinney.questions.choose import SITE_STEPS, Choose, Swaps, cost_steps
 from spinney.questions.counts import Counts
 from spinney.questions.cover import Balls, Cover, Family
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.partitions import Labels, Rings, Whole
+from spinney.questions.partitions import Labels, Whole
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Box, Domain
-from spinney.spaces.metric import Coordinates, Matrix, Network
-from spinney.trees.quadtree import MAX_DEPTH, Route, Splits, TreeCells
+from spinney.spaces.metric import Coordinates
+from spinney.trees.quadtree import Splits, TreeCells
 
-PLANE = Box(0, 1).domain(2)
-ROWS = np.random.default_rng(0).uniform(size=(50, 2))
-SPLITS = Splits.of(PLANE)
-DEEP = Splits.random(PLANE, 128, np.random.default_rng(0))
-SPACE = FiniteMetric.from_points(np.arange(6.0)[:, None])
-DEMAND = np.array([0, 0, 1, 5])
-NONE = np.empty(0, dtype=np.int64)
-SECRETS = []
+SPLITS = Splits.of(plane())
+SPACE = space_of()
+SITES = Ground(None, 6, SPACE)
 
 
 class Asking(Algorithm):
@@ -77,16 +60,6 @@ def planned(question):
     return Charge("one", question, Measure.PURE, Fraction(1))
 
 
-def curator_of(question, *, sites=False):
-    charge, source = planned(question), SeededSource(0)
-    ledger = FitLedger(Budget.of(1.0), (charge,))
-    if sites:
-        backend = DemandBackend(DEMAND, Ground(None, 6, SPACE), Unit(), source.key)
-    else:
-        backend = MemoryBackend(ROWS, Ground(PLANE), Unit(), source.key)
-    return Curator(backend, Unit(), ledger, source), charge
-
-
 def refused(question, make, *, sites=False, view=None):
     """Assert that what an algorithm asks is refused, that nothing was charged and that no row was read."""
     reads, ledgers = [], []
@@ -112,11 +85,6 @@ def refused(question, make, *, sites=False, view=None):
     assert SECRETS == []
 
 
-def cells(codes, depths, splits=DEEP):
-    return TreeCells(splits, np.array(codes, dtype=np.uint64).reshape(len(depths), -1), np.array(depths))
-
-
-HALF = 1 << 63
 GRID = TreeCells.grid(SPLITS, 3)
 
 
@@ -128,127 +96,7 @@ class Spy(np.ndarray):
         return super().__getitem__(key)
 
 
-class OwnRings(Rings):
-    pass
-
-
-@pytest.mark.parametrize(
-    "partition",
-    [
-        cells([[0, 0]] * 3, [0] * 3),  # one cell, again and again
-        cells([[0, 0], [0, 0]], [0, 1]),  # a cell and its part
-        cells([[0, 0], [HALF, 0], [HALF, 0]], [1, 1, 2]),
-        cells([[HALF, 0], [0, 0]], [1, 1]),  # not in order
-        cells([[1, 0]], [1]),  # bits below the depth
-        cells([[0, 0], [0, 1 << 60], [0, 1 << 60]], [66, 70, 128]),  # beyond the first word
-        cells([[0, 0]], [129]),
-        cells([[0, 0]], [-1]),
-        cells([[0]], [1]),
-        TreeCells(DEEP, np.zeros((1, 2), dtype=np.int64), np.array([0])),
-        TreeCells(DEEP, np.zeros((2, 2), dtype=np.uint64), np.array([0])),
-        TreeCells(None, GRID.codes, GRID.depths),
-        Rings(np.zeros((0, 2))),
-        Rings(np.zeros((1, 3))),
-        Rings(np.zeros(2)),
-        Rings(np.full((1, 2), np.nan)),
-        Rings(np.zeros((1, 2)), np.array([2.0, 1.0])),
-        Rings(np.zeros((1, 2)), np.array([-1.0, 1.0])),
-        Rings(np.zeros((1, 2)), np.array([np.nan])),
-        Rings(np.zeros((1, 2)), np.array([np.inf])),
-        Rings(np.zeros((1, 2)), np.ones((1, 1))),
-        OwnRings(np.zeros((1, 2))),
-        Labels(np.zeros(50, dtype=np.int64), 1),
-        "whole",
-        None,
-    ],
-)
-def test_a_partition_whose_cells_may_overlap_is_refused(partition):
-    refused("counts", lambda: Counts(partition))
-
-
-@given(st.integers(0, 2**32), st.sampled_from([2, 70, 128]))
-def test_lists_of_cells_pass_exactly_if_they_are_disjoint_and_in_order(seed, most):
-    rng = np.random.default_rng(seed)
-    depths = rng.integers(0, most, 4) if rng.random() < 0.5 else rng.integers(0, 3, 4)
-    paths = [int(rng.integers(0, 4)) << 126 for _ in depths]  # equal beginnings are frequent
-    codes = [(path >> (128 - d)) << (128 - d) if d else 0 for path, d in zip(paths, depths.tolist(), strict=True)]
-    found = cells([[code >> 64, code & (2**64 - 1)] for code in codes], depths)
-    spans = [(code, code + (1 << (128 - d)) - 1) for code, d in zip(codes, depths.tolist(), strict=True)]
-    lawful = all(a[1] < b[0] for a, b in pairwise(spans))
-    curator, charge = curator_of("counts")
-    if lawful:
-        assert curator.ask(Counts(found), charge).private_counts.shape == (4,)
-    else:
-        with pytest.raises(ValueError, match="disjoint"):
-            curator.ask(Counts(found), charge)
-        assert curator.ledger.entries == ()
-
-
-BAD_ROUTES = [
-    SPLITS.route._replace(axes=SPLITS.route.axes + 2),
-    SPLITS.route._replace(axes=-SPLITS.route.axes - 1),
-    SPLITS.route._replace(axes=SPLITS.route.axes.astype(float)),
-    SPLITS.route._replace(axes=SPLITS.route.axes[:-1]),
-    SPLITS.route._replace(shifts=SPLITS.route.shifts[:-1]),
-    SPLITS.route._replace(shifts=SPLITS.route.shifts + np.uint64(64)),
-    SPLITS.route._replace(fractions=SPLITS.route.fractions[:3]),
-    SPLITS.route._replace(fractions=SPLITS.route.fractions * 4),
-    Route(NONE, NONE.astype(np.uint64), NONE),
-    Route(*(np.resize(array, MAX_DEPTH + 1) for array in SPLITS.route)),
-]
-
-
-@pytest.mark.parametrize("route", BAD_ROUTES)
-def test_splits_that_do_not_fit_the_kernels_are_refused(route):
-    splits = replace(SPLITS, route=route)
-    refused("grow", lambda: Grow(splits, 0, 5))
-    refused("levels", lambda: Levels(splits, 0, 1, None))
-    refused("counts", lambda: Counts(TreeCells(splits, GRID.codes, GRID.depths)))
-
-
-@pytest.mark.parametrize(
-    ("start", "threshold"), [(-1, 5), (25, 5), (62, 5), (64, 5), (1.5, 5), (True, 5), (0, 1e300), (0, 2.5), (0, None), (0, 2**60)]
-)
-def test_a_tree_is_asked_for_with_whole_numbers_in_range(start, threshold):
-    refused("grow", lambda: Grow(SPLITS, start, threshold))
-
-
-@pytest.mark.parametrize(
-    ("start", "depth", "threshold"),
-    [(-1, 2, 0), (3, 2, 0), (0, 129, 0), (64, 65, 0), (25, 30, 0), (0, 1.5, 0), (0, 1, math.nan), (0, 1, "5")],
-)
-def test_levels_are_asked_for_with_numbers_in_range(start, depth, threshold):
-    refused("levels", lambda: Levels(SPLITS, start, depth, threshold))
-
-
 TWO = np.array([[0.2, 0.2], [0.8, 0.8]])
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"radii": np.ones(1)},  # kernels look up one radius per center, without checking
-        {"radii": np.ones(3)},
-        {"radii": np.ones((2, 1))},
-        {"radii": np.array([1.0, 0.0])},
-        {"radii": np.array([1.0, np.nan])},
-        {"anchors": TWO[:1]},
-        {"anchors": np.ones((2, 3))},
-        {"anchors": np.ones(2)},
-        {"centers": TWO[:0], "radii": np.ones(0)},
-        {"centers": TWO[:, :1]},
-        {"kernel": "total"},
-        {"kernel": None},
-    ],
-)
-def test_sums_take_one_radius_and_one_anchor_per_center(wrong):
-    asked = {"centers": TWO, "kernel": "mean", "radii": np.ones(2), "anchors": TWO} | wrong
-    refused("sums", lambda: Sums(**asked))
-
-
-@pytest.mark.parametrize("wrong", [{"power": 3}, {"power": 1.5}, {"second": TWO[:0]}, {"second": TWO[:, :1]}, {"first": TWO[0]}])
-def test_costs_are_of_points(wrong):
-    refused("cost", lambda: Cost(**({"first": TWO, "power": 1} | wrong)))
 
 
 class OwnDomain(Domain):
@@ -260,10 +108,8 @@ class OwnDomain(Domain):
     [
         Box(0, 1).domain(3),
         Domain(np.zeros(2), np.zeros(2), np.inf),
-        Domain(np.zeros(2), np.full(2, np.inf), np.inf),
         Domain(np.full(2, np.nan), np.ones(2), np.inf),
         Domain(np.zeros(2), np.ones(2), -1.0),
-        Domain(np.zeros(2), np.ones(2), math.nan),
         OwnDomain(np.zeros(2), np.ones(2), np.inf),
         (0, 1),
     ],
@@ -272,28 +118,8 @@ def test_a_view_is_within_a_real_domain(domain):
     refused("counts", lambda: Counts(Whole()), view=domain)
 
 
-def test_what_happens_to_an_array_later_changes_nothing():
-    curator, charge = curator_of("grow")
-    route = Route(*(array.copy() for array in SPLITS.route))
-    mine = replace(SPLITS, route=route)
-    route.axes[:] = 77
-    tree = curator.ask(Grow(mine, 0, 5), charge)
-    assert set(tree.cells.splits.route.axes.tolist()) <= {0, 1}
-    with pytest.raises(ValueError, match="read-only"):
-        tree.cells.splits.route.axes[0] = 77
-    codes, depths = GRID.codes.copy(), GRID.depths.copy()
-    labels, members = np.zeros(6, dtype=np.int64), csr_array(np.eye(6))
-    questions = (
-        Counts(TreeCells(SPLITS, codes, depths)).partition,
-        Counts(Labels(labels, 1)).partition,
-        Cover(Family(members, (2,))).sets,
-    )
-    for array in (codes, depths, labels, members.data, members.indices, members.indptr):
-        array[:] = 99
-    np.testing.assert_array_equal(questions[0].codes, GRID.codes)
-    np.testing.assert_array_equal(questions[0].depths, GRID.depths)
-    np.testing.assert_array_equal(questions[1].labels, 0)
-    np.testing.assert_array_equal(questions[2].members.toarray(), np.eye(6))
+def test_cells_that_overlap_are_refused():
+    refused("counts", lambda: Counts(TreeCells(SPLITS, np.zeros((3, 1), dtype=np.uint64), np.array([0, 0, 0]))))
 
 
 class OwnCover:
@@ -331,7 +157,6 @@ class OwnSource(Coordinates):
         super().fill(sources, targets, out, oriented)
 
 
-MEMBERS = csr_array(np.eye(6))
 RADII = np.array([1.0, 2.0])
 OWN_SPACE = OwnSpace(SPACE.source, 6, SPACE.candidates, None)
 OWN_SOURCE = FiniteMetric(OwnSource(SPACE.source.points, False), 6, SPACE.candidates, None)
@@ -344,19 +169,7 @@ OWN_SOURCE = FiniteMetric(OwnSource(SPACE.source.points, False), 6, SPACE.candid
         lambda: OwnBalls(SPACE, RADII, (1, 1)),
         lambda: Balls(OWN_SPACE, RADII, (1, 1)),
         lambda: Balls(OWN_SOURCE, RADII, (1, 1)),
-        lambda: Balls(FiniteMetric.from_points([[0.0], [1.0]]), RADII, (1, 1)),
-        lambda: Balls(SPACE, RADII[::-1], (1, 1)),
-        lambda: Balls(SPACE, RADII, (1,)),
-        lambda: Balls(SPACE, RADII, (1, -1)),
-        lambda: Balls(SPACE, RADII, (0, 0)),
-        lambda: Balls(SPACE, np.arange(255.0), (1,) * 255),
-        lambda: Balls(SPACE, np.array([np.nan]), (1,)),
         lambda: Family(OwnMembers(np.eye(6)), (2,)),
-        lambda: Family(csr_array(np.eye(5)), (2,)),
-        lambda: Family(np.eye(6), (2,)),
-        lambda: Family(MEMBERS, (2, 1)),
-        lambda: Family(MEMBERS, 2),
-        lambda: Family(MEMBERS, (1.5,)),
         lambda: None,
     ],
 )
@@ -364,49 +177,8 @@ def test_no_code_of_a_caller_sees_the_points_of_the_rows(make):
     refused("cover", lambda: Cover(make()), sites=True)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Swaps(OWN_SPACE, np.array([0]), NONE),
-        lambda: Swaps(FiniteMetric.from_points(np.arange(6.0)[:, None]), np.array([0]), NONE),
-        lambda: Swaps(SPACE, np.array([6]), NONE),
-        lambda: Swaps(SPACE, np.array([-1]), NONE),
-        lambda: Swaps(SPACE, np.array([0.0]), NONE),
-        lambda: Swaps(SPACE, NONE, NONE),
-        lambda: Swaps(SPACE, np.array([0]), np.array([77])),
-        lambda: Swaps(SPACE, np.arange(6), NONE),  # no swap is left
-        lambda: Swaps(SPACE, np.array([0]), NONE, power=3),
-        lambda: Sets(()),
-        lambda: Sets((NONE,)),
-        lambda: Sets((np.array([6]),)),
-        lambda: Sets((np.array([0]),), power=0),
-        lambda: Sets("ab"),
-        lambda: [np.array([0])],
-    ],
-)
-def test_choices_are_of_points_of_the_space(make):
-    refused("choose", lambda: Choose(make()), sites=True)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Labels(np.zeros(5, dtype=np.int64), 1),
-        lambda: Labels(np.zeros((6, 1), dtype=np.int64), 1),
-        lambda: Labels(np.full(6, 1), 1),
-        lambda: Labels(np.full(6, -2), 1),
-        lambda: Labels(np.zeros(6), 1),
-        lambda: Labels(np.full(6, -1), 0),
-        lambda: Labels(np.zeros(6, dtype=np.int64), 1.5),
-        lambda: Rings(np.zeros((1, 1))),
-    ],
-)
-def test_labels_give_each_point_one_cell(make):
-    refused("counts", lambda: Counts(make()), sites=True)
-
-
 def test_an_array_that_listens_hears_nothing():
-    curator, charge = curator_of("counts", sites=True)
+    curator, charge = curator_of("counts", SITES)
     labels = Counts(Labels(np.zeros(6, dtype=np.int64).view(Spy), 1))
     swaps = Choose(Swaps(SPACE, np.array([0]).view(Spy), NONE.view(Spy)))
     sums = Sums(TWO.view(Spy), "mean", np.ones(2).view(Spy))
@@ -417,7 +189,7 @@ def test_an_array_that_listens_hears_nothing():
     SECRETS.clear()  # what it hears while it is copied is its own
     curator.ask(labels, charge)
     for name, question in (("choose", swaps), ("cover", cover)):
-        curator, charge = curator_of(name, sites=True)
+        curator, charge = curator_of(name, SITES)
         curator.ask(question, charge)
     for name, question in (("sums", sums), ("counts", found)):
         curator, charge = curator_of(name)
@@ -434,39 +206,11 @@ def test_a_space_of_another_class_is_refused(space):
     assert SECRETS == []
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        Matrix(np.zeros((5, 5))),
-        Coordinates(np.zeros((5, 1)), False),
-        Coordinates(np.zeros(6), False),
-        Network(np.arange(7), np.full(6, 6), np.ones(6)),
-        Network(np.arange(7), np.zeros(5, dtype=np.int64), np.ones(5)),
-        Network(np.arange(6), np.zeros(5, dtype=np.int64), np.ones(5)),
-        Network(np.arange(7), np.zeros(6, dtype=np.int64), np.ones(5)),
-        Network(np.array([0, 3, 2, 3, 4, 5, 6]), np.zeros(6, dtype=np.int64), np.ones(6)),
-        Network(np.arange(7), np.zeros(6, dtype=np.int64), np.full(6, -1.0)),
-    ],
-)
-def test_a_space_whose_arrays_do_not_fit_together_is_refused(source):
-    with pytest.raises(ValueError, match="must be a FiniteMetric"):
-        Ground(None, 6, FiniteMetric(source, 6, np.arange(6), None))
-
-
 def test_costs_stay_in_their_range_whatever_a_matrix_holds():
     distances = np.array([np.nan, np.inf, -np.inf, -1.0, 0.0, 0.5, 1e300])
     for power in (1, 2):
         steps = cost_steps(FiniteMetric.from_matrix([[0, 1], [1, 0]]), distances, power)
         assert ((steps >= 0) & (steps <= SITE_STEPS)).all()
-
-
-class OwnCharge(Charge):
-    """Equal to anything."""
-
-    def __eq__(self, other):
-        return True
-
-    __hash__ = None
 
 
 def altered(**fields):
@@ -488,7 +232,7 @@ def altered(**fields):
         (altered(delta=Fraction(-1)),),
         (altered(delta=Fraction(1, 10)),),
         (altered(measure="epsilon"),),
-        (OwnCharge("one", "counts", Measure.PURE, Fraction(1)),),
+        (AllEqual("one", "counts", Measure.PURE, Fraction(1)),),
         ("one",),
     ],
 )

@@ -7,7 +7,6 @@ import pytest
 
 from spinney.mechanisms.additive import Sensitivity, calibrate
 from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import zcdp_epsilon
 
 
 def gaussian_log_weights(scale, shift, reach):
@@ -37,25 +36,3 @@ def test_discrete_gaussian_stays_below_its_rho(rho, shift):
             assert renyi(one, other, alpha) <= alpha * float(rho) * (1 + 1e-9)
     # An integer order meets the claim, so that the test would notice a scale that is only a little too small.
     assert renyi(p, q, 2.0) > 2 * float(rho) * (1 - 1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(8)])
-@pytest.mark.parametrize("shift", [1, 4])
-def test_discrete_laplace_loss_is_exactly_its_epsilon(epsilon, shift):
-    scale = calibrate(Sensitivity(shift, shift * shift), Charge("test", "counts", Measure.PURE, epsilon)).scale
-    losses = [(abs(Fraction(x - shift)) - abs(Fraction(x))) / Fraction(scale) for x in range(-50, 51)]
-    assert max(map(abs, losses)) <= epsilon
-    assert max(map(abs, losses)) > epsilon * (1 - Fraction(1, 10**14))
-
-
-def test_the_discrete_gaussian_delta_is_covered_by_the_zcdp_conversion():
-    # The continuous formula is too small for discrete noise; the exact delta must lie below the one converted from zCDP.
-    for rho in (0.02, 0.5, 2.0):
-        scale = calibrate(Sensitivity(1, 1), Charge("test", "counts", Measure.ZCDP, Fraction(rho))).scale
-        reach = math.ceil(40 * scale) + 40
-        p, q = gaussian_log_weights(scale, 0, reach), gaussian_log_weights(scale, 1, reach)
-        norm = log_sum(p.values())
-        for delta in (1e-2, 1e-6):
-            epsilon = zcdp_epsilon(rho, delta)
-            exact = math.fsum(max(0.0, math.exp(p[x] - norm) - math.exp(epsilon + q[x] - norm)) for x in p)
-            assert exact <= delta

@@ -1,28 +1,19 @@
 """Rule 2: exact integer aggregates that move by no more than is declared, whatever the row, and ignore the order of rows."""
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
 import pytest
-from cases import ASKED
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import spinney.curators.memory
-from covering import covering
-from spinney import Ball, PrivateKMeans, PrivateKMedian
-from spinney.curators.numbers import NumberBackend
-from spinney.mechanisms.source import SecureSource
-from spinney.privacy.budget import Budget
-from spinney.privacy.fit_ledger import FitLedger
+from spinney import Ball
 from spinney.questions.cost import COST_STEPS, Cost
 from spinney.questions.counts import Counts
-from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.partitions import ColumnBins, PlaneCells, Rings
-from spinney.questions.sums import RADIUS_STEPS, Sums
+from spinney.questions.sums import KERNELS, RADIUS_STEPS, Sums
 from spinney.spaces.box import Box
 from spinney.spaces.grid import GRID_BITS
 from spinney.trees.quadtree import Splits, TreeCells
@@ -107,57 +98,70 @@ examples = settings(
 )
 
 
-@given(world=worlds(), kernel=st.sampled_from(["mean", "core", "median", "second-moment"]), widths=st.integers(0, 3))
-@examples
-def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, widths, spy, charge):
-    k, d = world.centers.shape
-    units = some_widths(widths, d)
-
-    def ask(curator, asked):
-        return curator.ask(Sums(world.centers, kernel, world.radii, widths=units), asked)
-
-    added, replaced = world.moves(spy, charge, "sums", ask)
-    unit = RADIUS_STEPS if kernel == "median" else 1
-    for (vectors, weights), times in ((added, 1), (replaced, 2)):
-        vector_l1, vector_square = norms([vectors])
-        assert vector_l1 <= times * math.isqrt(d * RADIUS_STEPS**2)
-        cells = (np.reshape(vectors, (k, d)).astype(object) ** 2).sum(axis=1)  # lengths of cells add up to no more either
-        assert sum(math.isqrt(cell - 1) + 1 for cell in cells.tolist() if cell) <= times * RADIUS_STEPS
-        assert vector_square <= times**2 * RADIUS_STEPS**2
-        assert norms([weights])[0] <= times * unit
-    assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
-
-
 def some_widths(seed, d):
     """Return no widths, or widths of columns far apart."""
     return None if seed == 0 else 10.0 ** np.random.default_rng(seed).uniform(-seed * 3, seed * 3, d)
 
 
-@given(world=worlds(), widths=st.integers(0, 3))
+@given(world=worlds(), kernel=st.sampled_from(KERNELS), widths=st.integers(0, 3), over_planes=st.booleans())
 @examples
-def test_one_row_moves_no_column_of_a_box_by_more_than_its_radius(world, widths, spy, charge):
-    k, d = world.centers.shape
-    units = some_widths(widths, d)
-    added, replaced = world.moves(
-        spy, charge, "sums", lambda c, a: c.ask(Sums(world.centers, "box", world.radii, widths=units), a)
-    )
+def test_one_row_moves_a_sum_by_at_most_its_clipping_radius(world, kernel, widths, over_planes, spy, charge):
+    d = world.centers.shape[1]
+    cells, anchors, radii = world.centers, None, world.radii
+    if over_planes:
+        cells = some_planes(world, widths, np.random.default_rng(widths))
+        radii, anchors = np.full(len(cells), radii[0]), np.repeat(world.centers[:1], len(cells), axis=0)
+    sums = Sums(cells, kernel, radii, anchors, some_widths(widths, d))
+    added, replaced = world.moves(spy, charge, "sums", lambda c, a: c.ask(sums, a))
+    unit = RADIUS_STEPS if kernel == "median" else 1
     for (vectors, weights), times in ((added, 1), (replaced, 2)):
-        assert np.abs(np.reshape(vectors, (k, d))).max(axis=1).sum() <= times * RADIUS_STEPS
-        assert norms([weights])[0] <= times
-    assert np.count_nonzero(np.abs(added[0].reshape(k, d)).sum(axis=1) + np.abs(added[1])) <= 1
+        own = np.reshape(vectors, (-1, d)).astype(object)
+        assert norms([weights])[0] <= times * unit
+        if kernel == "box":
+            assert np.abs(own).max(axis=1).sum() <= times * RADIUS_STEPS
+            continue
+        lengths = (own**2).sum(axis=1).tolist()
+        assert norms([own])[0] <= times * math.isqrt(d * RADIUS_STEPS**2)
+        assert sum(math.isqrt(one - 1) + 1 for one in lengths if one) <= times * RADIUS_STEPS  # of cells, added up
+        assert sum(lengths) <= times**2 * RADIUS_STEPS**2
+    assert np.count_nonzero(np.abs(added[0].reshape(-1, d)).sum(axis=1) + np.abs(added[1])) <= 1
 
 
-@given(world=worlds(), n_edges=st.integers(0, 4), widths=st.integers(0, 3))
+def some_planes(world, depth, rng):
+    """A random tree of planes: some through the rows' domain, some far off it, some without a direction."""
+    normals = rng.choice([0.0, 1.0, 1e-200, 1e140], (3, world.rows.shape[1])) * rng.normal(size=(3, world.rows.shape[1]))
+    cells = PlaneCells.root(normals)
+    for _ in range(depth):
+        chosen = rng.random(len(cells)) < 0.7
+        offsets = rng.choice([-np.inf, 0.0, 0.3, 1e130, np.inf], int(chosen.sum()))
+        cells = cells.split(chosen, rng.integers(0, 3, int(chosen.sum())), offsets)
+    return cells
+
+
+def some_cells(world, name, size, rng):
+    """Return a partition, and in how many of its cells a row lies."""
+    d, splits = world.centers.shape[1], Splits.of(world.domain)
+    if rng.random() < 0.5:
+        splits = Splits.random(world.domain, 20, rng)
+    if name == "levels":
+        start = int(rng.integers(0, 4))
+        return Levels(splits, start, start + size, None), size + 1
+    if name == "columns":
+        return Counts(ColumnBins()), d
+    edges = np.geomspace(0.01, 3.0, size) if size else np.empty(0)
+    rings = Rings(world.centers, edges, some_widths(int(rng.integers(0, 4)), d))
+    made = {"rings": lambda: rings, "tree": lambda: TreeCells.grid(splits, size), "planes": lambda: some_planes(world, size, rng)}
+    return Counts(made[name]()), 1
+
+
+@pytest.mark.parametrize("name", ["rings", "tree", "planes", "columns", "levels"])
+@given(world=worlds(), size=st.integers(0, 6), seed=st.integers(0, 2**32))
 @examples
-def test_one_row_moves_one_ring(world, n_edges, widths, spy, charge):
-    rings = Rings(
-        world.centers,
-        np.geomspace(0.01, 3.0, n_edges) if n_edges else np.empty(0),
-        some_widths(widths, world.centers.shape[1]),
-    )
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(rings), asked))
-    assert norms(added) in [(0, 0), (1, 1)]
-    assert max(norms(replaced)) <= 2
+def test_one_row_moves_one_cell_of_each_family(name, world, size, seed, spy, charge):
+    question, each = some_cells(world, name, size, np.random.default_rng(seed))
+    added, replaced = world.moves(spy, charge, "levels" if name == "levels" else "counts", lambda c, a: c.ask(question, a))
+    assert norms(added) in [(0, 0), (each, each)]
+    assert max(norms(replaced)) <= 2 * each
 
 
 @given(place=st.integers(1, 2**10 - 1), d=st.integers(1, 3))
@@ -169,66 +173,6 @@ def test_a_row_on_an_edge_lies_in_one_ring(place, d, spy, charge):
     edges = np.unique([row[0, 0], middle, 0.5])  # the row lies on one of them
     counts = spy(lambda c, asked: c.ask(Counts(Rings(center, edges)), asked), row, charge("counts"))[0][2]
     assert sum(counts) == 1
-
-
-def some_planes(world, depth, seed):
-    """A random tree of planes: some through the rows' domain, some far off it, some without a direction."""
-    rng = np.random.default_rng(seed)
-    normals = rng.choice([0.0, 1.0, 1e-200, 1e140], (3, world.rows.shape[1])) * rng.normal(size=(3, world.rows.shape[1]))
-    cells = PlaneCells.root(normals)
-    for _ in range(depth):
-        chosen = rng.random(len(cells)) < 0.7
-        offsets = rng.choice([-np.inf, 0.0, 0.3, 1e130, np.inf], int(chosen.sum()))
-        cells = cells.split(chosen, rng.integers(0, 3, int(chosen.sum())), offsets)
-    return cells
-
-
-@given(world=worlds(), depth=st.integers(0, 5), seed=st.integers(0, 2**32))
-@examples
-def test_one_row_moves_one_cell_of_planes(world, depth, seed, spy, charge):
-    cells, d = some_planes(world, depth, seed), world.rows.shape[1]
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(cells), asked))
-    assert norms(added) in [(0, 0), (1, 1)]
-    assert max(norms(replaced)) <= 2
-    radii, anchors = np.full(len(cells), world.radii[0]), np.repeat(world.centers[:1], len(cells), axis=0)
-    added, replaced = world.moves(spy, charge, "sums", lambda c, asked: c.ask(Sums(cells, "mean", radii, anchors), asked))
-    for (vectors, weights), times in ((added, 1), (replaced, 2)):
-        assert norms([vectors])[0] <= times * math.isqrt(d * RADIUS_STEPS**2)
-        assert norms([vectors])[1] <= times**2 * RADIUS_STEPS**2
-        assert norms([weights])[0] <= times
-
-
-def some_splits(world, seed):
-    """Halving splits, or random ones."""
-    return Splits.random(world.domain, 20, np.random.default_rng(seed)) if seed else Splits.of(world.domain)
-
-
-@given(world=worlds(), depth=st.integers(0, 7), seed=st.integers(0, 3))
-@examples
-def test_one_row_moves_one_cell(world, depth, seed, spy, charge):
-    cells = TreeCells.grid(some_splits(world, seed), depth)
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(cells), asked))
-    assert norms(added) in [(0, 0), (1, 1)]
-    assert max(norms(replaced)) <= 2
-
-
-@given(world=worlds(), start=st.integers(0, 3), more=st.integers(0, 4), seed=st.integers(0, 3))
-@examples
-def test_one_row_moves_one_cell_of_every_level(world, start, more, seed, spy, charge):
-    splits, levels = some_splits(world, seed), more + 1
-    added, replaced = world.moves(spy, charge, "levels", lambda c, asked: c.ask(Levels(splits, start, start + more, None), asked))
-    assert len(added) == levels
-    assert norms(added) in [(0, 0), (levels, levels)]
-    assert max(norms(replaced)) <= 2 * levels
-
-
-@given(world=worlds())
-@examples
-def test_one_row_moves_one_bin_of_every_column(world, spy, charge):
-    d = world.rows.shape[1]
-    added, replaced = world.moves(spy, charge, "counts", lambda c, asked: c.ask(Counts(ColumnBins()), asked))
-    assert norms(added) in [(0, 0), (d, d)]
-    assert max(norms(replaced)) <= 2 * d
 
 
 @given(
@@ -258,84 +202,3 @@ def test_rounding_never_lengthens_a_vector_on_the_radius(d, seed, spy, charge):
         square = norms([draws[0][2]])[1]
         assert square <= RADIUS_STEPS**2
         assert square > 0.999 * RADIUS_STEPS**2 - 2 * d * RADIUS_STEPS
-
-
-@given(
-    d=st.integers(1, 30),
-    seed=st.integers(0, 2**32),
-    radius=st.sampled_from([1e-140, 1e-3, 0.4999999, 0.5, 1.0, 1e140]),
-    size=st.sampled_from([1e-100, 1e-3, 1.0, 1e90]),
-)
-@example(d=16, seed=0, radius=0.5, size=1.0)
-@examples
-def test_squares_of_any_size_stay_within_the_radius(d, seed, radius, size, spy, charge):
-    rng = np.random.default_rng(seed)
-    domain = Box(-size, size).domain(d)
-    center = domain.sample(1, rng)
-    if seed % 3 == 0:  # squares that are equal, on the edge of the ball or one float beside it
-        root = radius / d**0.25 * rng.choice([1 - 1e-15, 1.0, 1 + 1e-15])
-        rows = center + root * rng.choice([-1.0, 1.0], (2, d))
-    elif seed % 3 == 1:  # most of the length in one column
-        rows = center + radius * np.eye(d)[rng.integers(0, d, 2)] * (1 + 1e-9)
-    else:
-        rows = rng.normal(0, size, (2, d))
-    ask = {"charge": charge("sums"), "domain": domain}
-    moves = []
-    for row in rows:
-        draws = spy(lambda c, asked: c.ask(Sums(center, "second-moment", np.array([radius])), asked), row[None, :], **ask)
-        (vector, weight) = (np.ravel(values).tolist() for _, _, values in draws)
-        assert all(0 <= step <= RADIUS_STEPS for step in vector)  # squares are not negative
-        assert norms([vector])[1] <= RADIUS_STEPS**2
-        assert sum(vector) <= math.isqrt(d * RADIUS_STEPS**2)
-        assert weight == [1]
-        moves.append(np.array(vector, dtype=object))
-    assert norms([moves[0] - moves[1]])[1] <= 2 * RADIUS_STEPS**2  # a replacement: two vectors without a negative entry
-
-
-ROW = np.zeros((1, 2))
-
-
-def test_public_points_out_of_range_cannot_break_a_second_moment(spy, charge):
-    for far in (1e308, -1e150):  # refused, for their squares overflow
-        with pytest.raises(ValueError, match="centers must be finite points"):
-            spy(lambda c, asked, at=far: c.ask(Sums(np.full((1, 2), at), "mean", np.ones(1)), asked), ROW, charge("sums"))
-    for center, radius in ((9e149, 1e-140), (-9e149, 1.0), (1e149, 1e140)):
-        for kernel, width in itertools.product(("mean", "core", "median", "second-moment", "box"), (1e-149, 1.0, 1e149)):
-            asks = Sums(np.full((1, 2), center), kernel, np.array([radius]), widths=np.array([width, 1.0]))
-            draws = spy(lambda c, asked, question=asks: c.ask(question, asked), ROW, charge("sums"))
-            largest = np.abs(draws[0][2]).max() <= RADIUS_STEPS
-            assert largest if kernel == "box" else norms([draws[0][2]])[1] <= RADIUS_STEPS**2
-            assert 0 <= draws[1][2][0] <= RADIUS_STEPS
-
-
-def released(model):
-    return model.release_.to_json()
-
-
-@covering("asked, estimator, delta", ASKED, [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], indirect=["asked"])
-@pytest.mark.matrix
-def test_order_and_chunks_of_the_rows_do_not_change_a_bit(estimator, asked, delta, monkeypatch):
-    rng = np.random.default_rng(7)
-    rows = np.concatenate([rng.normal(-0.5, 0.3, (700, 3)), rng.normal(0.4, 0.2, (331, 3)), np.full((3, 3), np.nan)])
-    model = estimator(3, epsilon=2.0, delta=delta, bounds=(-1, 1), random_state=0, noise_seed=11, **asked)
-    expected = released(model.fit(rows))
-    assert released(model.fit(rows[rng.permutation(len(rows))])) == expected
-    assert released(model.fit(np.asfortranarray(rows[::-1]))) == expected
-    few = released(model.fit(rows[-90:]))
-    monkeypatch.setattr(spinney.curators.memory, "CHUNK", 300)
-    assert released(model.fit(rows)) == expected
-    monkeypatch.setattr(spinney.curators.memory, "CHUNK", 1)  # each chunk costs a task of a thread, so of few rows
-    assert released(model.fit(rows[:-91:-1])) == few
-
-
-def test_the_fast_cell_counts_of_the_memory_curator_equal_one_pass_over_the_rows(curator, charge):
-    rng = np.random.default_rng(3)
-    rows = np.concatenate([rng.uniform(-1, 1, (500, 5)), np.repeat(rng.uniform(-1, 1, (2, 5)), 200, axis=0)])
-    asked = charge("grow", amount=math.inf)
-    rows_curator = curator(rows, [], SecureSource())
-    rows_curator._ledger = FitLedger(Budget.of(math.inf), (asked,))
-    tree = rows_curator.ask(Grow(Splits.of(rows_curator.ground.domain), 2, 1), asked)
-    assert tree.leaves.depths.max() > 64
-    slow = NumberBackend._cell_counts(rows_curator._rows, tree.leaves)
-    assert np.array_equal(rows_curator._rows._cell_counts(tree.leaves), slow)
-    assert slow.sum() == len(rows)

@@ -18,7 +18,6 @@ from spinney.algorithms.site_hst import SiteHST
 from spinney.audit.exact import Explorer
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.fit_ledger import FitLedger
@@ -36,8 +35,6 @@ SPACES = {
     "matrix": FiniteMetric.from_matrix(np.abs(LINE - LINE.T)),
 }
 
-#: As they are, without memory.
-PLAIN = {"build": MetricHST.build, "printed": MetricHST.printed, "carve": NestedCells.carve, "of": Occupancy.of}
 
 #: Each algorithm, small: its space, k, and the charges after which it depends on earlier answers through its next question alone.
 CASES = {
@@ -120,28 +117,6 @@ def few_cells(monkeypatch, public_steps):
     monkeypatch.setattr(spinney.algorithms.cells, "FINE", 0.8)
     for (home, name), step in public_steps.items():
         monkeypatch.setattr(home, name, step)
-
-
-@pytest.mark.parametrize("step", range(6))
-def test_a_step_that_is_remembered_is_the_same_step(step, public_steps):
-    (_, name), again = list(public_steps.items())[step]
-    plain = functools.partial(solve_medoids, restarts=1) if name == "solve_medoids" else PLAIN[name]
-    for seed in (0, 1, 0):
-        one, other = np.random.default_rng(seed), np.random.default_rng(seed)
-        counts = one.integers(-3, 9, 4)
-        other.integers(-3, 9, 4)
-        given = {
-            "build": lambda rng: (SPACES["all"], rng, 2),
-            "printed": lambda rng: (SPACES["matrix"], rng, 2),
-            "carve": lambda rng: (SPACES["matrix"], 2, rng),
-            "of": lambda rng, counts=counts: (counts, Noise("laplace", 1.5), 0.5),
-            "solve_medoids": lambda rng, counts=counts: (SPACES["all"], np.abs(counts), 2, 1, rng),
-        }[name]
-        first, second = vars(plain(*given(one))), vars(again(*given(other)))
-        assert {key: np.asarray(value).tolist() for key, value in first.items()} == {
-            key: np.asarray(value).tolist() for key, value in second.items()
-        }
-        assert one.random() == other.random()
 
 
 def test_every_algorithm_is_enumerated():

@@ -223,6 +223,7 @@ def test_clusters_are_the_same_for_all_numbers_of_rows_threads_and_chunks(algori
             split(threads, entries)
             assert model.fit(ROWS[:size]).release_.to_json() == expected
             assert model.fit(InBatches(ROWS[:size])).release_.to_json() == expected
+            assert model.fit(np.asfortranarray(ROWS[:size][::-1])).release_.to_json() == expected  # in any order
 
 
 @pytest.mark.filterwarnings("ignore::spinney.SeededNoiseWarning")

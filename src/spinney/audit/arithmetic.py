@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from spinney.privacy.charges import Charge, Measure
-from spinney.verification.amounts import ADDITIVE, DIGITS, converted, decimal_of, of_gaussian_noise
+from spinney.verification.amounts import ADDITIVE, converted, cover_holds, of_gaussian_noise
 from spinney.verification.split_loss import split_loss
 
 __all__ = ["Amount", "Protected", "bends_bound", "cover_bound", "of_samples", "rho_as_epsilon", "splits_bound", "total_of"]
@@ -53,11 +52,7 @@ def rho_as_epsilon(rho: Fraction, delta: Fraction, gaussian: bool) -> Amount:
 def total_of(charges: Iterable[Charge], delta: Fraction) -> Amount:
     """Return the epsilon, at `delta`, that charges or losses come to: pure ones add up, those in rho are converted together.
 
-    Parameters
-    ----------
-    charges : iterable of Charge
-        Those with a delta of their own leave the rest of it to the conversion.
-    delta : Fraction
+    Charges with a delta of their own leave the rest of it to the conversion.
     """
     charges = list(charges)
     sums: dict[Measure, Amount] = dict.fromkeys(Measure, Fraction(0))
@@ -91,23 +86,6 @@ def of_samples(loss: Amount, measure: Measure) -> Amount:
     return pure if measure is Measure.PURE else pure * pure / 2
 
 
-def _is_enough(epsilon: Fraction, step: Fraction, protected: Protected, delta: Fraction) -> bool:
-    """Whether all steps of a cover together lose at most epsilon, but with probability delta: ``proofs/coverage.md``.
-
-    Rows of a unit come one after another, each at the same epsilon; those that are replaced leave before, at one step each.
-    """
-    rows = protected.rows
-    coming = epsilon / rows - (step if protected.replaces else 0)
-    if coming < step:
-        return False
-    with localcontext() as context:
-        context.prec = DIGITS
-        lean, one = decimal_of(step), decimal_of(coming)
-        chain = sum(((place * one).exp() for place in range(rows)), Decimal(0))
-        rare = chain.ln() - decimal_of(delta).ln() + (rows * lean if protected.replaces else 0)
-        return (lean.exp() - 1) * rare * (1 + Decimal(10) ** -40) <= one
-
-
 @lru_cache(maxsize=4096)
 def cover_bound(scale: float, steps: int, protected: Protected, amount: Amount, delta: Fraction) -> Amount:
     """Return the least epsilon found that the steps of this scale lose at `delta`; about `amount`, if that is enough."""
@@ -115,10 +93,14 @@ def cover_bound(scale: float, steps: int, protected: Protected, amount: Amount, 
     alone = step * protected.rows * (steps + protected.replaces)
     if delta == 0 or amount == math.inf:
         return alone
+
+    def is_enough(epsilon: Fraction) -> bool:
+        return cover_holds(step, epsilon, delta, protected.rows, protected.replaces)
+
     low, high = Fraction(0), Fraction(amount)
-    while high < alone and not _is_enough(high, step, protected, delta):
+    while high < alone and not is_enough(high):
         low, high = high, 2 * high
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _is_enough(middle, step, protected, delta) else (middle, high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return min(alone, high)

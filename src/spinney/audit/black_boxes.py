@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from spinney.audit.epsilon import ratio_bound
-from spinney.audit.events import Table, learned, quiet
-from spinney.audit.findings import Finding
+from spinney.audit.events import Table, half, learned, quiet
+from spinney.audit.findings import Finding, words_of
 from spinney.audit.outcomes import Spots, seen_outcome, tabulated
 from spinney.audit.pairs import Pair
 from spinney.audit.recording import observe
@@ -48,11 +48,8 @@ def promise_of(subject: Any, pair: Pair, epsilon: float | None, delta: float | N
     """Return what a subject promises: an estimator of ours says so itself, of anything else it must be given."""
     if hasattr(subject, "prepare"):
         fit = subject.prepare(pair.first, pair.first_groups)[0]
-        problem = fit.problem
-        unit = f", {problem.unit.max_rows} rows of a person" if fit.grouped else ""
-        words = f"{problem.title}, algorithm {fit.algorithm.name!r}, {problem.unit.adjacency.value}{unit}"
-        own = float(problem.budget.epsilon), float(problem.budget.delta)
-        return Promised(words, own[0] if epsilon is None else epsilon, own[1] if delta is None else delta)
+        own = float(fit.problem.budget.epsilon), float(fit.problem.budget.delta)
+        return Promised(words_of(fit), own[0] if epsilon is None else epsilon, own[1] if delta is None else delta)
     if epsilon is None:
         raise ParameterError.wrong("epsilon", owner, "a number", None, "what the function promises, for example epsilon=1.0.")
     name = getattr(subject, "__qualname__", type(subject).__qualname__)
@@ -97,10 +94,6 @@ def _both(
         first, second, words, others = numbers[:runs], numbers[runs:], texts[:runs], texts[runs:]
     both = quiet(np.concatenate([first, second]))
     return (both[:runs], words), (both[runs:], others)
-
-
-def _half(side: Table, start: int) -> Table:
-    return side[0][start::2], side[1][start::2]
 
 
 def black_box(
@@ -161,8 +154,8 @@ def black_box(
     best, worst = -1.0, ""
     for place, pair in enumerate(pairs):
         first, second = _both(subject, pair, runs, many, source, factor)
-        event = learned(_half(first, 0), _half(second, 0), promised.delta, doubt)
-        bound = event.bound((_half(first, 1), _half(second, 1)), promised.delta, doubt)
+        event = learned(half(first, 0), half(second, 0), promised.delta, doubt)
+        bound = event.bound((half(first, 1), half(second, 1)), promised.delta, doubt)
         if bound > best:
             best, worst = bound, f"pair {place}, {pair.kind}"
     tried = {

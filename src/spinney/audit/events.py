@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.audit.epsilon import ratio_bound
 
-__all__ = ["Event", "Table", "learned", "quiet"]
+__all__ = ["Event", "Table", "half", "learned", "quiet"]
 
 #: Bins of a column, single columns that are tried alone, thresholds of a score, and columns that are learned from together.
 BINS, ALONE, THRESHOLDS, MOST = 16, 48, 512, 160
@@ -125,17 +125,7 @@ class _Scores:
 
 @dataclass(frozen=True)
 class Event:
-    """A score above, or not above, a threshold, likelier on the one or on the other table.
-
-    Parameters
-    ----------
-    scores : callable
-    column : int
-    threshold : float
-    above : bool
-    likelier : int
-        On which table: 0 or 1.
-    """
+    """A score above, or not above, a threshold, likelier on the first (0) or the second (1) table."""
 
     scores: Any
     column: int
@@ -188,11 +178,11 @@ def _chosen(scores: Any, sides: tuple[Table, Table], delta: float, doubt: float)
     return found
 
 
+def half(side: Table, start: int) -> Table:
+    """Return every other run."""
+    return side[0][start::2], side[1][start::2]
+
+
 def learned(first: Table, second: Table, delta: float, doubt: float) -> Event:
     """Return an event from runs on two tables: scores are learned on every other run, the event is chosen on the rest."""
-
-    def part(side: Table, start: int) -> Table:
-        return side[0][start::2], side[1][start::2]
-
-    scores = _Scores(part(first, 0), part(second, 0))
-    return _chosen(scores, (part(first, 1), part(second, 1)), delta, doubt)
+    return _chosen(_Scores(half(first, 0), half(second, 0)), (half(first, 1), half(second, 1)), delta, doubt)

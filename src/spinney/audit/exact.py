@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.algorithms.problem import planned
-from spinney.audit.findings import Finding
+from spinney.audit.findings import Finding, words_of
 from spinney.audit.laws import draw_law
 from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.gate import Curator
@@ -317,5 +317,4 @@ def exact(model: Any, *, most_rows: int = 3, reach: float = 0.4, random_state: i
         faults += ["the loss passes epsilon with a probability above delta"] if spent > delta else []
     bound = min(worst, epsilon) if worst <= epsilon + ROUNDING else worst
     tried = {"data sets": len(data), "pairs": len(pairs), "runs": explorer.runs}
-    subject = f"{problem.title}, algorithm {algorithm.name!r}, {problem.unit.adjacency.value}"
-    return Finding("exact", subject, epsilon, delta, bound, tried=tried, faults=tuple(faults), cannot_see=CANNOT_SEE)
+    return Finding("exact", words_of(fit), epsilon, delta, bound, tried=tried, faults=tuple(faults), cannot_see=CANNOT_SEE)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Finding", "Findings"]
+__all__ = ["Finding", "Findings", "words_of"]
 
 
 def _written(number: float) -> float | str:
@@ -20,8 +20,11 @@ def _written(number: float) -> float | str:
     return number if math.isfinite(number) else repr(number)
 
 
-def _read(number: float | str) -> float:
-    return float(number)
+def words_of(fit: Any) -> str:
+    """Return what a fit is, in words: its problem, its algorithm, and who is protected."""
+    unit = fit.problem.unit
+    persons = f", {unit.max_rows} rows of a person" if fit.grouped else ""
+    return f"{fit.problem.title}, algorithm {fit.algorithm.name!r}, {unit.adjacency.value}{persons}"
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,12 @@ class Finding:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Finding:
         """Read what `to_dict` wrote; whether it is broken is decided anew."""
+        epsilon, delta, bound, confidence = (
+            float(record[name]) for name in ("promised_epsilon", "promised_delta", "bound", "confidence")
+        )
+        faults, cannot_see = tuple(record["faults"]), tuple(record["cannot_see"])
         return cls(
-            record["method"],
-            record["subject"],
-            _read(record["promised_epsilon"]),
-            _read(record["promised_delta"]),
-            _read(record["bound"]),
-            _read(record["confidence"]),
-            dict(record["tried"]),
-            tuple(record["faults"]),
-            tuple(record["cannot_see"]),
+            record["method"], record["subject"], epsilon, delta, bound, confidence, dict(record["tried"]), faults, cannot_see
         )
 
 

@@ -69,15 +69,9 @@ def _cube_law(scale: float, exact: NDArray[np.int64], width: int) -> tuple[list[
 
 
 def draw_law(draw: Draw, exact: NDArray[np.int64], reach: float) -> tuple[list[Any], FloatArray]:
-    """Return what a draw may give, and the probability of each for each of several data sets.
+    """Return what a draw may give, and the probability of each for each of several data sets, of which `exact` has a row each.
 
-    Parameters
-    ----------
-    draw : Draw
-    exact : array of shape (data sets, slots)
-        The exact input of the draw for each data set.
-    reach : float
-        Additive noise is cut off at this many of its scales; what is cut off is missing from the sum.
+    Additive noise is cut off at `reach` of its scales; what is cut off is missing from the sum.
     """
     if draw.distribution == "gumbel":
         return list(range(exact.shape[1])), np.array([select_law(scores, draw.scale) for scores in exact]).T

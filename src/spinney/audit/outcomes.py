@@ -34,13 +34,7 @@ Outcome = tuple[dict[str, float], dict[str, str]]
 
 
 class Spots:
-    """Where two neighbors differ: the rows of the one that the other does not have.
-
-    Parameters
-    ----------
-    pair : Pair
-        Of arrays; of anything else nothing is known.
-    """
+    """Where two neighbors differ: the rows of the one that the other does not have; of arrays alone."""
 
     def __init__(self, pair: Pair) -> None:
         self.places: NDArray[np.float64] = np.empty((0, 0))

@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 
-__all__ = ["DEMAND_KINDS", "GROUP_KINDS", "TABLE_KINDS", "Pair", "demand_pairs", "paired", "table_pairs"]
+__all__ = ["GROUP_KINDS", "KINDS", "Pair", "demand_pairs", "paired", "table_pairs"]
 
-#: Scenes of rows of numbers, of rows that name points, and those that need persons.
-TABLE_KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
-DEMAND_KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
+#: Scenes, and those that need persons.
+KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
 GROUP_KINDS = ("a whole person", "an unnamed person")
 #: Cells that are no numbers of a table, and no points of a space.
 BAD_CELLS = (np.nan, np.inf, -np.inf, 1e300, -1e300)
@@ -69,11 +68,12 @@ class Pair:
         return Pair(self.kind, self.second, self.first, self.second_groups, self.first_groups, self.nobody)
 
 
-class _Numbers:
-    """Scenes in a box."""
+class _Scenes:
+    """Scenes in a box or, of whole numbers, among the points of a space."""
 
-    def __init__(self, lower: Table, upper: Table) -> None:
-        self._lower, self._upper = lower, upper
+    def __init__(self, lower: ArrayLike, upper: ArrayLike, are_points: bool = False) -> None:
+        corners = [np.atleast_1d(np.asarray(corner, dtype=np.float64)) for corner in (lower, upper)]
+        self._lower, self._upper, self._are_points = corners[0], corners[1], are_points
 
     def _at(self, place: float) -> Table:
         """Return the point that lies so far between the corners."""
@@ -87,6 +87,13 @@ class _Numbers:
 
     def scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
         """Return a crowd of about n rows, one unit, and another."""
+        crowd, one, other = self._scene(kind, n, rows, rng)
+        if not self._are_points:
+            return crowd, one, other
+        crowd, one, other = (np.clip(np.rint(side[:, 0]), self._lower, self._upper) for side in (crowd, one, other))
+        return crowd, rng.choice(BAD_PLACES, rows) if kind == "bad cells" else one, other
+
+    def _scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
         d = len(self._lower)
         far, near = np.repeat(self._at(1.0)[None], rows, axis=0), np.repeat(self._at(0.0)[None], rows, axis=0)
         if kind == "lonely outlier":
@@ -109,36 +116,6 @@ class _Numbers:
         spread = rng.choice([0.001, 0.05, 1.0], 2)
         crowd = self._blob(rng, n, float(rng.random()), spread[0])
         return crowd, self._blob(rng, rows, float(rng.random()), spread[1]), self._anywhere(rng, rows)
-
-
-class _Places:
-    """Scenes among the points of a space."""
-
-    def __init__(self, n_points: int) -> None:
-        self._points = n_points
-
-    def _anywhere(self, rng: np.random.Generator, n: int) -> Table:
-        return rng.integers(0, self._points, n).astype(np.float64)
-
-    def scene(self, kind: str, n: int, rows: int, rng: np.random.Generator) -> Scene:
-        """Return a crowd of about n rows, one unit, and another."""
-        last = float(self._points - 1)
-        far, near = np.full(rows, last), np.zeros(rows)
-        if kind == "lonely outlier":
-            return np.zeros(n), far, near
-        if kind == "empty box":
-            return np.empty(0), self._anywhere(rng, rows), far
-        if kind == "far corner":
-            return self._anywhere(rng, n), far, self._anywhere(rng, rows)
-        if kind == "duplicates":
-            point = float(rng.integers(0, self._points))
-            return np.full(n, point), np.full(rows, point), far
-        if kind == "two clusters and a bridge":
-            crowd = np.concatenate([rng.integers(0, max(1, self._points // 4), n), np.full(max(1, n // 3), last)])
-            return crowd.astype(np.float64), np.full(rows, float(self._points // 2)), near
-        if kind == "bad cells":
-            return self._anywhere(rng, n), rng.choice(BAD_PLACES, rows), self._anywhere(rng, rows)
-        return self._anywhere(rng, n), self._anywhere(rng, rows), self._anywhere(rng, rows)
 
 
 def _placed(crowd: Any, unit: Any, where: int) -> Any:
@@ -182,15 +159,15 @@ def _sizes(most: int, rng: np.random.Generator) -> Iterator[int]:
         share = (share + GOLDEN) % 1
 
 
-def _pairs(scenes: _Numbers | _Places, kinds: tuple[str, ...], unit: Unit, grouped: bool, seed: int, most: int) -> Iterator[Pair]:
+def _pairs(scenes: _Scenes, unit: Unit, grouped: bool, seed: int, most: int) -> Iterator[Pair]:
     rng = np.random.default_rng(seed)
     sizes = _sizes(most, rng)
     while True:
-        for kind in kinds + (GROUP_KINDS if grouped else ()):
+        for kind in KINDS + (GROUP_KINDS if grouped else ()):
             rows = 1
             if grouped:  # at the cap, and beyond it: then a secret decides which rows count
                 rows = 2 * unit.max_rows + 1 if kind == "a whole person" else int(rng.integers(1, unit.max_rows + 2))
-            scenery = str(rng.choice(kinds)) if kind in GROUP_KINDS else kind
+            scenery = str(rng.choice(KINDS)) if kind in GROUP_KINDS else kind
             pair = paired(kind, scenes.scene(scenery, next(sizes), rows, rng), unit, grouped, rng)
             yield pair if unit.replaces or rng.random() < 0.5 else pair.swapped
 
@@ -221,8 +198,7 @@ def table_pairs(
         scale below.
     """
     unit = _checked_unit(unit, grouped, "table_pairs")
-    corners = [np.atleast_1d(np.asarray(corner, dtype=np.float64)) for corner in (lower, upper)]
-    return islice(_pairs(_Numbers(corners[0], corners[1]), TABLE_KINDS, unit, grouped, seed, most), count)
+    return islice(_pairs(_Scenes(lower, upper), unit, grouped, seed, most), count)
 
 
 def demand_pairs(
@@ -230,4 +206,4 @@ def demand_pairs(
 ) -> Iterator[Pair]:
     """Yield `count` pairs of neighboring demand: rows that name one of `n_points` points; the rest is as in `table_pairs`."""
     unit = _checked_unit(unit, grouped, "demand_pairs")
-    return islice(_pairs(_Places(n_points), DEMAND_KINDS, unit, grouped, seed, most), count)
+    return islice(_pairs(_Scenes(0, n_points - 1, are_points=True), unit, grouped, seed, most), count)

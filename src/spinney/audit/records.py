@@ -90,15 +90,7 @@ def _of_question(transcript: Transcript, asked: Asked, record: dict[str, Any]) -
 
 
 def stated_faults(transcript: Transcript, epsilon: Any, delta: Fraction) -> list[str]:
-    """Return where one fit has not drawn, or not added up, what it states.
-
-    Parameters
-    ----------
-    transcript : Transcript
-        Of a fit that ended with a release.
-    epsilon, delta : Fraction
-        What was promised.
-    """
+    """Return where one fit that ended with a release has not drawn, or not added up, what it states."""
     release, faults = transcript.release, list[str]()
     if epsilon == math.inf or not getattr(release, "mechanisms", ()):
         return faults

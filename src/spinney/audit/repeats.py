@@ -86,13 +86,7 @@ def _named(one: Drawn, other: Drawn, where: str) -> str:
 
 
 def repeated_noise(transcripts: Iterable[Transcript]) -> list[str]:
-    """Return where noise is used twice, of fits that each drew noise of their own.
-
-    Parameters
-    ----------
-    transcripts : iterable of Transcript
-        Not those with a frozen source, which repeat others on purpose.
-    """
+    """Return where noise is used twice, of fits that each drew noise of their own: none with a frozen source."""
     by_law, faults = defaultdict[Law, list[tuple[int, Drawn, Noise]]](list), dict[str, None]()
     for fit, transcript in enumerate(transcripts):
         found = [(event, *told) for event in transcript.draws if (told := _noise(event)) is not None]

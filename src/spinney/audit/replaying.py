@@ -21,7 +21,7 @@ import numpy as np
 
 from spinney.audit.accounting import is_sampled, moved, question_bound, question_loss, total_loss
 from spinney.audit.arithmetic import Amount
-from spinney.audit.findings import Finding
+from spinney.audit.findings import Finding, words_of
 from spinney.audit.pairs import Pair
 from spinney.audit.recording import Transcript, record
 from spinney.audit.records import stated_faults
@@ -45,20 +45,13 @@ FEW_ROWS = 64
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two neighbors with the same draws have shown.
+    """What two neighbors with the same draws have shown."""
 
-    Parameters
-    ----------
-    visible : tuple of str
-        Differences that can be seen; there must be none between any two tables.
-    beyond : tuple of str
-        Inputs beyond their declared sensitivity, and questions beyond their charges; there must be none between neighbors.
-    losses : tuple of Charge
-        What each question lost, in the measure of its charge.
-    """
-
+    #: Differences that can be seen; there must be none between any two tables.
     visible: tuple[str, ...]
+    #: Inputs beyond their declared sensitivity, and questions beyond their charges; there must be none between neighbors.
     beyond: tuple[str, ...] = ()
+    #: What each question lost, in the measure of its charge.
     losses: tuple[Charge, ...] = ()
 
     @property
@@ -181,14 +174,11 @@ def replay_pairs(model: Any, pairs: Iterable[Pair], random_state: int = 0, facto
             worst, worst_pair = found_bound, where
     if fit is None:
         raise ValueError("there must be a pair of neighbors")
-    problem = fit.problem
     faults |= dict.fromkeys(repeated_noise(transcripts), f"{len(transcripts)} fits")
     tried = _tried(transcripts) | {"worst pair": worst_pair}
     words = tuple(f"{fault} ({where})" for fault, where in faults.items())
-    subject = f"{problem.title}, algorithm {fit.algorithm.name!r}, {problem.unit.adjacency.value}"
-    subject += f", {problem.unit.max_rows} rows of a person" if fit.grouped else ""
     return Finding(
-        "replay", subject, float(problem.budget.epsilon), float(problem.budget.delta), worst,
+        "replay", words_of(fit), float(fit.problem.budget.epsilon), float(fit.problem.budget.delta), worst,
         tried=tried, faults=words, cannot_see=CANNOT_SEE,
     )  # fmt: skip
 

@@ -36,14 +36,7 @@ PRECISION, LARGEST = 1e-6, 64.0
 
 
 def guess_chance(canaries: int, guesses: int, right: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return a bound of the chance that at least `right` guesses are right if what ran is (epsilon, delta)-private.
-
-    Parameters
-    ----------
-    canaries, guesses, right : int
-        How many there were, how many were guessed, how many of the guesses were right.
-    epsilon, delta : float
-    """
+    """Return a bound of the chance that at least `right` guesses are right if what ran is (epsilon, delta)-private."""
     from scipy.stats import binom  # type: ignore[import-untyped]
 
     if right == 0:

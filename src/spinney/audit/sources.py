@@ -17,7 +17,40 @@ from spinney.privacy.trust import Randomness
 __all__ = ["DivergedError", "FrozenSource", "NoiselessSource"]
 
 
-class NoiselessSource:
+class _AuditSource:
+    """Answers all distributions in one place."""
+
+    statement = Randomness.AUDITED
+
+    def _answer(self, distribution: str, values: IntArray, scale: float) -> Any:
+        raise NotImplementedError
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Answer."""
+        return np.asarray(self._answer("laplace", values, scale))
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        """Answer."""
+        return np.asarray(self._answer("gaussian", values, scale))
+
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        """Answer."""
+        return np.asarray(self._answer("cube", values, scale))
+
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        """Answer."""
+        return np.asarray(self._answer("ball", values, scale))
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        """Return the winner."""
+        return int(self._answer("gumbel", scores, scale))
+
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        """Answer."""
+        return np.asarray(self._answer("responses", values, 1.0))
+
+
+class NoiselessSource(_AuditSource):
     """Adds nothing, and remembers which exact values were given to noise of which scale.
 
     Parameters
@@ -26,41 +59,15 @@ class NoiselessSource:
         Who wins each choice; the first option once the list is used up.
     """
 
-    statement = Randomness.AUDITED
-
     def __init__(self, winners: Iterable[int] = ()) -> None:
         #: The distribution, the scale and the exact values of every draw.
         self.draws: list[tuple[str, float, IntArray]] = []
         self._winners = list(winners)
 
-    def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Remember."""
-        self.draws.append(("laplace", scale, np.array(values)))
-        return np.array(values)
-
-    def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Remember."""
-        self.draws.append(("gaussian", scale, np.array(values)))
-        return np.array(values)
-
-    def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Remember."""
-        self.draws.append(("cube", scale, np.array(values)))
-        return np.array(values)
-
-    def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Remember."""
-        self.draws.append(("ball", scale, np.array(values)))
-        return np.array(values)
-
-    def select(self, scores: IntArray, scale: float) -> int:
-        """Remember, and return the next winner."""
-        self.draws.append(("gumbel", scale, np.array(scores)))
-        return self._winners.pop(0) if self._winners else 0
-
-    def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Remember, and let every user answer truthfully."""
-        self.draws.append(("responses", 1.0, np.array(values)))
+    def _answer(self, distribution: str, values: IntArray, scale: float) -> Any:
+        self.draws.append((distribution, scale, np.array(values)))
+        if distribution == "gumbel":
+            return self._winners.pop(0) if self._winners else 0
         return np.array(values)
 
     def key(self) -> bytes:
@@ -72,7 +79,7 @@ class DivergedError(SpinneyError):
     """The neighbor asks for other noise than was recorded."""
 
 
-class FrozenSource:
+class FrozenSource(_AuditSource):
     """Gives recorded draws again, one after another, whatever the values are.
 
     Parameters
@@ -81,14 +88,12 @@ class FrozenSource:
     keys : sequence of bytes
     """
 
-    statement = Randomness.AUDITED
-
     def __init__(self, draws: tuple[Drawn, ...], keys: tuple[bytes, ...] = ()) -> None:
         self._draws, self._keys = list(draws), list(keys)
         #: What was asked for that was not recorded, in words.
         self.faults: list[str] = []
 
-    def _next(self, distribution: str, values: IntArray, scale: float) -> Any:
+    def _answer(self, distribution: str, values: IntArray, scale: float) -> Any:
         if not self._draws:
             self._diverged("more draws of noise")
         past = self._draws.pop(0)
@@ -100,36 +105,11 @@ class FrozenSource:
         self.faults.append(f"the neighbor asks for {what}")
         raise DivergedError(self.faults[-1])
 
-    def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Return what was drawn."""
-        noisy: IntArray = self._next("laplace", values, scale)
-        return noisy
-
-    def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Return what was drawn."""
-        noisy: IntArray = self._next("gaussian", values, scale)
-        return noisy
-
-    def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Return what was drawn."""
-        noisy: IntArray = self._next("cube", values, scale)
-        return noisy
-
-    def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Return what was drawn."""
-        noisy: IntArray = self._next("ball", values, scale)
-        return noisy
-
-    def select(self, scores: IntArray, scale: float) -> int:
-        """Return who won."""
-        return int(self._next("gumbel", scores, scale))
-
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
         """Return what was drawn."""
         if not (self._draws and self._draws[0].draw.rule == rule):
             self._diverged("other responses")
-        noisy: IntArray = self._next("responses", values, self._draws[0].draw.scale)
-        return noisy
+        return np.asarray(self._answer("responses", values, self._draws[0].draw.scale))
 
     def repeat(self, draw: Draw) -> Any:
         """Return the answer that was found; what is exact there is for the neighbor's rows to say."""

@@ -25,13 +25,7 @@ Rows = tuple[int, ...]
 
 
 class OpenLedger:
-    """Takes every charge, and puts any together: for questions that are asked again and again.
-
-    Parameters
-    ----------
-    planned : sequence of Charge
-        What an algorithm may ask by name.
-    """
+    """Takes every charge, and pools any: for questions that are asked again and again. `planned` may be asked by name."""
 
     #: It remembers none.
     entries = ()

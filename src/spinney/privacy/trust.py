@@ -16,6 +16,10 @@ class Randomness(StrEnum):
     AUDITED = "audited: not private"
     NONE = "none: not private"
 
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        raise ValueError("noise must be one of the texts of Randomness")  # without what was passed, which may be a table
+
     @property
     def is_exact(self) -> bool:
         """Whether no noise was added."""

@@ -14,7 +14,17 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["ADDITIVE", "DIGITS", "converted", "decimal_of", "fraction_of", "normal_share", "of_gaussian_noise", "told"]
+__all__ = [
+    "ADDITIVE",
+    "DIGITS",
+    "converted",
+    "cover_holds",
+    "decimal_of",
+    "fraction_of",
+    "normal_share",
+    "of_gaussian_noise",
+    "told",
+]
 
 #: Digits of all decimals, and what the last of them may be off by after a few dozen operations.
 DIGITS = 50
@@ -97,6 +107,23 @@ def converted(rho: Fraction, delta: Fraction) -> Fraction | None:
         return Fraction(max(best, Decimal(0)) * (1 + SLACK) + SLACK)
 
 
+def cover_holds(step: Fraction, amount: Fraction, delta: Fraction, rows: int, replaces: bool) -> bool:
+    """Whether all steps of a cover lose at most this epsilon but with probability delta: ``proofs/coverage.md``, exactly.
+
+    Rows of a unit come one after another, each at the same epsilon; those that are replaced leave before, at one step each.
+    """
+    each = amount / rows - (step if replaces else 0)
+    if not (0 < delta < 1 and step <= each):
+        return False
+    with localcontext() as context:
+        context.prec = DIGITS
+        lean, one = decimal_of(step), decimal_of(each)
+        rare = -decimal_of(delta).ln() + (rows * lean if replaces else 0)
+        if rows > 1:  # a chain of rows: the logarithm of 1 + e^x + ... + e^((rows - 1) x)
+            rare += (rows - 1) * one + ((1 - (-rows * one).exp()) / (1 - (-one).exp())).ln()
+        return lean <= (1 + one / rare).ln() * (1 - SLACK)
+
+
 def normal_share(place: Decimal) -> Decimal:
     """Return the probability that a standard normal variable is below a place, to about fifty digits of itself."""
     with localcontext() as context:
@@ -116,17 +143,11 @@ def normal_share(place: Decimal) -> Decimal:
 
 
 def of_gaussian_noise(rho: Fraction, delta: Fraction, known: Fraction) -> Fraction:
-    """Return an epsilon such that Gaussian noise on whole numbers, of `rho` in all, is (epsilon, delta)-private.
+    """Return an epsilon, at most `known`, at which Gaussian noise on whole numbers, of `rho` in all, is (epsilon, delta)-private.
 
     Noise that moves by m = 2 rho squared standard deviations in all has at most exp(2.1 exp(-q)) times the delta of a continuous
     loss of mean -m/2 and variance m / (1 - q m / (2 pi^2)), for every q of at least 3. The search is in floats, and what it
     finds is evaluated in decimals.
-
-    Parameters
-    ----------
-    rho, delta : Fraction
-    known : Fraction
-        An epsilon that holds; no larger one is looked for.
     """
     low, high, m = 0.0, float(known), 2 * float(rho)
     ripples = [one for one in RIPPLES if one * m <= math.pi**2]

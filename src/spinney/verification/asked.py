@@ -26,8 +26,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from spinney.verification.following import FORMULAS, margin
-from spinney.verification.schedule import Stated, blank, followed
+from spinney.verification.schedule import FORMULAS, Stated, blank, followed, margin
 
 __all__ = ["margins_are_told", "misasked", "schedules"]
 

@@ -12,7 +12,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from spinney.verification.amounts import DIGITS, converted, decimal_of, fraction_of
+from spinney.verification.amounts import DIGITS, converted, cover_holds, decimal_of, fraction_of
 from spinney.verification.families import cells_of_a_row
 from spinney.verification.split_loss import split_loss
 
@@ -197,23 +197,6 @@ def _choice(asked: _AskedNoise) -> str:
     return f"exponential mechanism at epsilon {_short(epsilon)} per row's range, scale {_short(scale)} of it"
 
 
-def _cover_together(step: Fraction, asked: _AskedNoise) -> bool:
-    """Whether all steps share the charge: ``proofs/coverage.md``, with the exact exponents."""
-    m, replaces = asked.setting.rows, asked.setting.replaces
-    if asked.delta == 0 or asked.delta >= 1:
-        return False
-    each = asked.amount / m - (step if replaces else 0)  # what a row that comes may lose, after those that leave
-    if not step <= each:
-        return False
-    with localcontext() as context:
-        context.prec = DIGITS
-        lean, one = decimal_of(step), decimal_of(each)
-        log_inverse = -decimal_of(asked.delta).ln() + (m * lean if replaces else 0)
-        if m > 1:  # a chain of m rows: the logarithm of 1 + e^x + ... + e^((m - 1) x)
-            log_inverse += (m - 1) * one + ((1 - (-m * one).exp()) / (1 - (-one).exp())).ln()
-        return lean <= (1 + one / log_inverse).ln() * (1 - Decimal(10) ** -40)
-
-
 def _cover(asked: _AskedNoise) -> str:
     """Check the steps of a cover."""
     record, setting, steps = asked.record, asked.setting, asked.record["steps"]
@@ -227,7 +210,8 @@ def _cover(asked: _AskedNoise) -> str:
     if asked.delta == 0:
         _require(alone == asked.amount, "its steps together are not its charge")
     else:
-        _require(alone <= asked.amount or _cover_together(step, asked), "its steps together lose more than its charge")
+        together = cover_holds(step, asked.amount, asked.delta, setting.rows, setting.replaces)
+        _require(alone <= asked.amount or together, "its steps together lose more than its charge")
     return (
         f"{steps} choices at epsilon {_short(step)} per uncovered row, priced {'each' if alone <= asked.amount else 'together'}"
     )
@@ -314,14 +298,7 @@ _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
 
 
 def check_noise(record: dict[str, Any], charge: dict[str, Any], setting: Setting) -> str:
-    """Return in words what the noise of one question is; raise `Refused` unless it is what its charge buys.
-
-    Parameters
-    ----------
-    record, charge : dict
-        As the release has them, of the right shape.
-    setting : Setting
-    """
+    """Return in words what the noise of one question is; raise `Refused` unless it is what its charge buys."""
     same = all(record[name] == charge[name] for name in ("name", "question", "measure"))
     _require(same, "its record is of another charge")
     amount, delta = fraction_of(charge["amount"]), fraction_of(charge.get("delta", "0"))

@@ -38,16 +38,7 @@ def _gain(score: float, steps: int, decay: int, scale: float) -> float:
 def split_loss(scale: float, decay: int, steps: int, replace: bool) -> float:
     """Return a bound on the loss of all decisions together for one row; infinity if it is not worked out.
 
-    Parameters
-    ----------
-    scale : float
-        Of discrete Laplace noise, in steps.
-    decay : int
-        By which scores fall from level to level, in steps.
-    steps : int
-        Of one row.
-    replace : bool
-        Whether a row is replaced, or added or removed.
+    The scale is of discrete Laplace noise, scores fall by the decay from level to level, and a row has steps: all in steps.
     """
     count = min(decay, STARTS)
     if not (scale > 0 and decay >= 1 and steps >= 1) or count * ((REACH * scale + steps) / decay + 5) > MOST_TERMS:

@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from registered import REGISTERED
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids
 from spinney.algorithms import Algorithm, Result
 from spinney.audit import outlier, replay
@@ -43,27 +42,6 @@ class Sized(Algorithm):
 
 def model(algorithm, **more):
     return PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, **more)
-
-
-@pytest.mark.parametrize("algorithm", [*sorted(REGISTERED["points"]), Sized()], ids=lambda one: getattr(one, "name", one))
-@pytest.mark.parametrize(
-    "more", [{}, {"tighten": True}, {"delta": 1e-6, "adjacency": "replace"}], ids=["plain", "tight", "delta"]
-)
-@pytest.mark.matrix
-def test_sound_algorithms_ask_the_same_about_a_neighbor(algorithm, more):
-    second = ROWS[1:] if "adjacency" not in more else np.vstack([ROWS[1:], [[0.5, 0.5]]])
-    finding = replay(model(algorithm, **more), ROWS, second)
-    assert finding.faults == ()
-    assert 0 <= finding.bound <= finding.promised_epsilon  # a row may be replaced by one of the same cells
-    assert finding.tried["questions"] >= 2
-
-
-@pytest.mark.parametrize("algorithm", sorted(REGISTERED["sites"]))
-def test_algorithms_for_sites_are_replayed_too(algorithm):
-    demand = np.random.default_rng(2).integers(0, 30, 80)
-    finding = replay(PrivateKMedoids(3, epsilon=1.0, space=SPACE, algorithm=algorithm), demand, demand[1:])
-    assert not finding.broken
-    assert finding.tried["questions"] >= 2
 
 
 @pytest.mark.parametrize("fault", ["asks by n", "stops by n", "adds n"])

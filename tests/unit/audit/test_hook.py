@@ -157,13 +157,6 @@ def test_max_coverage_is_replayed_too(adjacency, delta, grouped):
     assert replay_pairs(model, demand_pairs(6, unit, 1, grouped=grouped), factor=0.5).broken
 
 
-def test_an_unknown_value_has_no_canonical_form():
-    with pytest.raises(TypeError, match="canonical form"):
-        form(object())
-    assert form(np.zeros(100)) != form(np.ones(100))
-    assert form((1.0, np.int64(3))) == form([1.0, np.int64(3)])
-
-
 def test_a_small_fit_over_sites_is_enumerated():
     space = FiniteMetric.from_points([[0.0], [0.1], [1.0]])
     model = CoverModel([[0], [1, 2]], 2, epsilon=1.0, n_items=3)

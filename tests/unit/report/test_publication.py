@@ -18,6 +18,7 @@ from spinney.cli.main import main
 from spinney.report import cost_curve, html_page, markdown_page, write_report
 from spinney.report.publication.document import LETTERS, clean
 from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
+from spinney.report.publication.pictures import PALETTE
 from spinney.report.publication.printing import print_pdf
 from tests.unit.report.drawn import Reader
 from tools.page import HOSTILE, largest
@@ -161,6 +162,25 @@ def test_numbers_next_to_infinity_are_drawn(release):
     box = {"lower": [-1.7e308] * 3, "upper": [1.7e308] * 3}
     check(html_page(replace(release, domain=box, centers=np.full((3, 3), 1.6e308), sizes=[1e308, 0, 1])))
     check(html_page(replace(release, domain={"lower": [0.0] * 3, "upper": [0.0] * 3}, centers=np.zeros((3, 3)))))
+
+
+def luminance(color):
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_letters_stand_out():
+    shades = ["#ffffff", *re.findall(r"\.h\d\{background:(#\w{6})\}", STYLE)]
+    assert len(shades) == 7
+    assert min(contrast("#1c2430", shade) for shade in shades) >= 4.5
+    assert min(contrast(color, "#ffffff") for color in (*PALETTE, "#4a5464")) >= 4.5
+    assert contrast("#5f0d14", "#fdf0f0") >= 4.5
 
 
 def test_a_ledger_says_what_is_left_and_whether_it_paid(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.lawful import before_families, is_new
 from spinney.exceptions import ParameterError
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
@@ -71,21 +72,6 @@ def unlike(record, other):
     return plain[0] != plain[1]
 
 
-def is_new(record):
-    """Whether a release asks for steps as no version before format 3 did."""
-    names = {part for one in record["charges"] for part in one["name"].split(" + ")}
-    return any(re.fullmatch(r"step \d+", name) for name in names)
-
-
-def older(record):
-    """Return a release as the version before this one would have written it: without families of cells."""
-    record = copy.deepcopy(record)
-    record["format"] = record["format"].replace("/3", "/2")
-    for noise in record["mechanisms"]:
-        del noise["family"]
-    return record
-
-
 @settings(max_examples=50, deadline=None)
 @given(
     name=st.sampled_from(NAMES), place=st.integers(0, 60), kind=KINDS, family=st.sampled_from([*EVERY, "the same", "of format 2"])
@@ -104,7 +90,7 @@ def older(record):
 @example(name="cells", place=0, kind=Minimizing(2), family="centers")  # of points, which have no columns
 @example(name="description, zcdp, persons, replace", place=0, kind=PersonCounting(), family="clusters")  # of whom one row counts
 def test_no_record_of_another_question_passes_for_the_one_that_was_asked(name, place, kind, family, records, tmp_path_factory):
-    record = older(records[name]) if family == "of format 2" else copy.deepcopy(records[name])
+    record = before_families(records[name]) if family == "of format 2" else copy.deepcopy(records[name])
     place %= len(record["charges"])
     own = {} if family == "of format 2" else {"family": record["mechanisms"][place]["family"] if family == "the same" else family}
     charge = Charge.from_dict(record["charges"][place] | {"question": kind.question})
@@ -168,7 +154,7 @@ def test_a_family_that_is_swapped_missing_or_of_another_question_is_refused(name
 @pytest.mark.matrix
 def test_a_release_of_format_2_holds_as_it_did(name, records, tmp_path):
     """And what no version before format 3 asked is refused in it."""
-    assert refused(older(records[name]), tmp_path) == is_new(records[name])
+    assert refused(before_families(records[name]), tmp_path) == is_new(records[name])
 
 
 #: Stored releases of the default's programs before format 3, which today's code makes no more.
@@ -192,12 +178,6 @@ def test_a_stored_release_of_format_2_holds_and_every_charge_that_is_left_out_of
     assert refused(record, tmp_path)  # families are missing
 
 
-@pytest.mark.parametrize("name", BEFORE)
-def test_names_that_are_swapped_in_a_stored_release_of_format_2_are_refused(name, before, tmp_path):
-    for one, other in all_swaps(before(name)):
-        assert refused(swapped_names(before(name), one, other), tmp_path), (one, other)
-
-
 def all_swaps(record):
     """Yield pairs of places whose records are of different questions."""
     told = [_questioned(noise) for noise in record["mechanisms"]]
@@ -218,11 +198,12 @@ def swapped_names(record, one, other):
     return record
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("tree", "moments"))])
-def test_names_that_are_swapped_are_refused(name, records, tmp_path):
-    assert all_swaps(records[name])
-    for one, other in all_swaps(records[name]):
-        assert refused(swapped_names(records[name], one, other), tmp_path), (one, other)
+@pytest.mark.parametrize("name", [*BEFORE, *(name for name in NAMES if name.startswith(("tree", "moments")))])
+def test_names_that_are_swapped_are_refused(name, before, records, tmp_path):
+    record = before(name) if name in BEFORE else records[name]
+    assert all_swaps(record)
+    for one, other in all_swaps(record):
+        assert refused(swapped_names(record, one, other), tmp_path), (one, other)
 
 
 def renamed(record, place, name):
@@ -272,7 +253,7 @@ def test_one_of_many_steps_that_is_left_out_is_missed(records, tmp_path):
 
 
 def test_bins_of_all_columns_are_told_from_cells_whoever_asks(records, tmp_path):
-    """Of an algorithm of others no name is known, but a family says how far a row moves its counts."""
+    """An algorithm of others is taken at its word, but a family says how far a row moves its counts."""
     record = copy.deepcopy(records["tree"]) | {"algorithm": "theirs"}
     charge = Charge.from_dict(record["charges"][1])
     assert record["mechanisms"][1]["family"] == "columns"
@@ -311,10 +292,3 @@ def test_a_narrower_domain_with_all_its_noise_is_refused(records, tmp_path):
     charge = Charge.from_dict(record["charges"][1])
     record["mechanisms"][1] = json.loads(json.dumps(Counting(1).record(charge, Unit()) | {"family": "columns"}))
     assert refused(record, tmp_path)
-
-
-def test_an_algorithm_of_others_is_taken_at_its_word(records, tmp_path):
-    record = copy.deepcopy(records["tree"]) | {"algorithm": "theirs"}
-    charge = Charge.from_dict(record["charges"][1])
-    record["mechanisms"][1] = json.loads(json.dumps(Counting(1).record(charge, Unit()) | {"family": "tree"}))
-    assert check(record, tmp_path).holds
