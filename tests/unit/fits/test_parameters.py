@@ -46,7 +46,7 @@ WRONG = {
     "algorithm": ["kmeans++", None, ["tree"]],
     "adjacency": ["swap", None],
     "tighten": ["yes", 1, None],
-    "max_rows_per_group": [0, 0.5],
+    "max_rows_per_group": [0, 0.5, 7],
     "noise_seed": [-1, "a"],
     "random_state": ["a", -1, 1.5, True],
 }  # fmt: skip
