@@ -34,18 +34,7 @@ def _checked(source: Source) -> tuple[NDArray[Any], list[str] | None]:
 
 
 def prepared(X: Any, groups: Any, typed: dict[str, Any], objective: str, owner: str) -> tuple[PointFacts, Rows]:
-    """Return checked parameters, and where the rows are. Nothing is asked or charged.
-
-    Parameters
-    ----------
-    X, groups
-        As for `fit`.
-    typed : dict
-        The other parameters of `fit`.
-    objective : {"kmeans", "kmedian"}
-    owner : str
-        Whose parameters they are, for messages.
-    """
+    """Return checked parameters of `fit`, and where the rows are. Nothing is asked or charged; `owner` is named in messages."""
     facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
     rows = rows_of(X, groups, facts, _checked)
     if facts.is_local:

@@ -160,6 +160,7 @@ DAMAGED = {
         {"lower": [math.nan, 0.0], "upper": [1.0, 1.0]}, {"lower": [0.0, 0.0], "upper": [1.0, 1.0], "radius": "x"},
     ],
     "feature_names": [5, ["a"]],
+    "k_costs": [[1.0], [1.0, 0.5, "a"], []],
     "adjacency": ["swap"],
     "noise": [5, "", "Secure", "secure: not private", "none", None, 1, ["secure"]],
     "max_rows_per_group": ["x", 0],
