@@ -57,16 +57,9 @@ def given_groups(X: Any, groups: Any) -> bool:
 
 
 def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], tuple[NDArray[Any], Any]]) -> Rows:
-    """Return where the rows of a table are, in scaled numbers if there are units.
+    """Return where the private rows of a table are, in scaled numbers if there are units.
 
-    Parameters
-    ----------
-    X : array-like, frame, Arrow table, lazy frame, path, table on disk or Spark DataFrame
-        Private.
-    groups : array-like or str, optional
-    facts : PointFacts
-    checked : callable
-        Checks the schema of a table in memory; returns its numbers, and the names of its columns.
+    `checked` checks the schema of a table in memory; it returns its numbers, and the names of its columns.
     """
     rows: Rows
     if issubclass(type(X), Batches):
@@ -87,19 +80,11 @@ def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], 
 
 
 def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
-    """Charge the plan, let the algorithm ask, and return what may be published.
+    """Charge the plan to the ledger, if there is one, let the algorithm ask, and return what may be published.
 
     Privacy
     -------
     Neighbors, statement and proof depend on the algorithm that runs.
-
-    Parameters
-    ----------
-    fit : Fit
-    rows : Rows
-        Private.
-    ledger : Ledger, optional
-        Charged for the whole plan before anything is asked.
     """
     budget = fit.problem.budget
     caution(budget.loose, is_uncounted=ledger is None and fit.noise_seed is None and not budget.is_infinite)
@@ -108,14 +93,7 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
 
 
 def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
-    """Do what `run` does with another source of noise: for audits, on made-up rows. Their releases say that they are not private.
-
-    Parameters
-    ----------
-    make_source : callable
-    fit, rows, ledger
-        As in `run`.
-    """
+    """Run with another source of noise: for audits, on made-up rows. Their releases say that they are not private."""
     problem, algorithm, seed = fit.problem, fit.algorithm, fit.noise_seed
     if rows.place not in algorithm.backends:
         raise ParameterError(

@@ -13,13 +13,7 @@ __all__ = ["watched"]
 
 
 def watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
-    """Return what shows a bar of questions, if this is a notebook; nothing is imported to find out.
-
-    Parameters
-    ----------
-    count : callable
-        Counts the questions of the plan; asked in a notebook alone.
-    """
+    """Return what shows a bar of questions, if this is a notebook, where `count` counts them; nothing is imported to find out."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if getattr(shell, "kernel", None) is None:  # a kernel draws for a notebook; a terminal has none
         return nullcontext()

@@ -34,23 +34,10 @@ MOST_BITS = 6600
 
 @dataclass(frozen=True)
 class Entry:
-    """One release that was charged.
+    """One release that was charged, under a unique id.
 
-    Parameters
-    ----------
-    id : str
-        Unique within the ledger.
-    when : str
-        Time of the charge by the clock of the machine, UTC. Nothing depends on it; entries are in the order of charging.
-    objective, algorithm, note : str
-        What it was for.
-    epsilon, delta : float
-        What the release promises by itself.
-    charges : tuple of Charge
-        All charges of its plan.
-    max_rows_per_group : int or None
-    way : str
-        "open", or what the ledger was locked to by this entry: one order, "pure", or "gaussian".
+    Entries are in the order of charging; nothing depends on `when`, the time of the machine's clock in UTC. `epsilon` and `delta`
+    are what the release promises by itself. `way` is "open", or what it locked the ledger to: one order, "pure", or "gaussian".
     """
 
     id: str

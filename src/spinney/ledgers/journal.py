@@ -83,15 +83,7 @@ class Position:
 
 
 class Journal:
-    """The path of a journal and how far it was read.
-
-    Parameters
-    ----------
-    path : Path
-        Symbolic links are followed once.
-    first : str
-        How the first line of every such journal begins.
-    """
+    """The path of a journal, links followed once, and how far it was read; `first` begins the first line of every such file."""
 
     def __init__(self, path: Path, first: str) -> None:
         self.path = Path(os.path.realpath(path))

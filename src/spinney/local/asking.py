@@ -25,17 +25,7 @@ PARTS = 1000
 
 
 class Unlawful(Exception):  # noqa: N818  (no error by itself: whoever plans says what was typed)
-    """No noise that devices draw keeps a promise.
-
-    Parameters
-    ----------
-    name : {"epsilon", "delta"}
-        What is wrong.
-    least : float, optional
-        What a charge must have at least.
-    words : str
-        What must be, where that is not known.
-    """
+    """No noise that devices draw keeps a promise: what is wrong, and the least that a charge must have, or else what must be."""
 
     def __init__(self, name: str, words: str = "", least: float | None = None) -> None:
         super().__init__(f"no noise of devices keeps this promise: {name}")
@@ -88,14 +78,7 @@ def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUT
 
 @dataclass(frozen=True)
 class Asking:
-    """Makes the questions of one protocol.
-
-    Parameters
-    ----------
-    grid : Grid
-    salt : str
-        Deals the users into groups.
-    """
+    """Makes the questions of one protocol; the salt deals the users into groups."""
 
     grid: Grid
     salt: str

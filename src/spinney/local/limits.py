@@ -20,19 +20,7 @@ HEAD, OF_COLUMN, OF_NUMBER, OF_POINT = 2_000, 60, 8, 22
 
 @dataclass(frozen=True)
 class Scope:
-    """What a protocol asks at most: all that a policy has to allow.
-
-    Parameters
-    ----------
-    kinds : tuple of str
-        Of questions.
-    slots : int
-        Slots or numbers of a report.
-    points : int
-        Centers and anchors of a question.
-    widest : int
-        Radius, in steps of the grid.
-    """
+    """What a protocol asks at most: kinds of questions, slots of a report, points of a question, and a radius in steps."""
 
     kinds: tuple[str, ...]
     slots: int
@@ -45,17 +33,7 @@ class Scope:
 
 
 def check_limits(owner: str, problem: PointProblem, charges: tuple[Charge, ...], scope: Scope) -> None:
-    """Raise a ParameterError, which names what was typed, unless devices can answer all questions of a plan.
-
-    Parameters
-    ----------
-    owner : str
-        The protocol.
-    problem : PointProblem
-    charges : tuple of Charge
-        As planned.
-    scope : Scope
-    """
+    """Raise a ParameterError, which names what was typed, unless devices can answer all questions of a plan."""
     d, k, budget = problem.n_features, problem.k, problem.budget
     if d > MOST_COLUMNS:
         hint = "choose fewer columns: each costs users."
