@@ -18,8 +18,7 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.constraints import check, one_of, optional
 from spinney.curators.rows import Rows
-from spinney.estimators.absent import check_keywords
-from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
@@ -175,10 +174,6 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _learned(self, source: Source) -> tuple[NDArray[Any], Sequence[str] | None]:
-        """Return a table as numbers, and the names of its columns; the schema is remembered."""
-        return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
 
     def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
         """Return a table as numbers, after checks of its schema alone, which is remembered if `reset` and else compared."""

@@ -13,8 +13,7 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
-from spinney.estimators.absent import check_keywords
-from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_sites

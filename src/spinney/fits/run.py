@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._shown import offered
 from spinney.algorithms.problem import planned
 from spinney.curators.files import FileRows
 from spinney.curators.frames import spark_rows
@@ -21,7 +23,6 @@ from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts
 from spinney.fits.record import promise_fields, repeat_fields
-from spinney.fits.watching import watched
 from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
@@ -79,6 +80,15 @@ def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], 
     return rows if schema is None else rows.encoded(schema)
 
 
+def _watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
+    """Return what shows a bar of questions, if this is a notebook, where `count` counts them; nothing is imported to find out."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if getattr(shell, "kernel", None) is None:  # a kernel draws for a notebook; a terminal has none
+        return nullcontext()
+    bar: AbstractContextManager[Any] = offered("bar")(count())
+    return bar
+
+
 def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     """Charge the plan to the ledger, if there is one, let the algorithm ask, and return what may be published.
 
@@ -88,7 +98,7 @@ def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
     """
     budget = fit.problem.budget
     caution(budget.loose, is_uncounted=ledger is None and fit.noise_seed is None and not budget.is_infinite)
-    with watched(lambda: len(planned(fit.algorithm, fit.problem))):
+    with _watched(lambda: len(planned(fit.algorithm, fit.problem))):
         return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
 
 

@@ -14,9 +14,12 @@ import numpy as np
 from spinney.local.cells import CellTree
 from spinney.local.device import PLACES, WIDEST, WORDS, exp_below, is_lawful_gaussian, is_lawful_threshold
 from spinney.local.grid import Grid
+from spinney.mechanisms.additive import Noise
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Asking", "Unlawful", "least_gaussian", "least_threshold"]
+__all__ = ["Asking", "Reporting", "Unlawful", "least_gaussian", "least_threshold"]
 
 #: Offsets of `sums` are whole numbers of this part of their reach.
 RESOLUTION = 1024
@@ -138,3 +141,22 @@ class Asking:
         """Ask for offsets from anchors in regions, with Gaussian noise on all of them."""
         more = {"anchors": self.grid.nearest(anchors).tolist(), "reaches": self._steps(reaches, 1), "resolution": RESOLUTION}
         return self._text("sums", name, epsilon, delta, group, **self._regions(centers, radii), **more)
+
+
+class Reporting:
+    """Reports of users: of bits, or of numbers if the charge has a delta."""
+
+    question = "reports"
+
+    def noise(self, charge: Charge, unit: Unit) -> Noise:
+        """Return the noise that one user's report adds to each estimated count, or to each number, in reaches."""
+        epsilon = Fraction(charge.amount)
+        if charge.delta:
+            return Noise("gaussian", least_gaussian(epsilon, charge.delta)[0] ** 0.5 / RESOLUTION)
+        chance = least_threshold(epsilon) / WORDS
+        return Noise("gaussian", (chance * (1 - chance)) ** 0.5 / (0.5 - chance))
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise in words."""
+        what = "number, in reaches" if charge.delta else "count"
+        return f"each user adds +- {self.noise(charge, unit).std:.3g} to each {what}"

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from spinney._shown import Showable, offered
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 from spinney.privacy.trust import Randomness, Trust
-from spinney.releases.presented import Presented
 from spinney.verification.canonical import digest_of
 from spinney.verification.keys import shared_signature, signature_by
 
@@ -61,7 +61,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Promise(Presented):
+class Promise(Showable):
     """The part that all releases share.
 
     Parameters
@@ -213,6 +213,33 @@ class Promise(Presented):
             hint = "audit a model with the epsilon and delta of the release."
             raise ParameterError.wrong("findings", "with_audit", "findings about the promise of this release", findings, hint)
         return replace(self, audit=summary, signature=None)
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """Return the clusters, sites or choices as a frame, in the order of the release.
+
+        Privacy
+        -------
+        Post-processing of a release: free.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars"}
+        """
+        return offered("frame")(self, kind)
+
+    def plot(self, columns: tuple[int, ...] | None = None) -> Any:
+        """Draw the release with matplotlib and return the axes, several as an array; notebooks show them.
+
+        Privacy
+        -------
+        Post-processing of a release: free.
+
+        Parameters
+        ----------
+        columns : tuple of int, optional
+            Of centers: which to show, as for `spinney.report.draw`.
+        """
+        return offered("plot")(self, columns)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the release as JSON, and write it to `path` if one is given."""

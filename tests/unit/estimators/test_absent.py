@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.estimators.absent import ATTRIBUTES, KEYWORDS
+from spinney.estimators.estimator import ATTRIBUTES, KEYWORDS
 
 ROWS = np.linspace(0, 1, 200)[:, None]
 FITTED = {
