@@ -55,25 +55,17 @@ def test_the_plan_is_that_of_the_most_clusters(asked):
     assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in found.charges)
 
 
-@pytest.mark.parametrize("name", ["hst", "lloyd", "lsh", "sample-aggregate"])
-def test_algorithms_that_read_k_are_refused_before_anything_is_charged(name):
-    with pytest.raises(ParameterError, match=f"must be an int with algorithm '{name}'. Got 'auto'"):
-        PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), algorithm=name).plan(3)
+WRONG = [
+    ({"n_clusters": "Auto"}, "'n_clusters' .* an int, or 'auto'. Got 'Auto' instead"),
+    ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* left out if the number of clusters is not 'auto'. Got 20"),
+    *(({"max_clusters": most}, "'max_clusters' .* from 1 to 200") for most in (0, 201, 2.5, np.arange(3))),
+    ({"model": "local", "adjacency": "replace"}, "'n_clusters' .* 'refined'"),
+    *(({"algorithm": name}, f"must be an int with algorithm '{name}'. Got 'auto'") for name in ("hst", "lloyd", "lsh")),
+    ({"algorithm": Stable("lloyd")}, "'n_clusters' .* 'stable'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"n_clusters": "Auto"}, "'n_clusters' .* an int, or 'auto'. Got 'Auto' instead"),
-        ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* left out if the number of clusters is not 'auto'. Got 20"),
-        ({"max_clusters": 0}, "'max_clusters' .* from 1 to 200"),
-        ({"max_clusters": 201}, "'max_clusters' .* from 1 to 200"),
-        ({"max_clusters": 2.5}, "'max_clusters' .* from 1 to 200"),
-        ({"max_clusters": np.arange(3)}, "Got a value of type"),
-        ({"model": "local", "adjacency": "replace"}, "'n_clusters' .* 'refined'"),
-        ({"algorithm": Stable("lloyd")}, "'n_clusters' .* 'stable'"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "words"), WRONG)
 def test_what_is_wrong_is_told(wrong, words):
     with pytest.raises(ParameterError, match=words):
         PrivateKMeans(**{"n_clusters": "auto", "epsilon": 1.0, "bounds": (0, 1), **wrong}).plan(3)

@@ -7,7 +7,6 @@ from click.testing import CliRunner
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.cli.main import main
 from spinney.estimators.coverage import max_coverage
-from spinney.solvers.medoids import solve_medoids
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).random((60, 2)))
 
@@ -51,11 +50,3 @@ def test_choices_among_too_many_options_are_refused_by_the_plan(algorithm, monke
             ask()
     with pytest.raises(ParameterError, match="max_coverage would weigh 120 options"):
         max_coverage([0], [[0]] * 60, 2, epsilon=1.0)
-
-
-def test_searches_for_many_sites_end(monkeypatch):
-    full = solve_medoids(SPACE, np.ones(60), 7)
-    monkeypatch.setattr("spinney.solvers.medoids.MOST_COSTS", 1)
-    single = solve_medoids(SPACE, np.ones(60), 7)
-    assert len(single.points) == 7
-    assert full.cost <= single.cost
