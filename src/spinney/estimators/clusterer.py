@@ -16,14 +16,15 @@ from sklearn.utils.validation import check_array, validate_data
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.constraints import check, one_of, optional
+from spinney.constraints import check
 from spinney.curators.rows import Rows
+from spinney.estimators.display import OUTPUTS
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import given_groups, rows_of, run
+from spinney.fits.run import given_groups, rows_of
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
@@ -37,16 +38,11 @@ from spinney.tables.streams import Batches
 
 __all__ = ["PrivateClusterer"]
 
-#: What `transform` can return.
-OUTPUTS = ("default", "pandas", "polars")
-
 
 class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
-    #: Audits run fits of made-up rows otherwise.
-    _run = staticmethod(run)
 
     def __init__(
         self,
@@ -264,7 +260,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
-        check("set_output", {"transform": transform}, {"transform": optional(one_of(OUTPUTS, "'pandas' for frames."))})
+        check("set_output", {"transform": transform}, {"transform": OUTPUTS})
         super().set_output(transform=transform)
         return self
 

@@ -16,6 +16,7 @@ from spinney.exceptions import FewRowsWarning
 from spinney.fits.cautions import warn_if_loose
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_number
+from spinney.fits.run import run
 from spinney.naming import named
 
 __all__ = ["ATTRIBUTES", "KEYWORDS", "PrivateEstimator", "check_keywords"]
@@ -72,6 +73,8 @@ class PrivateEstimator(Discreet):
     """Plans a fit, and holds nothing but its release."""
 
     labels_, inertia_, n_iter_ = Absent(), Absent(), Absent()
+    #: Audits run fits of made-up rows otherwise.
+    _run = staticmethod(run)
 
     def __init_subclass__(cls, **named: Any) -> None:
         """Say how a class is made: by its `__init__`, which some versions of Python do not look at where there is a `__new__`."""

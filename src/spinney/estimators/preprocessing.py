@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.constraints import check, one_of
-from spinney.estimators.display import Discreet
+from spinney.constraints import check
+from spinney.estimators.display import OUTPUTS, Discreet
 from spinney.exceptions import DataError, ParameterError
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import Ball, Box, FloatArray, as_space
@@ -108,12 +108,7 @@ class PublicTransformer(Discreet, TransformerMixin, BaseEstimator):
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
-        if transform is not None:
-            check(
-                "set_output",
-                {"transform": transform},
-                {"transform": one_of(("default", "pandas", "polars"), "'pandas' for frames.")},
-            )
+        check("set_output", {"transform": transform}, {"transform": OUTPUTS})
         super().set_output(transform=transform)
         return self
 
@@ -164,13 +159,8 @@ class PublicScaler(PublicTransformer):
     def _schema(self, n_features: int | None = None) -> Schema:
         schema = super()._schema(n_features)
         if not all(column.kind == "number" for column in schema.columns):
-            raise ParameterError.wrong(
-                "bounds",
-                type(self).__name__,
-                "bounds of numbers",
-                "other columns",
-                "PublicEncoder takes categories and dates too.",
-            )
+            hint = "PublicEncoder takes categories and dates too."
+            raise ParameterError.wrong("bounds", type(self).__name__, "bounds of numbers", "other columns", hint)
         return schema
 
 

@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ KINDS = ("cells", "regions", "offsets", "cost", "sums")
 QUESTIONS = {kind: question_of(kind) for kind in KINDS}
 
 
+@cache
 def honest(kind, count=5):
     return [respond([i % 4, i % 2], QUESTIONS[kind], policy_for(), {}) for i in range(count)]
 
