@@ -27,15 +27,7 @@ from spinney.spaces.naming import places_of
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import nameless_schema, schema_of, uneven
 
-__all__ = [
-    "AUTO",
-    "PointFacts",
-    "check_clusters",
-    "check_number",
-    "check_points",
-    "check_promise",
-    "check_sites",
-]
+__all__ = ["AUTO", "PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
 
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9

@@ -9,14 +9,9 @@ import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import Tree
-from spinney.algorithms.tighten import Tightened
-from spinney.baselines.lloyd import Lloyd
 from spinney.curators import memory
-from spinney.fits.parameters import check_number, check_points
+from spinney.fits.parameters import check_number
 from spinney.fits.run import generator as public_generator
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
 
 
 class Untouchable:
@@ -113,27 +108,6 @@ def test_a_plan_needs_whole_numbers_of_columns_and_rows():
         make(PrivateKMeans).plan(None)
     for number in (1, np.int8(7), 2**70):
         check_number("n", "here", number)
-
-
-@pytest.mark.parametrize(("objective", "power"), [("kmedian", 1), ("kmeans", 2)])
-def test_facts_hold_the_parameters_and_become_a_problem(objective, power):
-    asked = {
-        "n_clusters": 2, "epsilon": 0.1, "delta": 1e-6, "bounds": (0, 1), "algorithm": "lloyd", "adjacency": "replace",
-        "tighten": np.True_, "max_rows_per_group": np.int64(3), "random_state": 4, "noise_seed": 5,
-    }  # fmt: skip
-    facts = check_points(asked, objective, "here", has_groups=True)
-    fit = facts.fit(4)
-    assert (fit.problem.objective, fit.problem.k, fit.problem.budget) == (objective, 2, Budget.of(0.1, 1e-6))
-    assert (fit.grouped, fit.random_state, fit.noise_seed) == (True, 4, 5)
-    assert fit.problem.unit == Unit(Adjacency.REPLACE, 3)
-    rows = check_points({**asked, "max_rows_per_group": None}, objective, "here", has_groups=False)
-    assert rows.unit == Unit(Adjacency.REPLACE, 1)
-    assert fit.problem.domain.n_features == 4
-    assert fit.problem.power == power
-    assert fit.problem.kernel == {1: "median", 2: "mean"}[power]
-    assert (type(fit.algorithm), type(fit.algorithm.inner)) == (Tightened, Lloyd)
-    plain = check_points({**asked, "tighten": False}, objective, "here", has_groups=True)
-    assert type(plain.fit(4).algorithm) is Lloyd
 
 
 def test_what_is_not_an_algorithm_is_refused():

@@ -49,10 +49,7 @@ def test_pure_halves_of_a_step_add_up_to_its_price(unit):
 def test_zcdp_halves_of_a_step_cover_every_way_a_row_can_change(counts, rows, share):
     # One unit moves a vector by 1 and a weight by 1 (add-remove); replaced inside a cell, by 2 and by 0 or 1; between two
     # cells, two vectors and two weights by 1 each. Each costs (squared move) times the price per row, rows^2 times.
-    for adjacency, moves in (
-        (Adjacency.ADD_REMOVE, [(1, 1)]),
-        (Adjacency.REPLACE, [(4, 0 if counts else 1), (2, 2)]),
-    ):
+    for adjacency, moves in ((Adjacency.ADD_REMOVE, [(1, 1)]), (Adjacency.REPLACE, [(4, 0 if counts else 1), (2, 2)])):
         price = Unit(adjacency, rows).step_price(RHO, share, weights_are_counts=counts)
         worst = max(rows**2 * (v * price.vectors.amount + w * price.weights.amount) for v, w in moves)
         assert worst == RHO.amount

@@ -26,10 +26,7 @@ def make(**changes):
         "adjacency": "add-remove",
         "max_rows_per_group": None,
         "noise": "secure",
-        "charges": (
-            Charge("a", "counts", Measure.PURE, Fraction(1, 3)),
-            Charge("b", "sums", Measure.ZCDP, Fraction(1, 7)),
-        ),
+        "charges": (Charge("a", "counts", Measure.PURE, Fraction(1, 3)), Charge("b", "sums", Measure.ZCDP, Fraction(1, 7))),
         "domain": {"lower": [0.0, 0.0], "upper": [1.0, 5.0]},
         "feature_names": ("x", "y"),
         "version": "0",
