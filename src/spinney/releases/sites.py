@@ -89,7 +89,7 @@ class SiteRelease(ClusterRelease):
 
     def _holds(self) -> bool:
         n, count, drawn = self.space["n_points"], len(self.sites), self.coordinates
-        numbers = (self.sizes, self.summary_weights, [self.sizes_margin], [] if drawn is None else drawn)
+        numbers: list[Any] = [self.sizes, self.summary_weights, [self.sizes_margin], [] if drawn is None else drawn]
         indices = np.concatenate([self.sites, self.summary_points])
         return bool(
             super()._holds()
