@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_array, validate_data
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
-from spinney.constraints import check, one_of, optional
+from spinney.constraints import check
 from spinney.curators.rows import Rows
-from spinney.estimators.absent import check_keywords
-from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.display import OUTPUTS
+from spinney.estimators.estimator import PrivateEstimator, check_keywords
+from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import given_groups, rows_of, run
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
@@ -38,16 +38,11 @@ from spinney.tables.streams import Batches
 
 __all__ = ["PrivateClusterer"]
 
-#: What `transform` can return.
-OUTPUTS = ("default", "pandas", "polars")
-
 
 class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""
 
     _objective: str
-    #: Audits run fits of made-up rows otherwise.
-    _run = staticmethod(run)
 
     def __init__(
         self,
@@ -146,14 +141,11 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
         Parameters as for `fit`.
         """
-        facts = self._facts(given_groups(X, groups))  # all before anything is asked of X
-        rows = rows_of(
-            X, groups, facts, lambda source: (self._checked(source, reset=True), getattr(self, "feature_names_in_", None))
-        )
-        if facts.is_local:
-            from spinney.local.desk import users_of
 
-            rows = users_of(rows)
+        def checked(source: Source) -> tuple[NDArray[Any], Any]:
+            return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
+
+        facts, rows = prepared(X, groups, self.get_params(deep=False), self._objective, type(self).__name__, checked)
         if facts.uneven is not None:
             warnings.warn(facts.uneven, stacklevel=3)
         return facts.fit(rows.n_features), rows
@@ -175,10 +167,6 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _learned(self, source: Source) -> tuple[NDArray[Any], Sequence[str] | None]:
-        """Return a table as numbers, and the names of its columns; the schema is remembered."""
-        return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
 
     def _checked(self, source: Source, *, reset: bool) -> NDArray[Any]:
         """Return a table as numbers, after checks of its schema alone, which is remembered if `reset` and else compared."""
@@ -269,7 +257,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns: ``"default"``, ``"pandas"`` or ``"polars"``; None leaves it as it is."""
-        check("set_output", {"transform": transform}, {"transform": optional(one_of(OUTPUTS, "'pandas' for frames."))})
+        check("set_output", {"transform": transform}, {"transform": OUTPUTS})
         super().set_output(transform=transform)
         return self
 

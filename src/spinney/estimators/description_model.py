@@ -14,12 +14,11 @@ from spinney.curators.files import FileRows
 from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
-from spinney.exceptions import ParameterError
 from spinney.fits.cautions import warn_if_loose
 from spinney.fits.description_facts import BINS, DescriptionFacts, check_description
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_number
-from spinney.fits.run import run
+from spinney.fits.run import given_groups, run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.description import DescriptionRelease
@@ -53,12 +52,7 @@ class DescriptionModel:
 
     def prepare(self, table: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `describe` would run, and where the rows are. Nothing is asked or charged."""
-        on_disk = issubclass(type(table), Batches)  # asks nothing of the table
-        if on_disk and groups is not None:
-            raise ParameterError(
-                "A table on disk brings its own groups.", "name their column, as in scan('stays.parquet', groups='person')."
-            )
-        facts = self.facts(table.has_groups if on_disk else groups is not None)
+        facts = self.facts(given_groups(table, groups))
         return facts.fit, _rows(table, groups, facts).encoded(facts.described)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from spinney.constraints import one_of, optional
 from spinney.exceptions import SpinneyError
 from spinney.naming import named
 from spinney.spaces.box import Ball, Box, as_space
@@ -13,8 +14,10 @@ from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import is_positive
 from spinney.spaces.units import schema_of
 
-__all__ = ["Discreet"]
+__all__ = ["OUTPUTS", "Discreet"]
 
+#: What `transform` may return.
+OUTPUTS = optional(one_of(("default", "pandas", "polars"), "'pandas' for frames."))
 #: Bounds of more columns are not shown.
 MOST_COLUMNS = 100
 

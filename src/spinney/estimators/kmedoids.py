@@ -13,13 +13,11 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.curators.demand import DemandRows
 from spinney.curators.rows import Rows
-from spinney.estimators.absent import check_keywords
-from spinney.estimators.estimator import PrivateEstimator
+from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_sites
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign_sites
 from spinney.releases.sites import SiteRelease
@@ -85,9 +83,6 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     >>> model.medoid_indices_.shape
     (3,)
     """
-
-    #: Audits run fits of made-up rows otherwise.
-    _run = staticmethod(run)
 
     def __init__(
         self,

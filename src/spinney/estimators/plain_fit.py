@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,21 +34,12 @@ def _checked(source: Source) -> tuple[NDArray[Any], list[str] | None]:
     return np.asarray(rows), None if schema is None else schema[0]
 
 
-def prepared(X: Any, groups: Any, typed: dict[str, Any], objective: str, owner: str) -> tuple[PointFacts, Rows]:
-    """Return checked parameters, and where the rows are. Nothing is asked or charged.
-
-    Parameters
-    ----------
-    X, groups
-        As for `fit`.
-    typed : dict
-        The other parameters of `fit`.
-    objective : {"kmeans", "kmedian"}
-    owner : str
-        Whose parameters they are, for messages.
-    """
+def prepared(
+    X: Any, groups: Any, typed: dict[str, Any], objective: str, owner: str, checked: Callable[[Source], Any] = _checked
+) -> tuple[PointFacts, Rows]:
+    """Return checked parameters of `fit`, and where the rows are. Nothing is asked or charged; `owner` is named in messages."""
     facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
-    rows = rows_of(X, groups, facts, _checked)
+    rows = rows_of(X, groups, facts, checked)
     if facts.is_local:
         from spinney.local.desk import users_of
 

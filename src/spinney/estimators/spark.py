@@ -198,10 +198,7 @@ class SparkClusterModel(_ColumnParams, Model):
     release_json = _param("release_json", "the release", TypeConverters.toString)
 
     def __init__(
-        self,
-        release: Release | None = None,
-        inputCols: list[str] | None = None,
-        predictionCol: str = "prediction",
+        self, release: Release | None = None, inputCols: list[str] | None = None, predictionCol: str = "prediction"
     ) -> None:
         super().__init__()
         if release is not None:  # else the loader sets what was saved

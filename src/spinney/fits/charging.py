@@ -28,17 +28,10 @@ def today() -> str:
 
 @contextmanager
 def charged(ledger: Ledger | None, charges: tuple[Charge, ...], fit: Fit) -> Iterator[dict[str, str | None]]:
-    """Charge all planned charges to the ledger, if there is one, and then let the fit ask; yield what a release says of it.
+    """Charge the whole plan to the ledger, if there is one, and then let the fit ask; yield what a release says of it.
 
-    The charge stays whatever happens, because an answer may have been seen; an error says so.
-
-    Parameters
-    ----------
-    ledger : Ledger or None
-    charges : tuple of Charge
-        The whole plan.
-    fit : Fit
-        One without noise, or with noise that can be repeated, is refused by a ledger.
+    The charge stays whatever happens, because an answer may have been seen; an error says so. A ledger refuses a fit without
+    noise, or with noise that can be repeated.
     """
     budget, unit = fit.problem.budget, fit.problem.unit
     made: dict[str, str | None] = {"date": today(), "ledger": None, "entry": None}

@@ -42,17 +42,7 @@ class DescriptionFacts:
 
 
 def check_description(typed: Mapping[str, Any], owner: str, has_groups: bool) -> DescriptionFacts:
-    """Return the public facts of a description, or raise a ParameterError that says what to type.
-
-    Parameters
-    ----------
-    typed : mapping
-        Parameters as they were typed; `spinney.describe` says what each one means.
-    owner : str
-        Whose parameters they are, for the message.
-    has_groups : bool
-        Whether rows have groups.
-    """
+    """Return the public facts of what was typed for `spinney.describe`, or raise a ParameterError that says what to type."""
     release = typed["release"]
     clustered = _clustered(release, owner)
     check(owner, typed, {"bins": integer(2, f"bins={BINS}; more bins are finer and noisier.", MOST_BINS)})

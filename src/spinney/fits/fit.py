@@ -14,18 +14,7 @@ __all__ = ["Fit"]
 
 @dataclass(frozen=True)
 class Fit:
-    """What is wanted and how: checked, and from public facts alone.
-
-    Parameters
-    ----------
-    problem : Problem
-    algorithm : Algorithm
-        Of the problem's kind.
-    grouped : bool
-        Whether the unit is a group of rows.
-    random_state, noise_seed
-        As they were given.
-    """
+    """What is wanted and how: checked, and from public facts alone. Seeds are as they were given."""
 
     problem: Problem
     algorithm: Algorithm

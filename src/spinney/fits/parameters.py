@@ -27,15 +27,7 @@ from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import nameless_schema, schema_of, uneven
 
-__all__ = [
-    "AUTO",
-    "PointFacts",
-    "check_clusters",
-    "check_number",
-    "check_points",
-    "check_promise",
-    "check_sites",
-]
+__all__ = ["AUTO", "PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
 
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
@@ -132,19 +124,7 @@ def _cap(has_groups: bool) -> Constraint:
 
 
 def check_promise(typed: Mapping[str, Any], owner: str, has_groups: bool, solves: str) -> tuple[Budget, Unit]:
-    """Return the budget and the protected unit, after checks of everything that all fits have in common.
-
-    Parameters
-    ----------
-    typed : mapping
-        Parameters as they were typed, by their names.
-    owner : str
-        Whose parameters they are, for the message.
-    has_groups : bool
-        Whether rows have groups.
-    solves : {"points", "sites", "cover", "users"}
-        The kind of problem.
-    """
+    """Return the budget and the protected unit, after checks of what all fits have in common: `typed`, of `owner`."""
     check(owner, typed, {name: COMMON[name] for name in ("epsilon", "delta")})
     check(owner, typed, {"algorithm": _algorithm(solves)})
     check(owner, typed, {"adjacency": COMMON["adjacency"], "max_rows_per_group": _cap(has_groups)})
@@ -264,18 +244,7 @@ class PointFacts:
 
 
 def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_groups: bool) -> PointFacts:
-    """Return the public facts of a fit of points, or raise a ParameterError that says what to type.
-
-    Parameters
-    ----------
-    typed : mapping
-        Parameters as they were typed; `PrivateKMeans` says what each one means.
-    objective : {"kmeans", "kmedian"}
-    owner : str
-        Whose parameters they are, for the message.
-    has_groups : bool
-        Whether rows have groups.
-    """
+    """Return the public facts of a fit of points from what was typed, or raise a ParameterError that says what to type."""
     typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, "max_clusters": None, **typed}
     _check_count(typed, owner)
     check(owner, typed, {"model": MODEL})
@@ -315,15 +284,7 @@ def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
 
 
 def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
-    """Return a fit of sites, or raise a ParameterError that says what to type.
-
-    Parameters
-    ----------
-    typed : mapping
-        Parameters as they were typed; `PrivateKMedoids` says what each one means.
-    owner, has_groups
-        As for `check_points`.
-    """
+    """Return a fit of sites from what was typed, or raise a ParameterError that says what to type."""
     typed = {"random_state": None, "noise_seed": None, **typed}
     check_clusters("n_clusters", owner, typed["n_clusters"])
     budget, unit = check_promise(typed, owner, has_groups, "sites")

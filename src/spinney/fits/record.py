@@ -89,17 +89,7 @@ def algorithm_of(name: str, parameters: dict[str, Any], solves: str) -> Any:
 
 
 def repeat_fields(algorithm: object, random_state: Any, noise_seed: Any, made: dict[str, str | None]) -> dict[str, Any]:
-    """Return the fields that repeat a release.
-
-    Parameters
-    ----------
-    algorithm : object
-        The one that ran, or None.
-    random_state, noise_seed
-        As they were given.
-    made : dict
-        When it was made, and what was charged.
-    """
+    """Return the fields that repeat a release: of the algorithm that ran, the seeds as given, and what was charged when."""
     seed = random_state if random_state is None or isinstance(random_state, Integral) else GENERATOR
     return {
         "parameters": plain_parameters(algorithm),

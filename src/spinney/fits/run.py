@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._shown import offered
 from spinney.algorithms.problem import planned
 from spinney.curators.files import FileRows
 from spinney.curators.frames import spark_rows
@@ -21,7 +23,6 @@ from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts
 from spinney.fits.record import promise_fields, repeat_fields
-from spinney.fits.watching import watched
 from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
@@ -57,16 +58,9 @@ def given_groups(X: Any, groups: Any) -> bool:
 
 
 def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], tuple[NDArray[Any], Any]]) -> Rows:
-    """Return where the rows of a table are, in scaled numbers if there are units.
+    """Return where the private rows of a table are, in scaled numbers if there are units.
 
-    Parameters
-    ----------
-    X : array-like, frame, Arrow table, lazy frame, path, table on disk or Spark DataFrame
-        Private.
-    groups : array-like or str, optional
-    facts : PointFacts
-    checked : callable
-        Checks the schema of a table in memory; returns its numbers, and the names of its columns.
+    `checked` checks the schema of a table in memory; it returns its numbers, and the names of its columns.
     """
     rows: Rows
     if issubclass(type(X), Batches):
@@ -86,36 +80,30 @@ def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], 
     return rows if schema is None else rows.encoded(schema)
 
 
+def _watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
+    """Return what shows a bar of questions, if this is a notebook, where `count` counts them; nothing is imported to find out."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if getattr(shell, "kernel", None) is None:  # a kernel draws for a notebook; a terminal has none
+        return nullcontext()
+    bar: AbstractContextManager[Any] = offered("bar")(count())
+    return bar
+
+
 def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
-    """Charge the plan, let the algorithm ask, and return what may be published.
+    """Charge the plan to the ledger, if there is one, let the algorithm ask, and return what may be published.
 
     Privacy
     -------
     Neighbors, statement and proof depend on the algorithm that runs.
-
-    Parameters
-    ----------
-    fit : Fit
-    rows : Rows
-        Private.
-    ledger : Ledger, optional
-        Charged for the whole plan before anything is asked.
     """
     budget = fit.problem.budget
     caution(budget.loose, is_uncounted=ledger is None and fit.noise_seed is None and not budget.is_infinite)
-    with watched(lambda: len(planned(fit.algorithm, fit.problem))):
+    with _watched(lambda: len(planned(fit.algorithm, fit.problem))):
         return run_with(lambda: noise_source(fit.noise_seed), fit, rows, ledger)
 
 
 def run_with(make_source: Callable[[], NoiseSource], fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
-    """Do what `run` does with another source of noise: for audits, on made-up rows. Their releases say that they are not private.
-
-    Parameters
-    ----------
-    make_source : callable
-    fit, rows, ledger
-        As in `run`.
-    """
+    """Run with another source of noise: for audits, on made-up rows. Their releases say that they are not private."""
     problem, algorithm, seed = fit.problem, fit.algorithm, fit.noise_seed
     if rows.place not in algorithm.backends:
         raise ParameterError(

@@ -1,56 +1,43 @@
-"""One entry of a ledger: a release that was charged."""
+"""The lines of a ledger: what it was opened with and the ways in which it adds up, and then the releases that were charged."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from spinney.exceptions import ParameterError
-from spinney.ledgers.filter import Tally
+from spinney.ledgers.filter import Filter, Tally, Way, fixed_ways
 from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Amount, Budget, round_up
+from spinney.privacy.budget import Amount, Budget, read_exact, round_up
 from spinney.privacy.charges import Charge
-from spinney.verification.ledger_records import check_digest, check_entry
+from spinney.verification.ledger_records import check_digest, check_entry, check_header
 
 __all__ = [
-    "Entry",
-    "check_charges",
-    "is_adjacency",
-    "is_cap",
-    "keep_once",
-    "promise_of",
-    "read_charges",
-    "table_lines",
-    "unit_text",
-]
+    "FIRST", "Entry", "check_charges", "header_of", "is_adjacency", "is_cap", "keep_once", "opened_filter", "promise_of",
+    "read_charges", "table_lines", "unit_text", "with_ways", "wrong",
+]  # fmt: skip
 
 #: Both parts of an amount together have no more: texts of 2,000 letters, which files hold, are some 6,640.
 MOST_BITS = 6600
+#: What is written. Code that knows format 1 alone counts the pure charges of a release one by one, and must not add to this one.
+FORMAT = "spinney-ledger/2"
+#: How the first line of every ledger begins.
+FIRST = '{"format": "spinney-ledger/'
+#: The least delta above 0 of a ledger, and the largest.
+LEAST_DELTA, LARGEST_DELTA = 1e-100, 0.5
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One release that was charged.
+    """One release that was charged, under a unique id.
 
-    Parameters
-    ----------
-    id : str
-        Unique within the ledger.
-    when : str
-        Time of the charge by the clock of the machine, UTC. Nothing depends on it; entries are in the order of charging.
-    objective, algorithm, note : str
-        What it was for.
-    epsilon, delta : float
-        What the release promises by itself.
-    charges : tuple of Charge
-        All charges of its plan.
-    max_rows_per_group : int or None
-    way : str
-        "open", or what the ledger was locked to by this entry: one order, "pure", or "gaussian".
+    Entries are in the order of charging; nothing depends on `when`, the time of the machine's clock in UTC. `epsilon` and `delta`
+    are what the release promises by itself. `way` is "open", or what it locked the ledger to: one order, "pure", or "gaussian".
     """
 
     id: str
@@ -157,3 +144,53 @@ def table_lines(entries: Sequence[Entry], delta: Fraction, last: int) -> list[st
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return [*([f"({hidden} earlier releases)"] if hidden else []), *(lines if len(rows) > 1 else []), ""]
+
+
+def wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
+    """Return the error about a parameter of a ledger."""
+    return ParameterError.wrong(name, "Ledger", expected, got, hint)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return float(value) == value
+    except OverflowError:  # a whole number too large for a float
+        return False
+
+
+def header_of(epsilon: Any, delta: Any, adjacency: Any, max_rows_per_group: Any) -> dict[str, Any]:
+    """Check what a ledger is opened with and return its first line, without the ways."""
+    delta = 0.0 if delta is None else delta
+    adjacency = Adjacency.ADD_REMOVE.value if adjacency is None else adjacency
+    if not (_is_number(epsilon) and 0 < epsilon < math.inf):
+        raise wrong("epsilon", "a float in (0, inf)", epsilon, "epsilon=3 lets all releases together spend so much.")
+    if not (_is_number(delta) and (delta == 0 or LEAST_DELTA <= delta <= LARGEST_DELTA)):
+        raise wrong("delta", f"0 or a float in [{LEAST_DELTA}, {LARGEST_DELTA}]", delta, "delta=1e-5 allows Gaussian noise.")
+    if not is_adjacency(adjacency):
+        raise wrong("adjacency", "'add-remove' or 'replace'", adjacency, "as the releases will have it.")
+    cap = max_rows_per_group
+    if not is_cap(cap):
+        raise wrong("max_rows_per_group", "an int in [1, inf), or left out", cap, "left out, single rows are protected.")
+    ceiling = Budget.of(float(epsilon), float(delta))
+    return {
+        "format": FORMAT,
+        "epsilon": str(ceiling.epsilon),
+        "delta": str(ceiling.delta),
+        "adjacency": adjacency,
+        "max_rows_per_group": None if cap is None else int(cap),
+    }
+
+
+def with_ways(header: dict[str, Any]) -> dict[str, Any]:
+    """Return the whole first line of a new ledger."""
+    ways = fixed_ways(Budget(read_exact(header["epsilon"]), read_exact(header["delta"])))
+    return {**header, "ways": [[repr(float(way.order)), str(way.delta)] for way in ways]}
+
+
+def opened_filter(header: dict[str, Any]) -> Filter:
+    """Return the empty filter of a ledger with this first line, or raise a ValueError."""
+    check_header(header)
+    ways = tuple(Way(Fraction(float(order)), read_exact(delta)) for order, delta in header["ways"])
+    return Filter.empty(Budget(read_exact(header["epsilon"]), read_exact(header["delta"])), ways)

@@ -69,15 +69,7 @@ def _overhead(order: float, log_delta: float) -> tuple[float, float]:
 
 
 class Tally:
-    """Charges of releases, added up so that their cost at any order can be read off.
-
-    Parameters
-    ----------
-    releases : iterable of sequences of Charge
-        The charges of each release, all finite.
-    earlier : Tally, optional
-        What they are added to; it is left as it is.
-    """
+    """Finite charges of releases, on top of an earlier tally, added up so that their cost at any order can be read off."""
 
     def __init__(self, releases: Iterable[Sequence[Charge]] = (), earlier: Tally | None = None) -> None:
         releases = list(releases)
@@ -195,14 +187,8 @@ def fixed_ways(ceiling: Budget) -> tuple[Way, ...]:
 class Lock:
     """A ledger that its very first release nearly filled, and so has one way left.
 
-    Parameters
-    ----------
-    order : Fraction or None
-        None: no zCDP charge is accepted any more, beyond those of `rho`.
-    delta : Fraction
-        What charges with a delta of their own may use; the rest is for the conversion.
-    rho : Fraction or None
-        What charges of Gaussian noise may use, all of which is counted as used; no other zCDP charge is accepted.
+    Charges with a delta of their own may use `delta`; the rest is for the conversion at `order`. Without an order no zCDP charge
+    is accepted any more, beyond those of `rho`: what Gaussian noise may use, all of which is counted as used.
     """
 
     order: Fraction | None

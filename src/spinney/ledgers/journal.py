@@ -83,15 +83,7 @@ class Position:
 
 
 class Journal:
-    """The path of a journal and how far it was read.
-
-    Parameters
-    ----------
-    path : Path
-        Symbolic links are followed once.
-    first : str
-        How the first line of every such journal begins.
-    """
+    """The path of a journal, links followed once, and how far it was read; `first` begins the first line of every such file."""
 
     def __init__(self, path: Path, first: str) -> None:
         self.path = Path(os.path.realpath(path))
@@ -115,20 +107,23 @@ class Journal:
             )
         descriptor = -1
         try:
-            try:
+            with self.usable("opened"):
                 descriptor = open_locked(self.path, write=write, create=create)
-            except OSError as error:
-                raise self._unusable(error, "opened") from error
             yield OpenJournal(self, descriptor, write)
         finally:
             if descriptor >= 0:
                 close_locked(descriptor)  # all that matters is on disk by now
 
-    def _unusable(self, error: OSError, what: str) -> DataError:
-        hint = "the path names a file in a folder that exists and may be written to."
-        if error.errno == errno.ENOENT and self.path.parent.is_dir():
-            hint = "'spinney ledger open' makes one, and so does spinney.Ledger with an epsilon."
-        return DataError(f"The ledger {self.path} cannot be {what}: {error.strerror or error}.", hint)
+    @contextmanager
+    def usable(self, what: str) -> Iterator[None]:
+        """Refuse the file if the system does not let it be used."""
+        try:
+            yield
+        except OSError as error:
+            hint = "the path names a file in a folder that exists and may be written to."
+            if error.errno == errno.ENOENT and self.path.parent.is_dir():
+                hint = "'spinney ledger open' makes one, and so does spinney.Ledger with an epsilon."
+            raise DataError(f"The ledger {self.path} cannot be {what}: {error.strerror or error}.", hint) from error
 
 
 class OpenJournal:
@@ -146,10 +141,8 @@ class OpenJournal:
         A last line that lacks its end alone is whole: a writer adds the end.
         """
         journal, at = self._journal, self._journal.at
-        try:
+        with journal.usable("read"):
             content = self._bytes_from(at.size)
-        except OSError as error:
-            raise journal._unusable(error, "read") from error
         whole = content.rfind(b"\n") + 1
         self._torn = whole < len(content)
         if at.size + whole == 0 and len(content) <= BLOCK:
@@ -175,11 +168,9 @@ class OpenJournal:
         return texts
 
     def _end_line(self, size: int) -> None:
-        try:
+        with self._journal.usable("written"):
             os.pwrite(self._file, b"\n", size)
             self._sync()
-        except OSError as error:
-            raise self._journal._unusable(error, "written") from error
         self._torn = False
 
     def _bytes_from(self, start: int) -> bytes:
@@ -199,7 +190,7 @@ class OpenJournal:
         """
         journal, at = self._journal, self._journal.at
         line = f"{text} {_check(at.check, text)}\n".encode()
-        try:
+        with journal.usable("written"):
             if self._torn:
                 os.ftruncate(self._file, at.size)
                 os.fsync(self._file)
@@ -216,15 +207,11 @@ class OpenJournal:
                     os.ftruncate(self._file, at.size)
                     os.fsync(self._file)
                 raise
-        except OSError as error:
-            raise journal._unusable(error, "written") from error
 
     def sync(self) -> None:
         """Return when all lines are safe on disk, of other processes too."""
-        try:
+        with self._journal.usable("written"):
             self._sync()
-        except OSError as error:
-            raise self._journal._unusable(error, "written") from error
 
     def _sync(self) -> None:
         os.fsync(self._file)

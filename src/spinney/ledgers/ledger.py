@@ -18,18 +18,22 @@ from typing import Any
 from spinney._shown import Showable
 from spinney.exceptions import DataError, ParameterError
 from spinney.ledgers.entries import (
+    FIRST,
     Entry,
     check_charges,
+    header_of,
     is_adjacency,
     is_cap,
     keep_once,
+    opened_filter,
     promise_of,
     read_charges,
     table_lines,
     unit_text,
-)
+    with_ways,
+    wrong,
+)  # fmt: skip
 from spinney.ledgers.filter import ABOVE, Filter, refusal
-from spinney.ledgers.header import FIRST, header_of, opened_filter, with_ways, wrong
 from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
 from spinney.privacy.budget import Budget, round_up

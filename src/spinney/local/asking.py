@@ -14,9 +14,12 @@ import numpy as np
 from spinney.local.cells import CellTree
 from spinney.local.device import PLACES, WIDEST, WORDS, exp_below, is_lawful_gaussian, is_lawful_threshold
 from spinney.local.grid import Grid
+from spinney.mechanisms.additive import Noise
+from spinney.privacy.charges import Charge
+from spinney.privacy.pricing import Unit
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Asking", "Unlawful", "least_gaussian", "least_threshold"]
+__all__ = ["Asking", "Reporting", "Unlawful", "least_gaussian", "least_threshold"]
 
 #: Offsets of `sums` are whole numbers of this part of their reach.
 RESOLUTION = 1024
@@ -25,17 +28,7 @@ PARTS = 1000
 
 
 class Unlawful(Exception):  # noqa: N818  (no error by itself: whoever plans says what was typed)
-    """No noise that devices draw keeps a promise.
-
-    Parameters
-    ----------
-    name : {"epsilon", "delta"}
-        What is wrong.
-    least : float, optional
-        What a charge must have at least.
-    words : str
-        What must be, where that is not known.
-    """
+    """No noise that devices draw keeps a promise: what is wrong, and the least that a charge must have, or else what must be."""
 
     def __init__(self, name: str, words: str = "", least: float | None = None) -> None:
         super().__init__(f"no noise of devices keeps this promise: {name}")
@@ -88,14 +81,7 @@ def least_gaussian(epsilon: Fraction, delta: Fraction, resolution: int = RESOLUT
 
 @dataclass(frozen=True)
 class Asking:
-    """Makes the questions of one protocol.
-
-    Parameters
-    ----------
-    grid : Grid
-    salt : str
-        Deals the users into groups.
-    """
+    """Makes the questions of one protocol; the salt deals the users into groups."""
 
     grid: Grid
     salt: str
@@ -155,3 +141,22 @@ class Asking:
         """Ask for offsets from anchors in regions, with Gaussian noise on all of them."""
         more = {"anchors": self.grid.nearest(anchors).tolist(), "reaches": self._steps(reaches, 1), "resolution": RESOLUTION}
         return self._text("sums", name, epsilon, delta, group, **self._regions(centers, radii), **more)
+
+
+class Reporting:
+    """Reports of users: of bits, or of numbers if the charge has a delta."""
+
+    question = "reports"
+
+    def noise(self, charge: Charge, unit: Unit) -> Noise:
+        """Return the noise that one user's report adds to each estimated count, or to each number, in reaches."""
+        epsilon = Fraction(charge.amount)
+        if charge.delta:
+            return Noise("gaussian", least_gaussian(epsilon, charge.delta)[0] ** 0.5 / RESOLUTION)
+        chance = least_threshold(epsilon) / WORDS
+        return Noise("gaussian", (chance * (1 - chance)) ** 0.5 / (0.5 - chance))
+
+    def words(self, charge: Charge, unit: Unit) -> str:
+        """Return the noise in words."""
+        what = "number, in reaches" if charge.delta else "count"
+        return f"each user adds +- {self.noise(charge, unit).std:.3g} to each {what}"

@@ -48,11 +48,8 @@ def _halves(low: tuple[int, ...], width: tuple[int, ...]) -> list[tuple[tuple[in
 class CellTree:
     """Disjoint cells that fill the grid.
 
-    Parameters
-    ----------
-    grid : Grid
-    shape : str
-        Level by level, from the whole grid on: 1 for a cell that is halved, 0 for one that is not. Those are numbered in order.
+    The shape has, level by level from the whole grid on, 1 for a cell that is halved, 0 for one that is not. Those are numbered
+    in order.
     """
 
     grid: Grid

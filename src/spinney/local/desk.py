@@ -74,12 +74,7 @@ def record_of_reports(asked: dict[str, Any], charge: Charge) -> dict[str, Any]:
 
 
 class Till:
-    """Lets a charge pay for questions to different users, of one kind of noise, and for nothing else.
-
-    Parameters
-    ----------
-    ledger : FitLedger
-    """
+    """Lets a charge pay for questions to different users, of one kind of noise, and for nothing else."""
 
     def __init__(self, ledger: FitLedger) -> None:
         self._ledger = ledger
@@ -115,13 +110,6 @@ class Desk(Paid):
     -------
     Neighbors: one user's row is replaced. Each report is private at the question's epsilon and delta by itself; a user answers
     at most one question of a charge.
-
-    Parameters
-    ----------
-    users : Users
-    unit : Unit
-    ledger : FitLedger
-    source : NoiseSource
     """
 
     def __init__(self, users: Users, unit: Unit, ledger: FitLedger, source: NoiseSource) -> None:
@@ -131,15 +119,7 @@ class Desk(Paid):
         super().__init__(unit, ledger)
 
     def ask(self, text: str, charge: Charge) -> ReportTally:
-        """Ask the users of a question's group, and return what their reports add up to.
-
-        Parameters
-        ----------
-        text : str
-            A question, as devices are sent it.
-        charge : Charge
-            Of the plan. Questions of one charge ask different users.
-        """
+        """Ask the users of a question's group, and return what their reports add up to; one charge asks a user once."""
         charge = Charge.copy_of(charge)
         asked = self._till.paid(text, charge)
         tell(f"asking users: {charge.name}")
@@ -181,13 +161,7 @@ def users_of(rows: Rows) -> LocalRows:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalRows(Rows):
-    """Rows of a table in memory, each of which plays a user.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n, d)
-    columns : tuple of str, optional
-    """
+    """Rows of a table in memory, each of which plays a user."""
 
     nonprivate_rows: NDArray[Any]
     columns: tuple[str, ...] | None = None

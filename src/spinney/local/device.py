@@ -298,9 +298,7 @@ class _Entropy:
         bits, number = (bound - 1).bit_length(), bound
         size = (bits + 7) // 8
         while number >= bound:
-            end = self._at + size
-            part, self._at = (self._bytes[self._at : end], end) if end <= len(self._bytes) else (self.take(size), self._at)
-            number = int.from_bytes(part, "big") >> (8 * size - bits)
+            number = int.from_bytes(self.take(size), "big") >> (8 * size - bits)
         return number
 
     def has_exp(self, above: int, below: int) -> bool:

@@ -28,8 +28,7 @@ from spinney.local.asking import PARTS, Asking
 from spinney.local.cells import CellTree
 from spinney.local.device import WIDEST
 from spinney.local.grid import Grid
-from spinney.local.limits import Scope
-from spinney.local.protocol import Protocol, Talk, salt_of
+from spinney.local.protocol import Protocol, Scope, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
 from spinney.mechanisms.additive import Noise

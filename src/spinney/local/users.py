@@ -28,15 +28,7 @@ BLOCK = 2**16
 
 
 class Users(Held):
-    """Rows as points of the grid, each a user's.
-
-    Parameters
-    ----------
-    nonprivate_rows : array of shape (n, d)
-    ground : Ground
-    key : bytes
-        Secret; decides all but the noise.
-    """
+    """Rows as points of the grid, each a user's. A secret key decides all but the noise."""
 
     def __init__(self, nonprivate_rows: NDArray[Any], ground: Ground, key: bytes) -> None:
         domain, rows = ground.domain, np.asarray(nonprivate_rows)

@@ -50,17 +50,7 @@ def remembered(maxsize: int) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 def exact(number: float) -> Amount:
-    """Read a number as the decimal it prints as; infinity stays ``math.inf``.
-
-    Parameters
-    ----------
-    number : float
-        For example 0.1, which is read as 1/10 and not as the nearest binary fraction.
-
-    Returns
-    -------
-    Fraction or math.inf
-    """
+    """Read a number as the decimal it prints as: 0.1 is 1/10, not the nearest binary fraction; infinity stays ``math.inf``."""
     number = float(number)
     return math.inf if math.isinf(number) else Fraction(repr(number))
 

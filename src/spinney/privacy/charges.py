@@ -24,18 +24,8 @@ class Measure(StrEnum):
 class Charge:
     """A named share of the budget, for one question.
 
-    Parameters
-    ----------
-    name : str
-        What the answer is for, such as ``"leaf counts"``. Unique within a plan.
-    question : str
-        The curator question that spends it.
-    measure : Measure
-        Pure epsilon, or rho of zero-concentrated differential privacy (zCDP).
-    amount : Fraction or math.inf
-    delta : Fraction
-        With pure epsilon only: the part of the budget's delta that this charge spends besides, as an approximate promise of
-        its own.
+    The name says what the answer is for and is unique within a plan. The amount is pure epsilon, or rho of zero-concentrated
+    differential privacy (zCDP). With pure epsilon only, `delta` is the part of the budget's delta that is spent besides.
     """
 
     name: str

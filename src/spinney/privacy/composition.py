@@ -29,17 +29,10 @@ ORDERS, STRIDE = 400, 20
 
 @dataclass(frozen=True)
 class Part:
-    """A named share of a budget, before it is known how charges add up.
+    """A named share of epsilon, before it is known how charges add up. The shares of a plan sum to one.
 
-    Parameters
-    ----------
-    name, question : str
-    share : Fraction
-        Share of epsilon, positive. The shares of a plan sum to one.
-    l1, l2 : float
-        How far one row moves the answer; ``l2 = 0`` says that only a pure mechanism serves (PrivTree).
-    kind : Kind, optional
-        What is known of the question, for plans; it makes parts.
+    One row moves the answer by `l1` and `l2`; ``l2 = 0`` says that only a pure mechanism serves (PrivTree). The kind of question,
+    if it is given, makes parts for plans.
     """
 
     name: str
@@ -137,21 +130,10 @@ def is_gaussian(questions: Iterable[str]) -> bool:
 
 
 def compose(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
-    """Turn shares into charges, in the lawful way that adds the least noise.
+    """Turn shares, which sum to one, into charges in their order, in the lawful way that adds the least noise.
 
-    The ways: everything pure; some families of equal sensitivity Gaussian and the rest pure; one zCDP total.
-    The figure compared is the mean log noise, weighted by share.
-
-    Parameters
-    ----------
-    budget : Budget
-    parts : sequence of Part
-        Their shares sum to one.
-
-    Returns
-    -------
-    tuple of Charge
-        In the order of `parts`. Pure charges sum exactly to their sub-budget and so do zCDP charges.
+    The ways: everything pure; some families of equal sensitivity Gaussian and the rest pure; one zCDP total. The figure compared
+    is the mean log noise, weighted by share. Pure charges sum exactly to their sub-budget and so do zCDP charges.
     """
     if type(budget) is not Budget:
         raise ParameterError.wrong("budget", "compose", "a Budget", budget, "Budget.of(1.0).")

@@ -21,12 +21,7 @@ __all__ = ["FitLedger"]
 class FitLedger(Held):
     """Accept each planned charge once, alone or pooled with others, and nothing else.
 
-    Parameters
-    ----------
-    budget : Budget
-    planned : tuple of Charge
-        Each positive, and together not above the budget. An algorithm's own plan need not come from `compose`, so all is checked
-        here, and copies are kept.
+    An algorithm's own plan need not come from `compose`, so all is checked here, and copies are kept.
     """
 
     #: Nothing else can be set on a ledger, so nothing stands in for its methods.

@@ -52,14 +52,7 @@ def _delta(m: float, epsilon: float, ripple: int) -> float:
 
 @remembered(256)
 def gaussian_epsilon(rho: float, delta: float, largest: float) -> float:
-    """Return an epsilon such that Gaussian noise of `rho` is (epsilon, delta)-private, or `largest` if that is less.
-
-    Parameters
-    ----------
-    rho, delta : float
-    largest : float
-        An epsilon that is known to hold.
-    """
+    """Return an epsilon such that Gaussian noise of `rho` is (epsilon, delta)-private: at most `largest`, which holds."""
     aim = delta * (1 - DELTA_ROUNDING)
     if delta < LEAST_DELTA or gaussian_delta(rho, largest) > aim:
         return largest
@@ -72,14 +65,7 @@ def gaussian_epsilon(rho: float, delta: float, largest: float) -> float:
 
 @remembered(256)
 def gaussian_rho(epsilon: float, delta: float, least: Fraction) -> Fraction:
-    """Return the largest rho found such that Gaussian noise of it is (epsilon, delta)-private, or `least` if that is more.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-    least : Fraction
-        A rho that is known to hold.
-    """
+    """Return the largest rho found such that Gaussian noise of it is (epsilon, delta)-private: at least `least`, which holds."""
     epsilon, aim = epsilon * (1 - EPSILON_ROUNDING), delta * (1 - DELTA_ROUNDING)
     if delta < LEAST_DELTA:
         return least

@@ -127,33 +127,24 @@ class Release(ClusterRelease):
             fields["k_costs"] = tuple(map(float, fields["k_costs"]))
         return fields
 
-    def _check(self) -> None:
-        """Raise a ValueError unless the arrays fit together and are finite."""
-        super()._check()
-        d = len(self.domain["lower"])
-        shapes = (self.centers.shape[1:], self.sizes.shape, self.summary_points.shape, len(self.domain["upper"]))
-        if shapes != ((d,), self.centers.shape[:1], (self.summary_weights.size, d), d) or not len(self.centers):
-            raise ValueError("shapes disagree")
-        box = self.domain if self.tightened is None else self.tightened
-        if (len(box["lower"]), len(box["upper"])) != (d, d):
-            raise ValueError("shapes disagree")
-        boxes = (self.domain["lower"], self.domain["upper"], box["lower"], box["upper"])
-        bounds = (*boxes, [self.domain.get("radius", 1.0)])
-        numbers = (self.centers, self.sizes, self.summary_points, self.summary_weights, *bounds, [self.sizes_margin])
-        if not all(np.isfinite(values).all() for values in numbers):
-            raise ValueError("a number is not finite")
-        if self.supported_centers is not None and not 1 <= self.supported_centers <= len(self.centers):
-            raise ValueError("more centers are supported than there are")
-        if self.k_costs is not None and not (len(self.k_costs) >= len(self.centers) and np.isfinite(self.k_costs).all()):
-            raise ValueError("what k was found from is not described")
-        if not (self.feature_names is None or len(self.feature_names) == d):
-            raise ValueError("the columns are not described")
-        if self.domain.get("columns") not in (None, list(self.feature_names or ())):
-            raise ValueError("the bounds are of other columns")
-        margins = self.center_margins
-        if margins is not None and (margins.shape != self.centers.shape or (margins < 0).any() or np.isinf(margins).any()):
-            raise ValueError("the margins are of other centers")
-        if self.facts is not None and (self.facts.width != d or self.facts.titles not in (None, self.feature_names)):
-            raise ValueError("the schema is of other columns")
-        if not all(isinstance(text, str) for text in (self.objective, self.algorithm)):
-            raise ValueError("a text is not one")
+    def _holds(self) -> bool:
+        d, count, box = len(self.domain["lower"]), len(self.centers), self.domain if self.tightened is None else self.tightened
+        bounds = (self.domain["lower"], self.domain["upper"], box["lower"], box["upper"])
+        shapes = (self.centers.shape, self.sizes.shape, self.summary_points.shape)
+        arrays = (self.centers, self.sizes, self.summary_points, self.summary_weights, *bounds)
+        numbers = (*arrays, [self.domain.get("radius", 1.0), self.sizes_margin])
+        costs, margins, names, facts = self.k_costs, self.center_margins, self.feature_names, self.facts
+        return bool(
+            super()._holds()
+            and count
+            and shapes == ((count, d), (count,), (self.summary_weights.size, d))
+            and all(len(ends) == d for ends in bounds)
+            and all(np.isfinite(values).all() for values in numbers)
+            and (self.supported_centers is None or 1 <= self.supported_centers <= count)
+            and (costs is None or (len(costs) >= count and np.isfinite(costs).all()))
+            and (margins is None or (margins.shape == self.centers.shape and not ((margins < 0) | np.isinf(margins)).any()))
+            and (names is None or len(names) == d)
+            and self.domain.get("columns") in (None, list(names or ()))
+            and (facts is None or (facts.width == d and facts.titles in (None, names)))
+            and all(isinstance(text, str) for text in (self.objective, self.algorithm))
+        )

@@ -36,13 +36,7 @@ def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClusterRelease(Promise):
-    """A release of clusters, by their centers or by their sites.
-
-    Parameters
-    ----------
-    algorithm, sizes, sizes_margin, summary_points, summary_weights
-        As for `Release`, and for `SiteRelease` by indices of points.
-    """
+    """A release of clusters, by their centers or by their sites; fields as for `Release` and `SiteRelease`."""
 
     #: What to say if the sizes are no larger than noise.
     faint = ""

@@ -37,7 +37,5 @@ class CoverRelease(Promise):
         super().__post_init__()
         object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))
 
-    def _check(self) -> None:
-        super()._check()
-        if not (self.chosen.ndim == 1 and all(0 <= index < self.n_sets for index in self.chosen.tolist())):
-            raise ValueError("an index is not one")
+    def _holds(self) -> bool:
+        return super()._holds() and self.chosen.ndim == 1 and all(0 <= index < self.n_sets for index in self.chosen.tolist())

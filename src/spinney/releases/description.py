@@ -176,24 +176,24 @@ class DescriptionRelease(Promise):
             raise ValueError("a count is none")
         return fields
 
-    def _check(self) -> None:
-        """Raise a ValueError unless the arrays fit together."""
-        super()._check()
+    def _holds(self) -> bool:
         k, m, levels = len(self.rows), len(self.bins), len(self.quantile_levels)
         expected = [len(bin_names(fact)) for fact in self.facts if not is_measured(fact)]
         given = [size for size, fact in zip(self.bins, self.facts, strict=True) if not is_measured(fact)]
-        if not k or not all(type(size) is int and size >= 1 for size in self.bins) or expected != given:
-            raise ValueError("the bins do not match the columns")
+        by_column = (self.means, self.mean_margins, self.scores)
         by_level = (self.quantiles, self.quantiles_lower, self.quantiles_upper)
         shapes = [(self.rows, (k,)), (self.counts, (k, sum(self.bins) + m)), (self.persons, (k,))]
-        shapes += [(array, (k, m)) for array in (self.means, self.mean_margins, self.scores)]
-        shapes += [(array, (k, m, levels)) for array in by_level]
-        if any(array is not None and array.shape != shape for array, shape in shapes):
-            raise ValueError("shapes disagree")
+        shapes += [(array, (k, m)) for array in by_column] + [(array, (k, m, levels)) for array in by_level]
         margins = [self.rows_margin, self.counts_margin, 0.0 if self.persons_margin is None else self.persons_margin]
         numbers: list[Any] = [self.rows, margins, self.quantile_levels, [] if self.persons is None else self.persons]
-        infinite = any(np.isinf(array).any() for array in (self.means, self.mean_margins, self.scores, *by_level))
-        if infinite or not all(np.isfinite(values).all() for values in numbers):
-            raise ValueError("a number is not finite")
-        if (self.persons is None) != (self.persons_margin is None) or not isinstance(self.of, str):
-            raise ValueError("persons or the described release are not stated")
+        return bool(
+            super()._holds()
+            and k
+            and all(type(size) is int and size >= 1 for size in self.bins)
+            and expected == given
+            and all(array is None or array.shape == shape for array, shape in shapes)
+            and not any(np.isinf(array).any() for array in (*by_column, *by_level))
+            and all(np.isfinite(values).all() for values in numbers)
+            and (self.persons is None) == (self.persons_margin is None)
+            and isinstance(self.of, str)
+        )

@@ -38,16 +38,7 @@ def _rules(first: str, missing: str, cap: int | None) -> str:
 
 
 def prepared_rows(adjacency: str, cap: int | None, schema: Schema | None = None) -> str:
-    """Return what was done to rows of numbers.
-
-    Parameters
-    ----------
-    adjacency : {"add-remove", "replace"}
-    cap : int or None
-        The largest number of rows of a group that count; None without groups.
-    schema : Schema, optional
-        Public units, categories, dates.
-    """
+    """Return what was done to rows of numbers, with a cap on rows per group and a public schema, if there are."""
     clipped = "values clipped to the declared bounds and read on a public grid"
     if schema is not None:
         clipped = f"cells read and divided by units as the public schema says; {clipped}"
@@ -62,13 +53,5 @@ def prepared_description(adjacency: str, cap: int | None) -> str:
 
 
 def prepared_names(thing: str, first: str, adjacency: str, cap: int | None) -> str:
-    """Return what was done to rows that name a thing.
-
-    Parameters
-    ----------
-    thing, first : str
-        What a row names, and what one that names none is read as, where it cannot be dropped.
-    adjacency, cap
-        As for `prepared_rows`.
-    """
+    """Return what was done to rows that name a thing, or nothing and are read as the first where they cannot be dropped."""
     return _rules("", missing_names(thing, first, adjacency), cap)

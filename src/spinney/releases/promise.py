@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from spinney._shown import Showable, offered
 from spinney.exceptions import ParameterError, ReleaseError, check_path
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge
 from spinney.privacy.trust import Randomness, Trust
-from spinney.releases.presented import Presented
 from spinney.verification.canonical import digest_of
 from spinney.verification.keys import shared_signature, signature_by
 
@@ -31,6 +31,8 @@ LATER = frozenset(
 STATED = frozenset({"center_margins", "schema"})
 #: Versions of the format that are read: the first is of 0.1.
 VERSIONS = ("1", "2", "3")
+#: What a whole number is, or nothing.
+PLAIN = (int, type(None))
 
 
 def _number(value: float) -> float | str:
@@ -61,7 +63,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Promise(Presented):
+class Promise(Showable):
     """The part that all releases share.
 
     Parameters
@@ -214,6 +216,33 @@ class Promise(Presented):
             raise ParameterError.wrong("findings", "with_audit", "findings about the promise of this release", findings, hint)
         return replace(self, audit=summary, signature=None)
 
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """Return the clusters, sites or choices as a frame, in the order of the release.
+
+        Privacy
+        -------
+        Post-processing of a release: free.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars"}
+        """
+        return offered("frame")(self, kind)
+
+    def plot(self, columns: tuple[int, ...] | None = None) -> Any:
+        """Draw the release with matplotlib and return the axes, several as an array; notebooks show them.
+
+        Privacy
+        -------
+        Post-processing of a release: free.
+
+        Parameters
+        ----------
+        columns : tuple of int, optional
+            Of centers: which to show, as for `spinney.report.draw`.
+        """
+        return offered("plot")(self, columns)
+
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the release as JSON, and write it to `path` if one is given."""
         text = json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False) + "\n"
@@ -236,8 +265,8 @@ class Promise(Presented):
             for name in ("epsilon", "promised_epsilon", "delta"):
                 fields[name] = float(fields[name])
             release = cls(**fields)
-            release._check()
-            return release
+            if release._holds():
+                return release
         except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, OverflowError):
             pass
         # Not above: the error may quote what was in the record, and would become the context of this one.
@@ -260,27 +289,19 @@ class Promise(Presented):
         optional = LATER if record["format"].endswith("/1") else STATED
         return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
 
-    def _check(self) -> None:
-        """Raise a ValueError unless the promise is one."""
+    def _holds(self) -> bool:
+        """Whether all fields fit together; the promise is one, and what repeats the release is plain."""
         _ = [float(charge.amount) for charge in self.charges]  # an OverflowError if one is beyond all that can be shown
-        if not (0 <= self.epsilon <= self.promised_epsilon and 0 <= self.delta < 1):
-            raise ValueError("the promise is not one")
-        cap = self.max_rows_per_group
-        if not (cap is None or (isinstance(cap, int) and cap >= 1)):
-            raise ValueError("the unit is not described")
-        Adjacency(self.adjacency)
-        if not all(isinstance(text, str) for text in (self.model, self.version, self.preprocessing)):
-            raise ValueError("a text is not one")
-        self._check_record()
-
-    def _check_record(self) -> None:
-        """Raise a ValueError unless what repeats the release is plain."""
-        plain = all(isinstance(value, str | int | float | None) for value in self.parameters.values())
-        seeds = type(self.noise_seed) in (int, type(None)) and type(self.random_state) in (int, str, type(None))
-        if not (plain and seeds and all(isinstance(text, str | None) for text in self.made.values())):
-            raise ValueError("what repeats the release is not described")
-        texts = (self.k_source, self.missing_values, self.audit, self.signature or "", *self.versions.values())
-        if not (all(isinstance(text, str) for text in texts) and type(self.k) in (int, type(None))):
-            raise ValueError("a text or a number is not one")
-        if not all(isinstance(record, dict) and isinstance(record.get("mechanism"), str) for record in self.mechanisms):
-            raise ValueError("the noise is not described")
+        _ = Adjacency(self.adjacency)
+        cap, words = self.max_rows_per_group, (self.k_source, self.missing_values, self.audit, self.signature or "")
+        return (
+            0 <= self.epsilon <= self.promised_epsilon
+            and 0 <= self.delta < 1
+            and (cap is None or (isinstance(cap, int) and cap >= 1))
+            and all(isinstance(text, str) for text in (self.model, self.version, self.preprocessing, *words))
+            and all(isinstance(text, str) for text in self.versions.values())
+            and all(isinstance(value, str | int | float | None) for value in self.parameters.values())
+            and all(isinstance(text, str | None) for text in self.made.values())
+            and (type(self.k) in PLAIN and type(self.noise_seed) in PLAIN and type(self.random_state) in (str, *PLAIN))
+            and all(isinstance(record, dict) and isinstance(record.get("mechanism"), str) for record in self.mechanisms)
+        )

@@ -87,25 +87,22 @@ class SiteRelease(ClusterRelease):
             fields["names"] = tuple(fields["names"])
         return fields
 
-    def _check(self) -> None:
-        """Raise a ValueError unless the arrays fit together and are finite."""
-        super()._check()
-        n, count = self.space["n_points"], len(self.sites)
-        if not isinstance(self.space["kind"], str) or type(self.space["n_candidates"]) is not int:
-            raise ValueError("the space is not described")
-        if type(n) is not int or any(array.ndim != 1 for array in (self.medoids, self.existing_sites, self.summary_points)):
-            raise ValueError("the space is not described")
+    def _holds(self) -> bool:
+        n, count, drawn = self.space["n_points"], len(self.sites), self.coordinates
+        numbers: list[Any] = [self.sizes, self.summary_weights, [self.sizes_margin], [] if drawn is None else drawn]
         indices = np.concatenate([self.sites, self.summary_points])
-        if not len(self.medoids) or (indices < 0).any() or (indices >= n).any() or len(set(self.sites.tolist())) < count:
-            raise ValueError("an index is not one")
-        if self.sizes.shape != (count,) or self.summary_points.shape != self.summary_weights.shape:
-            raise ValueError("shapes disagree")
-        if self.coordinates is not None and (self.coordinates.ndim != 2 or len(self.coordinates) != count):
-            raise ValueError("shapes disagree")
-        drawn = np.empty(0) if self.coordinates is None else self.coordinates
-        if not all(np.isfinite(values).all() for values in (self.sizes, self.summary_weights, drawn, [self.sizes_margin])):
-            raise ValueError("a number is not finite")
-        if self.power not in (1, 2) or not (self.names is None or len(self.names) == count):
-            raise ValueError("the power or the names are not described")
-        if not all(isinstance(text, str) for text in (self.algorithm, *(self.names or ()))):
-            raise ValueError("a text is not one")
+        return bool(
+            super()._holds()
+            and isinstance(self.space["kind"], str)
+            and type(n) is type(self.space["n_candidates"]) is int
+            and all(array.ndim == 1 for array in (self.medoids, self.existing_sites, self.summary_points))
+            and len(self.medoids)
+            and ((indices >= 0) & (indices < n)).all()
+            and len(set(self.sites.tolist())) == count
+            and (self.sizes.shape, self.summary_points.shape) == ((count,), self.summary_weights.shape)
+            and (drawn is None or (drawn.ndim == 2 and len(drawn) == count))
+            and all(np.isfinite(values).all() for values in numbers)
+            and self.power in (1, 2)
+            and (self.names is None or len(self.names) == count)
+            and all(isinstance(text, str) for text in (self.algorithm, *(self.names or ())))
+        )

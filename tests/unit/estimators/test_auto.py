@@ -1,7 +1,5 @@
 """``n_clusters="auto"``: the number is found on the summary, and nothing that is charged depends on it."""
 
-import json
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -25,8 +23,7 @@ def release():
     return PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), random_state=0).fit(rows_around(CENTERS)).release_
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("d", [2, 6, 13])
+@covering("estimator, d", [PrivateKMeans, PrivateKMedian], [2, 13])
 def test_as_many_clusters_are_released_as_there_are(estimator, d):
     centers = np.tile(CENTERS, (1, 7))[:, :d]
     model = estimator("auto", max_clusters=9, epsilon=1.0, bounds=(0, 1), random_state=0).fit(rows_around(centers, 4000))
@@ -39,24 +36,13 @@ def test_the_release_says_how_and_shows_the_curve(release, tmp_path):
     assert release.k_source.startswith("found on the private summary, of at most 20")
     assert len(release.k_costs) == 20
     assert release.k_costs[0] == 1.0
-    text = page(release)
-    assert f"Number of clusters: 3, {release.k_source}." in text
-    assert "  3   " in text
-    assert text.count("<- chosen") == 1
-    report = html_page(release)
-    assert "3 was chosen" in report
-    assert "A ring is around the number that was chosen, 3." in report
-    assert release.k_source in report
+    assert f"Number of clusters: 3, {release.k_source}." in page(release)
+    assert page(release).count("<- chosen") == 1
+    assert release.k_source in html_page(release)
     release.to_json(tmp_path / "release.json")
     assert Release.from_json(tmp_path / "release.json").k_costs == release.k_costs
     assert verify(tmp_path / "release.json").holds
     assert len(PrivateKMeans.from_release(tmp_path / "release.json").cluster_centers_) == 3
-
-
-@pytest.mark.parametrize("costs", [[1.0, 0.5], [1.0, 0.5, "a"], []])
-def test_damaged_costs_are_refused(costs, release):
-    with pytest.raises(Exception, match="incomplete or damaged"):
-        Release.from_dict({**json.loads(release.to_json()), "k_costs": costs})
 
 
 @pytest.mark.parametrize("asked", [{}, {"tighten": True}, {"algorithm": "stable"}, {"algorithm": Stable("tree", steps=1)}])
@@ -69,31 +55,23 @@ def test_the_plan_is_that_of_the_most_clusters(asked):
     assert sum(charge.amount for charge in release.charges) == sum(charge.amount for charge in found.charges)
 
 
-@pytest.mark.parametrize("name", ["hst", "lloyd", "lsh", "sample-aggregate"])
-def test_algorithms_that_read_k_are_refused_before_anything_is_charged(name):
-    with pytest.raises(ParameterError, match=f"must be an int with algorithm '{name}'. Got 'auto'"):
-        PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), algorithm=name).plan(3)
+WRONG = [
+    ({"n_clusters": "Auto"}, "'n_clusters' .* an int, or 'auto'. Got 'Auto' instead"),
+    ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* left out if the number of clusters is not 'auto'. Got 20"),
+    *(({"max_clusters": most}, "'max_clusters' .* from 1 to 200") for most in (0, 201, 2.5, np.arange(3))),
+    ({"model": "local", "adjacency": "replace"}, "'n_clusters' .* 'refined'"),
+    *(({"algorithm": name}, f"must be an int with algorithm '{name}'. Got 'auto'") for name in ("hst", "lloyd", "lsh")),
+    ({"algorithm": Stable("lloyd")}, "'n_clusters' .* 'stable'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"n_clusters": "Auto"}, "'n_clusters' .* an int, or 'auto'. Got 'Auto' instead"),
-        ({"n_clusters": 8, "max_clusters": 20}, "'max_clusters' .* left out if the number of clusters is not 'auto'. Got 20"),
-        ({"max_clusters": 0}, "'max_clusters' .* from 1 to 200"),
-        ({"max_clusters": 201}, "'max_clusters' .* from 1 to 200"),
-        ({"max_clusters": 2.5}, "'max_clusters' .* from 1 to 200"),
-        ({"max_clusters": np.arange(3)}, "Got a value of type"),
-        ({"model": "local", "adjacency": "replace"}, "'n_clusters' .* 'refined'"),
-        ({"algorithm": Stable("lloyd")}, "'n_clusters' .* 'stable'"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "words"), WRONG)
 def test_what_is_wrong_is_told(wrong, words):
     with pytest.raises(ParameterError, match=words):
         PrivateKMeans(**{"n_clusters": "auto", "epsilon": 1.0, "bounds": (0, 1), **wrong}).plan(3)
 
 
-@covering("n, d, epsilon", [0, 1, 2, 7, 300], [1, 2, 6, 13], [1.0, np.inf])
+@covering("n, d, epsilon", [0, 1, 2, 300], [1, 6, 13], [1.0, np.inf])
 @pytest.mark.matrix
 def test_every_table_has_a_number(n, d, epsilon):
     rows = np.random.default_rng(n).uniform(0, 1, (n, d))
@@ -121,10 +99,9 @@ def test_the_command_line_finds_the_number(tmp_path):
     assert ran.exit_code == 0, ran.output
     assert len(Release.from_json(out).k_costs) == 6
     assert "<- chosen" in CliRunner().invoke(main, ["show", str(out)]).output
-    plan = CliRunner().invoke(main, ["plan", "--k", "auto", "--epsilon", "1", "--n-features", "3"])
-    assert "at most 20 clusters" in plan.output
-    wrong = CliRunner().invoke(main, ["plan", "--k", "some", "--epsilon", "1", "--n-features", "3"])
-    assert wrong.exit_code == 2
-    refused = CliRunner().invoke(main, ["plan", "--k", "auto", "--epsilon", "1", "--n-features", "3", "--algorithm", "hst"])
-    assert "--k" in refused.output
-    assert refused.exit_code != 0
+    plan = ["plan", "--epsilon", "1", "--n-features", "3", "--k"]
+    assert "at most 20 clusters" in CliRunner().invoke(main, [*plan, "auto"]).output
+    for wrong in (["some"], ["auto", "--algorithm", "hst"]):
+        refused = CliRunner().invoke(main, [*plan, *wrong])
+        assert "--k" in refused.output
+        assert refused.exit_code != 0

@@ -68,6 +68,8 @@ def test_centers_show_shares_and_days(frame, kind, tmp_path):
     assert model.release_.feature_names == TITLES
     assert model.feature_names_in_.tolist() == list(BOUNDS)
     assert model.n_features_in_ == 4
+    assert model.plan().problem.n_features == 6
+    assert model.plan(4).charges == model.plan().charges
     young, old = model.cluster_centers_[model.cluster_centers_[:, 0].argsort()]
     assert np.allclose(young[[0, 1, 2, 3, 5]], [30, 1, 0, 0, 1], atol=[5, 0.3, 0.3, 0.3, 0.3])
     assert np.allclose(old[[0, 1, 5]], [70, 0, 0], atol=[5, 0.3, 0.3])
@@ -116,9 +118,3 @@ def test_what_cannot_be_done_is_refused_before_anything_is_charged(frame, tmp_pa
     with pytest.raises(DataError, match="has no column 'where'"):
         PrivateKMeans(2, bounds={"where": ["a", "b"]}, epsilon=1.0).fit(tmp_path / "rows.csv", ledger=ledger)
     assert ledger.spent == 0
-
-
-def test_a_plan_needs_no_table():
-    plan = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0).plan()
-    assert plan.problem.n_features == 6
-    assert PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0).plan(4).charges == plan.charges

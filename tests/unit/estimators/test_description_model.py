@@ -83,9 +83,7 @@ def test_every_backend_describes_alike(grouped, adjacency, tmp_path):
     table.write_parquet(tmp_path / "rows.parquet")
     tables = [table, table.to_pandas(), table.lazy(), table.to_arrow(), str(tmp_path / "rows.csv"), tmp_path / "rows.parquet"]
     tables.append(table.sample(fraction=1, shuffle=True, seed=1))
-    found = []
-    for one in tables:
-        found.append(describe(release, one, bounds=BOUNDS, epsilon=1.0, groups=groups, noise_seed=1))
+    found = [describe(release, one, bounds=BOUNDS, epsilon=1.0, groups=groups, noise_seed=1) for one in tables]
     assert all(plain(one) == plain(found[0]) for one in found)
     assert (found[0].persons is not None) is grouped
 
@@ -93,21 +91,14 @@ def test_every_backend_describes_alike(grouped, adjacency, tmp_path):
 def test_a_table_that_stays_on_disk_gives_the_same(tmp_path, monkeypatch):
     from spinney.tables import files
 
-    table, bounds = table_of(), {"income": (0, 100_000)}
+    table, path, seeded = table_of(), tmp_path / "rows.parquet", {"epsilon": 1.0, "noise_seed": 1}
     release = fitted(table, max_rows_per_group=2)
-    table.write_parquet(tmp_path / "rows.parquet")
-    here = describe(release, table, bounds=bounds, epsilon=1.0, groups="person", noise_seed=1)
-    there = describe(
-        release,
-        scan(tmp_path / "rows.parquet", ["age", "hours", "income"], "person"),
-        bounds=bounds,
-        epsilon=1.0,
-        noise_seed=1,
-    )
+    table.write_parquet(path)
+    scanned = scan(path, ["age", "hours", "income"], "person")
+    there = describe(release, scanned, bounds={"income": (0, 100_000)}, **seeded)
+    assert plain(there) == plain(describe(release, table, bounds={"income": (0, 100_000)}, groups="person", **seeded))
     monkeypatch.setattr(files, "LARGE_SHARE", 0.0)
-    left = describe(release, tmp_path / "rows.parquet", bounds=BOUNDS, epsilon=1.0, groups="person", noise_seed=1)
-    whole = describe(release, table, bounds=BOUNDS, epsilon=1.0, groups="person", noise_seed=1)
-    assert plain(there) == plain(here)
+    left, whole = (describe(release, one, bounds=BOUNDS, groups="person", **seeded) for one in (path, table))
     assert plain(left) == plain(whole)
 
 
@@ -170,14 +161,8 @@ def test_clusters_are_those_of_the_fit_in_a_ball_in_a_private_box_and_with_categ
 
 def test_a_clustered_column_is_described_by_the_facts_of_the_release():
     table = table_of()
-    model = PrivateKMeans(
-        3,
-        algorithm="lloyd",
-        epsilon=math.inf,
-        bounds={"age": (0, 110), "region": BOUNDS["region"]},
-        scale="bounds",
-        random_state=0,
-    ).fit(table)
+    bounds = {"age": (0, 110), "region": BOUNDS["region"]}
+    model = PrivateKMeans(3, algorithm="lloyd", epsilon=math.inf, bounds=bounds, scale="bounds", random_state=0).fit(table)
     found = describe(model.release_, table, ["age", "region", "income"], bounds=BOUNDS, epsilon=math.inf)
     assert found.names == ("age", "region", "income")
     assert found.columns[0]["bounds"] == [0, 110]
@@ -255,22 +240,15 @@ def test_verify_refuses_bins_priced_as_one_column_and_numbers_that_no_charge_pai
         assert not holds(record), name
 
 
-def test_columns_of_categories_alone_and_of_numbers_alone_are_described():
-    table = table_of(300)
-    release = fitted(table)
-    for columns, names in ((["region", "smoker"], ["rows", "bins"]), (["income"], ["rows", "totals", "bins"])):
-        found = describe(release, table, columns, bounds=BOUNDS, epsilon=1.0)
-        assert [charge.name for charge in found.charges] == names
-        assert found.epsilon == pytest.approx(1.0)
-
-
 def test_a_release_may_be_named_by_its_file_and_columns_by_their_names(tmp_path):
-    rows = table_of(300)
-    release = PrivateKMeans(2, epsilon=9.0, bounds={"age": (0, 110)}).fit(rows).release_
-    release.to_json(tmp_path / "release.json")
-    assert plan_description(tmp_path / "release.json", bounds=BOUNDS, epsilon=1.0).charges
-    found = describe(str(tmp_path / "release.json"), rows, bounds=BOUNDS, epsilon=1.0)
-    assert found.of == release.digest
+    table, path = table_of(300), tmp_path / "release.json"
+    release = fitted(table)
+    release.to_json(path)
+    assert plan_description(path, bounds=BOUNDS, epsilon=1.0).charges
+    for columns, names in ((["region", "smoker"], ["rows", "bins"]), (["income"], ["rows", "totals", "bins"])):
+        found = describe(str(path), table, columns, bounds=BOUNDS, epsilon=1.0)
+        assert (found.of, [charge.name for charge in found.charges]) == (release.digest, names)
+        assert found.epsilon == pytest.approx(1.0)
     for method in (found.shares, found.histogram, found.bin_names):
         with pytest.raises(ParameterError, match=r"one of 'income'.*Got 'wealth'"):
             method("wealth")
@@ -289,18 +267,15 @@ def test_what_is_wrong_is_told_in_one_line_before_anything_is_charged(tmp_path):
     ledger = Ledger(tmp_path / "ledger.jsonl", epsilon=9.0)
     refused("no column 'wealth'", bounds={"wealth": (0, 1)}, ledger=ledger)
     refused("the release: .*'age'. Got 'wealth'", columns=["wealth"])
-    refused("different names", columns=["income", "income"])
-    refused("different names", columns=[])
-    refused("different names", columns="income")
-    refused("No column is left to describe", bounds=None)
-    refused("No column is left to describe", bounds={"age": (0, 110)})
+    for columns in (["income", "income"], [], "income"):
+        refused("different names", columns=columns)
+    for bounds in (None, {"age": (0, 110)}):
+        refused("No column is left to describe", bounds=bounds)
     refused("public facts by column", bounds=(0, 1))
     refused("two finite numbers", bounds={"income": (5, 1)})
-    refused("epsilon", epsilon=None)
-    refused("bins", bins=1)
     refused("max_rows_per_group", groups="person")
-    refused("adjacency", adjacency="both")
-    refused("noise_seed", noise_seed=-1)
+    for name, wrong in {"epsilon": None, "bins": 1, "adjacency": "both", "noise_seed": -1}.items():
+        refused(name, **{name: wrong})
     refused("no names of columns", table=np.zeros((3, 2)))
     refused("names no file", table="nowhere.csv")
     assert ledger.entries == ()

@@ -1,18 +1,12 @@
-import json
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids, ReleaseError
 from spinney.algorithms.site_hst import SiteHST
-from spinney.estimators.coverage import max_coverage
-from spinney.releases.cover import CoverRelease
 from spinney.tables.cells import numeric_column
 
 RNG = np.random.default_rng(0)
@@ -47,11 +41,6 @@ def test_a_wrong_parameter_is_named_with_a_hint(name, value):
         model.fit(ROWS)
     assert "PrivateKMedoids" in str(error.value)
     assert "Hint" in str(error.value)
-
-
-def test_a_wrong_guess_is_refused():
-    with pytest.raises(ParameterError, match="n_guess"):
-        model_of().plan(n_guess=0)
 
 
 def test_existing_sites_leave_fewer_candidates():
@@ -94,22 +83,6 @@ def test_predict_gives_the_nearest_site():
         model_of().predict([0])
 
 
-def test_parameters_clone_and_pickle():
-    model = model_of(existing_sites=[1])
-    assert set(clone(model).get_params(deep=False)) == set(model.get_params(deep=False))
-    twin = pickle.loads(pickle.dumps(model))
-    assert twin.fit(ROWS).release_.to_json() == model.fit(ROWS).release_.to_json()
-    assert clone(model).set_params(n_clusters=2).fit(ROWS).medoid_indices_.shape == (2,)
-    assert "space=FiniteMetric" in repr(model)
-
-
-def test_a_seed_repeats_and_says_that_it_is_not_private():
-    one, other = (model_of().fit(ROWS).release_ for _ in range(2))
-    assert one.to_json() == other.to_json()
-    assert one.noise == "seeded: not private"
-    assert model_of(noise_seed=None).fit(ROWS).release_.is_private
-
-
 def test_from_release_predicts_as_before(tmp_path):
     model = model_of(existing_sites=[1], max_rows_per_group=2, delta=1e-6, adjacency="replace").fit(ROWS, groups=ROWS % 7)
     path = tmp_path / "release.json"
@@ -128,11 +101,8 @@ def test_from_release_predicts_as_before(tmp_path):
         PrivateKMedoids.from_release(path, SPACE)
 
 
-def test_groups_are_capped():
+def test_groups_are_one_name_a_row_and_have_a_cap():
     people = np.zeros(300, dtype=int)
-    model = model_of(epsilon=math.inf, max_rows_per_group=5, noise_seed=None).fit(ROWS, groups=people)
-    assert model.release_.sizes.sum() == 5
-    assert model.release_.max_rows_per_group == 5
     with pytest.raises(ParameterError, match="max_rows_per_group"):
         model_of().fit(ROWS, groups=people)
     for groups in (people[:-1], people[:, None], "people", 3):
@@ -140,40 +110,27 @@ def test_groups_are_capped():
             model_of(max_rows_per_group=2).fit(ROWS, groups=groups)
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        [3, 5, 3],
-        (3, 5, 3),
-        [[3], [5], [3]],
-        [3, [5], (3,)],
-        ["3", 5.0, np.int8(3)],
-        [np.array([3]), np.array(5), 3],
-        np.array([[3], [5], [3]]),
-        np.array(["3", "5", "3"], dtype=object),
-        pd.Series([3, 5, 3]),
-        pd.Series(["3", "5", "3"], dtype="string"),
-        pd.DataFrame({"site": [3, 5, 3]}),
-        pd.Index([3, 5, 3]),
-        range(3, 6, 2),
-    ],
-    ids=lambda column: f"{type(column).__name__} {column!r}"[:40],
-)
-def test_demand_may_be_any_column(column):
-    assert numeric_column(column).astype(float).tolist()[:2] == [3.0, 5.0]
+COLUMNS = [
+    [3, 5, 3], (3, 5, 3), [[3], [5], [3]], [3, [5], (3,)], ["3", 5.0, np.int8(3)], [np.array([3]), np.array(5), 3],
+    np.array([[3], [5], [3]]), np.array(["3", "5", "3"], dtype=object), pd.Series(["3", "5", "3"], dtype="string"),
+    pd.DataFrame({"site": [3, 5, 3]}), pd.Index([3, 5, 3]), range(3, 6, 2),
+]  # fmt: skip
+CELLS = [3, "3", None, "x", [3], [3, 4], [], (3,), np.array([3]), np.zeros((2, 2)), 2j, b"3"]
 
 
-@pytest.mark.parametrize("cell", [3, "3", None, "x", [3], [3, 4], [], (3,), np.array([3]), np.zeros((2, 2)), 2j, b"3"], ids=repr)
+def test_demand_may_be_any_column():
+    for column in COLUMNS:
+        assert numeric_column(column).astype(float).tolist()[:2] == [3.0, 5.0]
+    for column in (np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}):
+        with pytest.raises(ParameterError, match="one column"):
+            numeric_column(column)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=repr)
 def test_how_a_row_is_read_does_not_depend_on_the_others(cell):
     alone = numeric_column([cell, 7])[0]
     for other in ([3], [3, 4], "x", None, np.zeros((2, 3)), 10**400):
         assert np.array_equal(numeric_column([cell, 7, other])[0], alone, equal_nan=True)
-
-
-@pytest.mark.parametrize("column", [np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}])
-def test_what_is_no_column_is_refused(column):
-    with pytest.raises(ParameterError, match="one column"):
-        numeric_column(column)
 
 
 def test_the_plan_is_printed_with_its_unit_and_noise():
@@ -190,53 +147,6 @@ def test_an_algorithm_may_be_given_itself():
         PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), algorithm="hst, sites").fit(np.zeros((3, 2)))
 
 
-SETS = [[0, 1], [1, 2], [2, 3], []]
-
-
-def test_max_coverage_without_noise_is_greedy():
-    items = [0] * 5 + [2] * 4 + [3] * 3
-    release = max_coverage(items, SETS, 2, epsilon=math.inf)
-    assert release.chosen.tolist() == [2, 0]
-    matrix = np.array([[item in one for one in SETS] for item in range(4)])
-    for sets in (matrix, csr_array(matrix)):
-        assert max_coverage(items, sets, 2, epsilon=math.inf).chosen.tolist() == [2, 0]
-
-
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_max_coverage_survives_its_file(delta, tmp_path):
-    groups = {"groups": [1, 1, 2, 3], "max_rows_per_group": 2}
-    release = max_coverage([0, 1, 9, None], SETS, 3, epsilon=1.0, delta=delta, n_items=5, **groups)
-    assert (release.n_sets, release.n_items, release.chosen.shape) == (4, 5, (3,))
-    assert (release.delta, release.promised_epsilon, release.max_rows_per_group) == (delta, 1.0, 2)
-    path = tmp_path / "release.json"
-    release.to_json(path)
-    assert CoverRelease.from_json(path).to_json() == release.to_json()
-    record = json.loads(release.to_json()) | {"chosen": [4, 0, 0]}
-    with pytest.raises(ReleaseError):
-        CoverRelease.from_dict(record)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("n_choices", {"n_choices": 0}),
-        ("epsilon", {"epsilon": None}),
-        ("n_items", {"n_items": 0}),
-        ("sets", {"n_items": 3}),
-        ("sets", {"sets": []}),
-        ("sets", {"sets": [[-1]]}),
-        ("sets", {"sets": 3}),
-        ("groups", {"groups": [1], "max_rows_per_group": 1}),
-        ("max_rows_per_group", {"groups": [1, 2]}),
-    ],
-    ids=str,
-)
-def test_max_coverage_checks_its_parameters(name, wrong):
-    arguments = {"items": [0, 1], "sets": SETS, "n_choices": 2, "epsilon": 1.0} | wrong
-    with pytest.raises(ParameterError, match=name):
-        max_coverage(**arguments)
-
-
 NAMED = FiniteMetric.from_points(POINTS, candidates=np.arange(0, 40, 2), names=[f"p{i}" for i in range(40)])
 
 
@@ -251,12 +161,9 @@ def test_the_names_of_a_space_are_in_its_releases():
     assert again.predict([3, 30]).tolist() == model.predict([3, 30]).tolist()
 
 
-def test_unknown_names_of_existing_sites_are_refused():
+def test_a_release_is_not_read_with_points_in_another_order():
     with pytest.raises(ParameterError, match=r"'existing_sites'.*a name that no point has"):
         model_of(space=NAMED, existing_sites=["q"]).fit(ROWS)
-
-
-def test_a_release_is_not_read_with_points_in_another_order():
     release = model_of(space=NAMED).fit(ROWS).release_
     turned = FiniteMetric.from_points(POINTS, candidates=np.arange(0, 40, 2), names=[f"p{39 - i}" for i in range(40)])
     with pytest.raises(ParameterError, match="space"):

@@ -7,8 +7,6 @@ from click.testing import CliRunner
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.cli.main import main
 from spinney.estimators.coverage import max_coverage
-from spinney.solvers import weighted
-from spinney.solvers.medoids import solve_medoids
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).random((60, 2)))
 
@@ -52,38 +50,3 @@ def test_choices_among_too_many_options_are_refused_by_the_plan(algorithm, monke
             ask()
     with pytest.raises(ParameterError, match="max_coverage would weigh 120 options"):
         max_coverage([0], [[0]] * 60, 2, epsilon=1.0)
-
-
-def work_of_solve(monkeypatch, k):
-    """Return the numbers of seeds, of draws for them, and of steps."""
-    seeds, steps = [], []
-    seed, step = weighted.seed, weighted._step
-    with monkeypatch.context() as patch:
-        patch.setattr(weighted, "seed", lambda *given: seeds.append(given[4].shape) or seed(*given))
-        patch.setattr(weighted, "_step", lambda *given: steps.append(1) or step(*given))
-        points = np.random.default_rng(0).random((400, 2))
-        found = weighted.solve(points, np.ones(400), k, 2, np.random.default_rng(1), points[:k])
-    assert found.centers.shape == (k, 2)
-    return seeds, len(steps)
-
-
-def test_many_centers_take_fewer_restarts_trials_and_steps(monkeypatch):
-    seeds, steps = work_of_solve(monkeypatch, 20)
-    assert seeds == [(20, 8)] * 4
-    assert steps > 4 * 4 + 4 * 40
-    monkeypatch.setattr(weighted, "FULL_WORK", 400 * 2 * 20 // 4)
-    seeds, steps = work_of_solve(monkeypatch, 20)
-    assert seeds == [(20, 2)]
-    assert steps <= 4 + 2 * 26 + 10 * 4
-    monkeypatch.setattr(weighted, "FULL_WORK", 1)
-    seeds, steps = work_of_solve(monkeypatch, 20)
-    assert seeds == [(20, 1)]
-    assert steps <= 4 + 6
-
-
-def test_searches_for_many_sites_end(monkeypatch):
-    full = solve_medoids(SPACE, np.ones(60), 7)
-    monkeypatch.setattr("spinney.solvers.medoids.MOST_COSTS", 1)
-    single = solve_medoids(SPACE, np.ones(60), 7)
-    assert len(single.points) == 7
-    assert full.cost <= single.cost

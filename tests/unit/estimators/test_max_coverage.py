@@ -21,12 +21,9 @@ def greedy(rows, sets, choices):
     return chosen
 
 
-@pytest.mark.parametrize("choices", [1, 2, 3, 5])
-def test_without_noise_it_is_the_greedy_algorithm(choices):
-    assert max_coverage(ROWS, SETS, choices, epsilon=math.inf).chosen.tolist() == greedy(ROWS, SETS, choices)
-
-
-def test_random_families_without_noise():
+def test_without_noise_it_is_the_greedy_algorithm():
+    for choices in (1, 2, 3, 5):
+        assert max_coverage(ROWS, SETS, choices, epsilon=math.inf).chosen.tolist() == greedy(ROWS, SETS, choices)
     rng = np.random.default_rng(0)
     for _ in range(20):
         members = rng.random((30, 12)) < 0.2
@@ -43,9 +40,6 @@ def test_with_noise_the_large_sets_are_found():
     assert release.is_private
     assert release.statement == "(1.0, 1e-06)-differentially private for adding or removing one row"
     assert [(c.question, c.amount, float(c.delta)) for c in release.charges] == [("cover", 1, 1e-6)]
-
-
-def test_without_delta_the_release_promises_none():
     assert max_coverage(ROWS, SETS, 2, epsilon=1.0).delta == 0
 
 
@@ -64,23 +58,15 @@ def test_a_release_survives_its_file(tmp_path):
         CoverRelease.from_dict(broken)
 
 
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
-        ({"sets": []}, "sets"),
-        ({"sets": [[0, -1]]}, "sets"),
-        ({"sets": [["a"]]}, "sets"),
-        ({"sets": 3}, "sets"),
-        ({"sets": [[9]], "n_items": 3}, "sets"),
-        ({"n_items": 0}, "n_items"),
-        ({"n_choices": 0}, "n_choices"),
-        ({"epsilon": None}, "epsilon"),
-        ({"delta": 1.0}, "delta"),
-        ({"adjacency": "other"}, "adjacency"),
-        ({"max_rows_per_group": 2}, "max_rows_per_group"),
-    ],
-)
-def test_wrong_parameters_are_named(changes, name):
-    asked = {"items": ROWS, "sets": SETS, "n_choices": 2, "epsilon": 1.0} | changes
+WRONG = {
+    "sets": [[], [[0, -1]], [["a"]], 3, [[9]]], "n_items": [0], "n_choices": [0], "epsilon": [None], "delta": [1.0],
+    "adjacency": ["other"], "max_rows_per_group": [2],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_wrong_parameters_are_named(name, value):
     with pytest.raises(ParameterError, match=f"'{name}'"):
-        max_coverage(asked.pop("items"), asked.pop("sets"), asked.pop("n_choices"), **asked)
+        max_coverage(**{"items": ROWS, "sets": SETS, "n_choices": 2, "epsilon": 1.0, "n_items": 7, name: value})
+    with pytest.raises(ParameterError, match="groups"):
+        max_coverage(ROWS, SETS, 2, epsilon=1.0, groups=[1], max_rows_per_group=1)

@@ -1,5 +1,5 @@
 import math
-import re
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -18,7 +18,8 @@ def ledger(tmp_path):
 
 
 def test_a_release_tells_the_day_and_nothing_finer(real_today):
-    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", real_today())
+    before, found, after = datetime.now(UTC).date(), real_today(), datetime.now(UTC).date()
+    assert found in (before.isoformat(), after.isoformat())
 
 
 def test_a_fit_is_charged_its_whole_plan(ledger):
@@ -52,15 +53,6 @@ def test_a_fit_over_the_ceiling_asks_nothing(ledger, monkeypatch):
     with pytest.raises(BudgetError, match=r"would bring the ledger to epsilon 1\.5"):
         PrivateKMeans(2, epsilon=1.5, bounds=(0, 1)).fit(ROWS, ledger=ledger)
     assert (made, ledger.entries) == ([], ())
-
-
-def test_gaussian_fits_cost_less_together(tmp_path):
-    ledger = Ledger(tmp_path / "ledger", 2, 1e-5)
-    rows = np.random.default_rng(0).uniform(0, 1, (400, 20))
-    for _ in range(3):
-        PrivateKMeans(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(rows, ledger=ledger)
-    assert 1 < ledger.spent <= 2
-    assert {entry.delta for entry in ledger.entries} == {1e-6}
 
 
 def test_a_fit_that_fails_half_way_stays_charged_and_says_so(ledger, monkeypatch):

@@ -1,17 +1,17 @@
 import json
-import warnings
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 import spinney
+from covering import covering
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
 from spinney.audit import replay
 from spinney.exceptions import BudgetError, DataError, FewRowsWarning, ParameterError, ReleaseError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
 from spinney.local.device import read_question
-from spinney.local.refined import _merged
 from spinney.report import markdown_page
 from spinney.report.curve import cost_curve
 from spinney.report.pages import page
@@ -58,21 +58,14 @@ def test_a_seed_repeats_a_local_fit():
     assert (first == second).all()
 
 
-@pytest.mark.parametrize(
-    ("changes", "names"),
-    [
-        ({"adjacency": "add-remove"}, "adjacency"),
-        ({"epsilon": np.inf}, "epsilon"),
-        ({"tighten": True}, "tighten"),
-        ({"algorithm": "tree"}, "algorithm"),
-        ({"model": "distant"}, "model"),
-        ({"algorithm": "stable"}, "delta"),
-        ({"model": "central", "algorithm": "refined"}, "algorithm"),
-    ],
-)
-def test_what_the_local_model_has_not_is_refused_before_rows_are_read(changes, names):
-    with pytest.raises(ParameterError, match=f"'{names}' parameter"):
-        local(**changes).fit(blobs(10))
+def test_what_the_local_model_has_not_is_refused_before_rows_are_read():
+    wrong = {"adjacency": "add-remove", "epsilon": np.inf, "tighten": True, "algorithm": "tree", "model": "distant"}
+    changes = [{name: value} for name, value in wrong.items()] + [{"algorithm": "refined", "model": "central"}]
+    for change in changes:
+        with pytest.raises(ParameterError, match=f"'{next(iter(change))}' parameter"):
+            local(**change).fit(blobs(10))
+    with pytest.raises(ParameterError, match="'delta' parameter"):
+        local(algorithm="stable").fit(blobs(10))
 
 
 def test_groups_and_files_are_refused(tmp_path):
@@ -83,17 +76,18 @@ def test_groups_and_files_are_refused(tmp_path):
     assert fitted.cluster_centers_.shape == (3, 2)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 7, 50])
 @pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-6)])
-def test_any_number_of_users_is_answered(n, algorithm, delta):
-    for k, seed in ((1, 0), (3, 1)):
+def test_any_number_of_users_is_answered(algorithm, delta):
+    for n, (k, seed) in product([0, 1, 2, 7, 50], [(1, 0), (3, 1)]):
         fitted = local(k, algorithm=algorithm, delta=delta, noise_seed=seed).fit(blobs(50)[:n])
         assert np.isfinite(fitted.cluster_centers_).all()
         assert (np.abs(fitted.cluster_centers_) <= 1).all()
 
 
-@pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-6)])
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
+@pytest.mark.parametrize(
+    ("algorithm", "delta", "estimator"),
+    [("refined", 0.0, PrivateKMeans), ("stable", 1e-6, PrivateKMeans), ("stable", 1e-6, PrivateKMedian)],
+)
 def test_replay_of_a_neighbor_holds_and_sees_noise_that_is_too_small(algorithm, delta, estimator):
     rows = blobs(400)
     other = rows.copy()
@@ -158,12 +152,6 @@ def test_a_session_asks_devices_to_its_end_and_can_be_kept_between_questions(obj
     assert max(spent) <= 4
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"format": "spinney-session/1"}', "[" * 5000])
-def test_a_broken_session_is_an_error_that_quotes_nothing(text):
-    with pytest.raises(DataError, match="no whole session"):
-        Session.from_json(text)
-
-
 @pytest.mark.parametrize(
     ("changes", "columns", "name"),
     [
@@ -184,11 +172,9 @@ def test_what_no_device_answers_is_refused_before_anything_is_charged(changes, c
         assert f"Got {getattr(model, name)!r} instead" in str(error.value), "what was typed, not a share of it"
 
 
-@pytest.mark.parametrize("objective", ["kmeans", "kmedian"])
-@pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-3)])
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (130, 3)])
-@pytest.mark.matrix
-def test_a_policy_allows_what_a_session_asks_and_no_other_kind(objective, algorithm, delta, k, d):
+@covering("objective, protocol, shape", ["kmeans", "kmedian"], [("refined", 0.0), ("stable", 1e-3)], [(1, 1), (3, 2), (130, 3)])
+def test_a_policy_allows_what_a_session_asks_and_no_other_kind(objective, protocol, shape):
+    (algorithm, delta), (k, d) = protocol, shape
     parameters = {"n_clusters": k, "epsilon": 6.0, "delta": delta, "bounds": [-1, 1], "algorithm": algorithm}
     session = Session(parameters, d, 7, objective)
     policy, kinds, slots = policy_of(session), set(), [0]
@@ -202,16 +188,10 @@ def test_a_policy_allows_what_a_session_asks_and_no_other_kind(objective, algori
     assert max(slots) <= policy["most_slots"] <= max(max(slots) * 3, 1024)
 
 
-def test_long_reports_of_many_clusters_are_allowed():
-    wide = policy_of(Session({"n_clusters": 2000, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1))
-    assert wide["most_slots"] == 3000 * 4
+BOUNDS = [(-1, 1), [(-1, 1), (0.5, 2)], Box(-1, [1, 2]), (np.array([-1, 0.5]), np.array([1, 2])), {"age": (0, 9), "stay": (0, 6)}]
 
 
-@pytest.mark.parametrize(
-    "bounds",
-    [(-1, 1), [(-1, 1), (0.5, 2)], Box(-1, [1, 2]), (np.array([-1, 0.5]), np.array([1, 2])), {"age": (0, 110), "stay": (0, 60)}],
-)
-@pytest.mark.parametrize("algorithm", ["auto", "refined", Refined(rounds=1, coarse=200)])
+@covering("bounds, algorithm", BOUNDS, ["auto", Refined(rounds=1, coarse=200)])
 def test_a_session_is_kept_whatever_its_bounds_and_protocol(bounds, algorithm):
     session = Session({"n_clusters": 2, "epsilon": 1, "bounds": bounds, "algorithm": algorithm}, 2, 5)
     session = session.heard([respond([0, 1], session.question, policy_of(session), {}) for _ in range(40)])
@@ -234,10 +214,14 @@ def test_a_session_file_with_other_fields_is_refused():
     session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1).heard([])
     record = json.loads(session.to_json())
     assert Session.from_json(json.dumps(record)).question == session.question
+    for text in ("", "{}", "[]", "null", '{"format": "spinney-session/1"}', "[" * 5000):
+        with pytest.raises(DataError, match="no whole session"):
+            Session.from_json(text)
     for change in (
         {"more": 1}, {"format": "spinney-session/2"}, {"parameters": record["parameters"] | {"more": 1}},
         {"parameters": {}}, {"protocol": {}}, {"protocol": record["protocol"] | {"rounds": 99}},
         {"tallies": [record["tallies"][0] | {"more": 1}]}, {"tallies": [record["tallies"][0] | {"users": [-1]}]},
+        {"tallies": [record["tallies"][0] | {"totals": [[1, 2]]}]},
     ):  # fmt: skip
         with pytest.raises(DataError, match="no whole session"):
             Session.from_json(json.dumps(record | change))
@@ -250,19 +234,14 @@ def test_a_tally_of_another_question_is_refused():
             _ = replace(session, tallies=foreign).question
 
 
-@pytest.mark.parametrize("model", ["central: trusted", "", "locality: none"])
-def test_a_local_release_that_is_called_central_is_refused(model, tmp_path):
+def test_a_release_that_names_another_model_is_refused(tmp_path):
+    path = tmp_path / "release.json"
     record = json.loads(local().fit(blobs(2_000)).release_.to_json())
-    path = tmp_path / "release.json"
-    path.write_text(json.dumps(record | {"model": model}))
-    assert [finding.subject for finding in verify(path).findings if not finding.holds] == ["model"]
-
-
-def test_a_central_release_that_is_called_local_is_refused(tmp_path):
-    model = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), adjacency="replace")
-    record = json.loads(model.fit(blobs(2_000)).release_.to_json())
-    path = tmp_path / "release.json"
-    path.write_text(json.dumps(record | {"model": "local: devices"}))
+    for model in ("central: trusted", "", "locality: none"):
+        path.write_text(json.dumps(record | {"model": model}))
+        assert [finding.subject for finding in verify(path).findings if not finding.holds] == ["model"]
+    central = local(model="central").fit(blobs(2_000)).release_
+    path.write_text(json.dumps(central.to_dict() | {"model": "local: devices"}))
     assert not verify(path).holds
 
 
@@ -276,13 +255,6 @@ def test_sizes_that_are_noise_speak_of_users():
         cost_curve(empty)
 
 
-def test_a_session_whose_tallies_do_not_fit_is_refused():
-    record = json.loads(Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1).heard([]).to_json())
-    record["tallies"][0]["totals"] = [[1, 2]]
-    with pytest.raises(DataError, match="no whole session"):
-        Session.from_json(json.dumps(record))
-
-
 def test_one_user_answers_one_question_of_the_refined_protocol():
     session, state = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 7), {}
     policy = policy_of(session)
@@ -291,34 +263,3 @@ def test_one_user_answers_one_question_of_the_refined_protocol():
         session = session.heard([respond([0, 0], session.question, policy, state)])
     assert len(state["reports"]) == 1
     assert sum(tally.total_users for tally in session.tallies) == 1
-
-
-def test_all_parameters_of_a_protocol_are_recorded():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        release = local(noise_seed=0).fit(blobs(100)).release_
-    assert release.parameters == {name: getattr(Refined(), name) for name in Refined.__dataclass_fields__}
-
-
-class Told:
-    """Masses that a question told, with their noise."""
-
-    def __init__(self, masses, std):
-        self.masses, self.mass_std = np.asarray(masses, dtype=float), std
-
-
-def test_spare_centers_are_merged_by_their_masses_and_empty_ones_are_left_out():
-    problem = local()._facts(False).fit(2).problem
-    centers = np.array([[-0.6, -0.5], [-0.58, -0.5], [0.6, 0.5], [-0.5, 0.6], [0.9, -0.9]])
-    found, variance, spread = _merged(
-        centers, np.full(5, 1e-4), np.full(5, 0.05), Told([50, 50, 100, 100, 3], 2.0), problem, np.random.default_rng(0)
-    )
-    assert distance(found) < 0.02
-    assert len(found) == 3
-    assert (variance <= 1e-4).all()
-    assert (spread < 0.06).all()
-
-
-def test_spare_centers_are_asked_about_only_where_users_are_enough():
-    counts = [Refined()._supported(10, 1.92, users) for users in (0, 1_000, 20_000, 200_000, 10**7)]
-    assert counts == [10, 10, 10, 15, 15]

@@ -17,11 +17,8 @@ VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
 EXPECTED = [[vector["message"], vector["state_after"]] for vector in VECTORS]
 
 
-def test_the_vectors_are_what_the_benchmark_writes():
-    assert vectors() == VECTORS
-
-
 def test_vectors_have_reports_of_every_kind_and_many_refusals():
+    assert vectors() == VECTORS
     asked = [json.loads(vector["question"]) for vector in VECTORS if "spinney-report" in vector["message"]]
     assert {one["kind"] for one in asked} == {"cells", "regions", "offsets", "cost", "sums"}
     reasons = {json.loads(vector["message"]).get("reason") for vector in VECTORS}
@@ -36,33 +33,17 @@ def test_javascript_gives_the_vectors_in_node():
     assert run_node(VECTORS) == EXPECTED
 
 
+PARTS = ["1.0", "1e0", "-0", "null", "true", "NaN", "[]", "{}", "[[0]]", '"x"', '"1/2"', "0", "1", "-1", "9" * 16, "9" * 17, "\\"]
+
+
 def changed(text, rng):
     """Return a question with a few small faults, most of which a device refuses."""
-    pieces = (
-        "1.0",
-        "1e0",
-        "-0",
-        "null",
-        "true",
-        "NaN",
-        "[]",
-        "{}",
-        "[[0]]",
-        '"x"',
-        '"1/2"',
-        "0",
-        "1",
-        "-1",
-        "9" * 16,
-        "9" * 17,
-        "\\",
-    )
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         way = rng.randrange(4)
         if way == 0:
             places = [found.span() for found in re.finditer(r'-?[0-9]+|"[^"]*"|\[[^\[\]]*\]', text)]
             start, end = rng.choice(places)
-            text = text[:start] + rng.choice(pieces) + text[end:]
+            text = text[:start] + rng.choice(PARTS) + text[end:]
         elif way == 1:
             at = rng.randrange(len(text))
             text = text[:at] + rng.choice('"{}[]:,0159.eE- \t\u00e9x') + text[at + 1 :]

@@ -19,10 +19,6 @@ def test_a_number_is_the_decimal_it_prints_as(number, value):
     assert isinstance(exact(number), Fraction)
 
 
-def test_tenths_add_up_exactly():
-    assert sum(exact(0.1) for _ in range(10)) == 1
-
-
 def test_infinity_stays_infinite():
     assert exact(math.inf) == math.inf
     assert Budget.of(math.inf).is_infinite
@@ -39,19 +35,12 @@ def test_a_budget_is_made_of_numbers(wrong):
         Budget.of(**wrong)
 
 
-@pytest.mark.parametrize(
-    "number", [Fraction(1, 3), Fraction(7, 10), Fraction(1, 10), Fraction(2, 3) * 10**-9, Fraction(10**20, 3)]
-)
+@given(st.fractions(Fraction(1, 10**40), 10**40) | st.floats(1e-300, 1e300).map(Fraction))
 def test_rounding_up_gives_the_least_float_not_below(number):
     rounded = round_up(number)
     assert isinstance(rounded, float)
-    assert Fraction(rounded) >= number
-    assert Fraction(math.nextafter(rounded, 0.0)) < number
-
-
-@pytest.mark.parametrize("number", [Fraction(0), Fraction(1, 2), Fraction(0.1), Fraction(3), math.inf])
-def test_a_float_is_not_rounded(number):
-    assert round_up(number) == number
+    assert Fraction(math.nextafter(rounded, 0.0)) < number <= Fraction(rounded)
+    assert (round_up(Fraction(0)), round_up(math.inf)) == (0, math.inf)
 
 
 @pytest.mark.parametrize("amount", [Fraction(-1, 10), -1, 0.5, math.nan, -math.inf, "1", None, True])

@@ -13,35 +13,31 @@ RHO = Charge("a", "counts", Measure.ZCDP, Fraction(1))
 SHARE = Fraction(1, 5)
 
 
-@pytest.mark.parametrize(
-    ("adjacency", "rows", "pure", "rho"),
-    [("add-remove", 1, 1, 1), ("replace", 1, 2, 2), ("add-remove", 3, 3, 9), ("replace", 3, 6, 18)],
-)
-def test_counts_cost_more_for_replacements_and_groups(adjacency, rows, pure, rho):
-    unit = Unit(Adjacency(adjacency), rows)
-    assert unit.count_price(PURE).amount == Fraction(1, pure)
-    assert unit.count_price(RHO).amount == Fraction(1, rho)
+UNITS = pytest.mark.parametrize("unit", [Unit(adjacency, rows) for adjacency in Adjacency for rows in (1, 3)], ids=str)
 
 
-@pytest.mark.parametrize(
-    ("adjacency", "rows", "pure", "rho"),
-    [("add-remove", 1, 1, 1), ("replace", 1, 2, 4), ("add-remove", 3, 3, 9), ("replace", 3, 6, 36)],
-)
-def test_a_replaced_value_moves_twice_as_far(adjacency, rows, pure, rho):
-    unit = Unit(Adjacency(adjacency), rows)
-    assert unit.value_price(PURE).amount == Fraction(1, pure)
-    assert unit.value_price(RHO).amount == Fraction(1, rho)
+@UNITS
+def test_counts_cost_more_for_replacements_and_groups(unit):
+    rows, cells = unit.max_rows, 2 if unit.replaces else 1
+    assert unit.count_price(PURE).amount == Fraction(1, rows * cells)
+    assert unit.count_price(RHO).amount == Fraction(1, rows**2 * cells)
 
 
-def test_the_tree_prices_replacements_itself():
-    assert Unit(Adjacency.REPLACE, 2).tree_price(PURE).amount == Fraction(1, 2)
-    assert Unit(Adjacency.REPLACE, 2).tree_price(RHO).amount == Fraction(1, 4)
+@UNITS
+def test_a_replaced_value_moves_twice_as_far(unit):
+    moved = unit.max_rows * (2 if unit.replaces else 1)
+    assert unit.value_price(PURE).amount == Fraction(1, moved)
+    assert unit.value_price(RHO).amount == Fraction(1, moved**2)
 
 
-@pytest.mark.parametrize("adjacency", list(Adjacency))
-@pytest.mark.parametrize("rows", [1, 4])
-def test_pure_halves_of_a_step_add_up_to_its_price(adjacency, rows):
-    unit = Unit(adjacency, rows)
+@UNITS
+def test_the_tree_prices_replacements_itself(unit):
+    assert unit.tree_price(PURE).amount == Fraction(1, unit.max_rows)
+    assert unit.tree_price(RHO).amount == Fraction(1, unit.max_rows**2)
+
+
+@UNITS
+def test_pure_halves_of_a_step_add_up_to_its_price(unit):
     price = unit.step_price(PURE, SHARE, weights_are_counts=True)
     assert price.vectors.amount + price.weights.amount == unit.count_price(PURE).amount
     assert price.weights.amount == SHARE * unit.count_price(PURE).amount
@@ -53,10 +49,7 @@ def test_pure_halves_of_a_step_add_up_to_its_price(adjacency, rows):
 def test_zcdp_halves_of_a_step_cover_every_way_a_row_can_change(counts, rows, share):
     # One unit moves a vector by 1 and a weight by 1 (add-remove); replaced inside a cell, by 2 and by 0 or 1; between two
     # cells, two vectors and two weights by 1 each. Each costs (squared move) times the price per row, rows^2 times.
-    for adjacency, moves in (
-        (Adjacency.ADD_REMOVE, [(1, 1)]),
-        (Adjacency.REPLACE, [(4, 0 if counts else 1), (2, 2)]),
-    ):
+    for adjacency, moves in ((Adjacency.ADD_REMOVE, [(1, 1)]), (Adjacency.REPLACE, [(4, 0 if counts else 1), (2, 2)])):
         price = Unit(adjacency, rows).step_price(RHO, share, weights_are_counts=counts)
         worst = max(rows**2 * (v * price.vectors.amount + w * price.weights.amount) for v, w in moves)
         assert worst == RHO.amount
@@ -74,23 +67,11 @@ def test_a_relation_given_as_text_is_the_relation(text):
     assert unit.count_price(PURE) == Unit(Adjacency(text), 2).count_price(PURE)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ("replaced", 1),
-        (None, 1),
-        (True, 1),
-        ("replace", 0),
-        ("replace", -1),
-        ("replace", 1.5),
-        ("replace", True),
-        ("replace", "2"),
-        ("replace", None),
-    ],
-)
-def test_a_unit_is_checked(wrong):
-    with pytest.raises(ParameterError, match="of Unit must be"):
-        Unit(*wrong)
+def test_a_unit_is_checked():
+    wrong = [(adjacency, 1) for adjacency in ("replaced", None, True)]
+    for unit in wrong + [("replace", cap) for cap in (0, -1, 1.5, True, "2", None)]:
+        with pytest.raises(ParameterError, match="of Unit must be"):
+            Unit(*unit)
 
 
 def test_a_cap_is_a_plain_whole_number():
