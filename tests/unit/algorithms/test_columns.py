@@ -49,15 +49,6 @@ def test_a_bump_that_no_bin_shows_is_found(distribution):
     assert found.spreads.mean() < 0.25  # evenly spread rows have 0.29
 
 
-def test_without_noise_means_and_spreads_are_those_of_the_rows():
-    rows = np.random.default_rng(3).normal(0.3, [0.15, 0.25, 0.2], (4000, 3))
-    domain = Box(-2.0, 2.0).domain(3)
-    counts = np.array([np.histogram(column, 2**BIN_BITS, (-2, 2))[0] for column in rows.T]).astype(np.float64)
-    found = Densities.likely(domain, counts, 4000.0, Noise("none", 0.0))
-    np.testing.assert_allclose(found.means, rows.mean(axis=0), atol=0.01)
-    np.testing.assert_allclose(found.spreads, rows.std(axis=0), rtol=0.02)
-
-
 @given(st.data())
 @settings(derandomize=True, deadline=None, max_examples=50)
 def test_shares_of_a_box_inside_the_domain_sum_to_one(data):
