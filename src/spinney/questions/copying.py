@@ -13,19 +13,11 @@ from typing import Any
 import numpy as np
 
 from spinney.questions.arrays import frozen, is_one_of, require
-from spinney.questions.blocks import Blocks
-from spinney.questions.choose import Choose, Sets, Swaps
-from spinney.questions.cost import Cost
-from spinney.questions.counts import Counts
-from spinney.questions.cover import Balls, Cover, Family
+from spinney.questions.catalog import EVERY
+from spinney.questions.choose import Sets, Swaps
+from spinney.questions.cover import Balls, Family
 from spinney.questions.ground import Ground
-from spinney.questions.grow import Grow
-from spinney.questions.levels import Levels
-from spinney.questions.minimize import Minimize
 from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, Whole
-from spinney.questions.persons import Persons
-from spinney.questions.sums import Sums
-from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import Route, Splits, TreeCells
@@ -35,7 +27,7 @@ __all__ = ["rebuilt"]
 #: Values that cannot be changed.
 PLAIN = (int, float, bool, str, type(None))
 #: The types that questions are made of. Each is made anew by its own constructor.
-QUESTIONS = (Blocks, Choose, Cost, Counts, Cover, Grow, Levels, Minimize, Persons, Sums, Totals)
+QUESTIONS = tuple(entry.question for entry in EVERY.values())
 PARTITIONS = (ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, TreeCells, Whole)
 PARTS = (*QUESTIONS, *PARTITIONS, Balls, Domain, Sets, Splits, Swaps)
 
