@@ -114,13 +114,6 @@ def test_too_few_leaves_are_cut_further_where_they_cost_most(k):
     assert (cells.middles()[:, 0] > cut).sum() >= k // 2
 
 
-def test_at_the_last_level_copies_remain():
-    problem = problem_of(1, k=7, power=2)
-    cells = spread(TreeCells.grid(Splits.random(problem.domain, 1, np.random.default_rng(0)), 0), np.array([0.0]), problem)
-    assert len(cells) == 7
-    assert len(np.unique(cells.middles())) == 2
-
-
 @pytest.mark.parametrize("n_features", [1, 3, 10, 60])
 def test_the_tree_pays_for_all_its_levels(n_features):
     levels = 12 * n_features + 1  # the published depth, 540 and more with many columns

@@ -52,12 +52,6 @@ def test_groups_are_named_and_cost_more():
     assert grouped.expected_size_error == pytest.approx(7 * alone.expected_size_error, rel=0.05)
 
 
-def test_expected_errors_fall_with_epsilon_and_rows():
-    poor, rich = make(epsilon=0.1).plan(2), make(epsilon=1.0).plan(2)
-    assert poor.expected_size_error > 9 * rich.expected_size_error
-    assert rich.expected_center_error(1000) == pytest.approx(10 * rich.expected_center_error(10_000))
-
-
 @pytest.mark.parametrize("n_features", [1, 9])
 def test_a_row_moves_the_columns_question_once_per_column(n_features):
     plan = make().plan(n_features)

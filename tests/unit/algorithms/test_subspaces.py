@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from covering import covering
-from spinney import Ball, Box, PrivateKMedian
+from spinney import Ball, Box
 from spinney.algorithms.hst import HST
 from spinney.algorithms.subspaces import Subspace
 from unit.algorithms.test_hst import fit, plain_rounds, problem_of, published, rows_of
@@ -62,14 +62,3 @@ def test_a_projection_keeps_fewer_dimensions_than_columns_or_is_none(projection,
     assert algorithm.dimensions(problem) == found
     assert algorithm.depth(problem) == 6 * (found or 8)
     assert (algorithm.parts(problem) == HST().parts(problem)) == (found is None)
-
-
-def test_many_columns_need_no_deep_tree():
-    rng = np.random.default_rng(0)
-    middles = rng.uniform(-0.8, 0.8, (3, 40))
-    rows = middles[rng.integers(0, 3, 6000)] + rng.normal(0, 0.05, (6000, 40))
-    model = PrivateKMedian(
-        3, epsilon=4.0, delta=1e-6, bounds=(-1, 1), algorithm=HST(projection="auto"), random_state=0, noise_seed=0
-    ).fit(rows)
-    gaps = np.linalg.norm(middles[:, None] - model.cluster_centers_, axis=2).min(axis=1)
-    assert gaps.max() < 0.3
