@@ -254,7 +254,8 @@ def on_commit(commit: str, arguments: list[str]) -> dict[str, dict[str, str]]:
         archive = subprocess.run(["git", "archive", commit, "src"], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
         command = [sys.executable, __file__, "--json", *arguments]
-        environment = {**os.environ, "PYTHONPATH": f"{folder}/src"}
+        path = os.pathsep.join([f"{folder}/src", *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment = {**os.environ, "PYTHONPATH": path}
         out = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
     return dict(json.loads(out))
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spinney import Ball, Box, BudgetError, FiniteMetric
+from spinney.curators.backend import Backend
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.mechanisms.source import SecureSource, SeededSource

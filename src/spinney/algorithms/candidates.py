@@ -40,7 +40,6 @@ FARTHEST = 9.9e99
 #: The grid reaches beyond the domain by a random part of its half width, up to this one, on each side.
 SHIFT = 0.5
 
-
 #: A leaf of a tree is split down to this part of the rows, and never below this number.
 FINE_LEAF, LEAST_ROWS = 1 / 512, 8
 #: No table has more rows; a noisy number beyond would overflow the scores of the splits.
@@ -51,11 +50,7 @@ MOST_ROWS = 1e12
 class Candidates:
     """Public points, once they are released: the middles of all cells that were counted, and of further random ones.
 
-    Parameters
-    ----------
-    points : array of shape (m, d)
-    weights : array of shape (m,)
-        Noisy numbers of rows of the cells that were not cut; 0 for others, and where it does not stand out.
+    Weights are noisy numbers of rows of the cells that were not cut; 0 for others, and where it does not stand out.
     """
 
     points: FloatArray

@@ -36,7 +36,7 @@ from spinney.algorithms.fields import expected_demand
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.reading import Occupancy
 from spinney.algorithms.result import Result
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, released
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -87,18 +87,15 @@ class Cells(SiteAlgorithm):
     name = "cells"
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         shares = {"coarse": COARSE, "fine": 1 - COARSE - SIZES, "sizes": SIZES}
         return tuple(Counting().part(name, share) for name, share in shares.items())
 
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         cells, weights, shares = release_weights(purse, problem, rng)
         demand = spread(problem, cells, weights, shares, rng)
         medoids = solve_medoids(problem.space, demand, problem.k, problem.power, rng, existing=problem.existing).points
-        sizes = ask_sizes(purse, problem, medoids)
         full = np.flatnonzero(weights)
-        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, cells.seeds[full], weights[full])
+        return released(purse, problem, medoids, cells.seeds[full], weights[full])
 
 
 def release_weights(purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> tuple[NestedCells, FloatArray, FloatArray]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options, nearest_site
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_options, released
 from spinney.constraints import check, real
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
@@ -31,7 +31,7 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Covering
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces.metric import FiniteMetric, nearest_site
 
 __all__ = ["GROWTH", "Coverage", "cover_steps", "growing_balls"]
 
@@ -78,7 +78,6 @@ class Coverage(SiteAlgorithm):
         return growing_balls(problem.space, problem.k, problem.power, self.growth, problem.space.n_points)
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         steps = sum(self.balls(problem).steps)
         check_options(steps * len(problem.space.candidates), "The algorithm 'coverage'")
         return (
@@ -88,7 +87,6 @@ class Coverage(SiteAlgorithm):
         )
 
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         space = problem.space
         chosen = np.unique(space.candidates[purse.ask("cover", Cover(self.balls(problem)))])
         answer = purse.ask("weights", Counts(Labels(nearest_site(space, chosen), len(chosen))))
@@ -96,6 +94,5 @@ class Coverage(SiteAlgorithm):
         mass = np.zeros(space.n_points)
         mass[chosen] = weights if weights.any() else 1.0
         medoids = solve_medoids(space, mass, problem.k, problem.power, rng, existing=problem.existing).points
-        sizes = ask_sizes(purse, problem, medoids)
         kept = np.flatnonzero(weights)
-        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, chosen[kept], weights[kept].astype(np.float64))
+        return released(purse, problem, medoids, chosen[kept], weights[kept].astype(np.float64))

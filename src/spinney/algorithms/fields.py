@@ -68,17 +68,8 @@ def expected_demand(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the expected demand of each fine cell, and of each point; where the model errs it is negative.
 
-    Parameters
-    ----------
-    space : FiniteMetric
-    cells : pair of NestedCells
-        Fine cells of all points, and the coarse cells that they lie in.
-    counts : pair of array of int
-        The noisy counts of both.
-    stds : pair of float
-        The standard deviations of their noise.
-    rng : numpy.random.Generator
-        Public randomness: which points stand for a cell.
+    Cells are fine cells of all points and the coarse cells that they lie in, with the noisy counts of both and their standard
+    deviations. Public randomness draws which points stand for a cell.
     """
     fine, coarse = cells
     noise, outer = np.maximum(stds, LEAST_STD) ** 2

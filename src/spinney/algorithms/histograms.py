@@ -26,11 +26,10 @@ from spinney.algorithms.margins import COVER, SLACK
 from spinney.algorithms.problem import Problem
 from spinney.algorithms.profiles import Quantiles, distances, quantiles
 from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
 from spinney.privacy.composition import Part
 from spinney.questions.clusters import ClusterBins, Clusters
-from spinney.questions.counts import Counting, Counts
+from spinney.questions.counts import CountAnswer, Counting, Counts
 from spinney.questions.ground import Ground
 from spinney.questions.persons import PersonCounting, Persons
 from spinney.questions.sums import RADIUS_STEPS
@@ -65,25 +64,14 @@ class DescriptionProblem(Problem):
     solves = "description"
     few_rows = 300
     what = "descriptions"
+    objective = title = "description"
 
     @property
     def ground(self) -> Ground:
-        """The clustered columns, and the described ones behind them."""
         return Ground(self.domain)
 
     @property
-    def objective(self) -> str:
-        """As ledgers name it."""
-        return "description"
-
-    @property
-    def title(self) -> str:
-        """What is wanted."""
-        return "description"
-
-    @property
     def size(self) -> str:
-        """Clusters and columns."""
         return f"{self.k} clusters, {len(self.columns)} columns, {sum(self.bins) + len(self.bins)} bins of each cluster"
 
     @property
@@ -114,30 +102,28 @@ class DescriptionProblem(Problem):
     def release(
         self, result: Any, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]
     ) -> DescriptionRelease:
-        """Return what was found, in the user's own numbers."""
         assert isinstance(result, DescriptionResult)
         schema = Schema(self.columns)
         lower, width = (np.array(values) for values in zip(*((c.lower, c.upper - c.lower) for c in self.columns), strict=True))
-        persons = result.private_persons
-        told = result.quantiles
+        persons, told, (means, margins) = result.persons, result.quantiles(), result.means()
         low, high, middle = (lower[:, None] + width[:, None] * places for places in (told.lower, told.upper, told.places))
         return DescriptionRelease(
             of=self.of,
             columns=schema.record,
             bins=self.bins,
-            rows=np.maximum(result.private_rows, 0).astype(np.float64),
-            rows_margin=float(result.rows_noise.quantile(COVER)),
-            persons=None if persons is None else np.maximum(persons, 0).astype(np.float64),
-            persons_margin=None if result.persons_noise is None else float(result.persons_noise.quantile(COVER)),
-            counts=result.private_counts,
-            counts_margin=float(result.counts_noise.quantile(COVER)),
-            means=lower + width * (result.means + 1) / 2,
-            mean_margins=width / 2 * result.mean_margins,
+            rows=np.maximum(result.rows.private_counts, 0).astype(np.float64),
+            rows_margin=float(result.rows.noise.quantile(COVER)),
+            persons=None if persons is None else np.maximum(persons.private_counts, 0).astype(np.float64),
+            persons_margin=None if persons is None else float(persons.noise.quantile(COVER)),
+            counts=result.bins.private_counts,
+            counts_margin=float(result.bins.noise.quantile(COVER)),
+            means=lower + width * (means + 1) / 2,
+            mean_margins=width / 2 * margins,
             quantile_levels=LEVELS,
             quantiles=middle,
             quantiles_lower=low,
             quantiles_upper=high,
-            scores=result.scores,
+            scores=result.scores(),
             preprocessing=prepared_description(promise["adjacency"], promise["max_rows_per_group"]),
             missing_values=f"{missing_rows(promise['adjacency'])}, if it decides a cluster; others are counted as such",
             **{**promise, "k_source": "that of the described release"},
@@ -146,93 +132,35 @@ class DescriptionProblem(Problem):
 
 @dataclass(frozen=True)
 class DescriptionResult:
-    """Released values: noisy answers, and what follows from them, columns from -1 to 1 (means) or from 0 to 1 (quantiles)."""
-
-    private_rows: IntArray
-    rows_noise: Noise
-    private_persons: IntArray | None
-    persons_noise: Noise | None
-    private_counts: IntArray
-    counts_noise: Noise
-    means: FloatArray
-    mean_margins: FloatArray
-    quantiles: Quantiles
-    scores: FloatArray
-
-
-class Histograms(Algorithm):
-    """Rows, persons, totals and histograms, each asked once."""
-
-    name = "histograms"
-    solves = "description"
-
-    def parts(self, problem: DescriptionProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
-        kinds: dict[str, Any] = {"rows": Counting()}
-        if problem.has_persons:
-            kinds["persons"] = PersonCounting()
-        if problem.measured.size:
-            kinds["totals"] = Totaling(int(problem.measured.size))
-        rest = Fraction(100 - sum(SHARES[name] for name in kinds), 100)
-        first = tuple(kind.part(name, Fraction(SHARES[name], 100)) for name, kind in kinds.items())
-        return (*first, Counting(len(problem.columns)).part("bins", rest))
-
-    def run(  # type: ignore[override]
-        self, purse: Purse, problem: DescriptionProblem, rng: np.random.Generator
-    ) -> DescriptionResult:
-        """Ask the curator and return what may be released."""
-        clusters = problem.clusters
-        rows = purse.ask("rows", Counts(clusters))
-        persons = purse.ask("persons", Persons(clusters)) if problem.has_persons else None
-        totals = purse.ask("totals", Totals(clusters, problem.measured)) if problem.measured.size else None
-        counts = purse.ask("bins", Counts(ClusterBins(clusters, np.array(problem.bins))))
-        told = _Answers(problem, rows.private_counts, rows.noise, counts.private_counts, counts.noise)
-        means, margins = told.means(totals)
-        return DescriptionResult(
-            rows.private_counts,
-            rows.noise,
-            None if persons is None else persons.private_counts,
-            None if persons is None else persons.noise,
-            counts.private_counts,
-            counts.noise,
-            means,
-            margins,
-            told.quantiles(),
-            told.scores(),
-        )
-
-
-@dataclass(frozen=True)
-class _Answers:
-    """Released numbers of rows and histograms: what follows from them."""
+    """Released answers, and what follows from them: columns from -1 to 1 (means) or from 0 to 1 (quantiles)."""
 
     problem: DescriptionProblem
-    private_rows: IntArray
-    rows_noise: Noise
-    private_counts: IntArray
-    counts_noise: Noise
+    rows: CountAnswer
+    persons: CountAnswer | None
+    totals: TotalAnswer | None
+    bins: CountAnswer
 
     def histogram(self, place: int) -> FloatArray:
         """Return the noisy histogram of one column."""
         bins = self.problem.bins
         start = sum(bins[:place]) + place
-        return self.private_counts[:, start : start + bins[place] + 1].astype(np.float64)
+        return self.bins.private_counts[:, start : start + bins[place] + 1].astype(np.float64)
 
     def present(self, place: int) -> tuple[FloatArray, float]:
         """Return the noisy number of rows that say a column, and its noise in quantiles: none say nothing if cells are filled."""
-        rows, reach = self.private_rows.astype(np.float64), self.rows_noise.quantile(COVER)
+        rows, reach = self.rows.private_counts.astype(np.float64), self.rows.noise.quantile(COVER)
         if self.problem.columns[place].fill is not None:
             return rows, reach
-        return rows - self.histogram(place)[:, -1], float(np.hypot(reach, self.counts_noise.quantile(COVER)))
+        return rows - self.histogram(place)[:, -1], float(np.hypot(reach, self.bins.noise.quantile(COVER)))
 
-    def means(self, answer: TotalAnswer | None) -> tuple[FloatArray, FloatArray]:
+    def means(self) -> tuple[FloatArray, FloatArray]:
         """Return means from -1 to 1 between the bounds, and their margins: NaN of columns that are not measured.
 
         A mean is ``(V + x) / (W + y)``, whose noise is ``(x - y V / W) / (W + y)`` exactly, as that of a step (``margins.py``);
         quantiles of independent noises add up like standard deviations, which is a little wide.
         """
         shape = (self.problem.k, len(self.problem.columns))
-        means, margins = np.full(shape, np.nan), np.full(shape, np.nan)
+        means, margins, answer = np.full(shape, np.nan), np.full(shape, np.nan), self.totals
         if answer is None:
             return means, margins
         reach = answer.noise.quantile(COVER) / RADIUS_STEPS
@@ -252,16 +180,43 @@ class _Answers:
         for place in self.problem.measured.tolist():
             present, _ = self.present(place)
             filled = self.problem.columns[place].fill is not None
-            std = self.rows_noise.std if filled else float(np.hypot(self.rows_noise.std, self.counts_noise.std))
-            found = quantiles(self.histogram(place)[:, :-1], present, LEVELS, self.counts_noise.std, std)
+            std = self.rows.noise.std if filled else float(np.hypot(self.rows.noise.std, self.bins.noise.std))
+            found = quantiles(self.histogram(place)[:, :-1], present, LEVELS, self.bins.noise.std, std)
             places[:, place], lower[:, place], upper[:, place] = found.places, found.lower, found.upper
         return Quantiles(places, lower, upper)
 
     def scores(self) -> FloatArray:
         """Return how far each column's histogram in a cluster is from the histogram of all rows."""
-        rows = self.private_rows.astype(np.float64)
+        rows = self.rows.private_counts.astype(np.float64)
         scores = np.full((self.problem.k, len(self.problem.columns)), np.nan)
-        seen = rows > max(self.rows_noise.quantile(COVER), 0.5)
+        seen = rows > max(self.rows.noise.quantile(COVER), 0.5)
         for place in range(len(self.problem.columns) if seen.any() else 0):
-            scores[seen, place] = distances(self.histogram(place)[seen], rows[seen], self.counts_noise.std, self.rows_noise.std)
+            scores[seen, place] = distances(self.histogram(place)[seen], rows[seen], self.bins.noise.std, self.rows.noise.std)
         return scores
+
+
+class Histograms(Algorithm):
+    """Rows, persons, totals and histograms, each asked once."""
+
+    name = "histograms"
+    solves = "description"
+
+    def parts(self, problem: DescriptionProblem) -> tuple[Part, ...]:
+        kinds: dict[str, Any] = {"rows": Counting()}
+        if problem.has_persons:
+            kinds["persons"] = PersonCounting()
+        if problem.measured.size:
+            kinds["totals"] = Totaling(int(problem.measured.size))
+        rest = Fraction(100 - sum(SHARES[name] for name in kinds), 100)
+        first = tuple(kind.part(name, Fraction(SHARES[name], 100)) for name, kind in kinds.items())
+        return (*first, Counting(len(problem.columns)).part("bins", rest))
+
+    def run(  # type: ignore[override]
+        self, purse: Purse, problem: DescriptionProblem, rng: np.random.Generator
+    ) -> DescriptionResult:
+        clusters = problem.clusters
+        rows = purse.ask("rows", Counts(clusters))
+        persons = purse.ask("persons", Persons(clusters)) if problem.has_persons else None
+        totals = purse.ask("totals", Totals(clusters, problem.measured)) if problem.measured.size else None
+        counts = purse.ask("bins", Counts(ClusterBins(clusters, np.array(problem.bins))))
+        return DescriptionResult(problem, rows, persons, totals, counts)

@@ -37,9 +37,8 @@ from spinney.algorithms.tree_program import Placed, ask_tree
 from spinney.constraints import Constraint, boolean, check, integer, is_integer, real
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
+from spinney.questions.counts import Counting
 from spinney.questions.levels import LevelCounting
-from spinney.questions.partitions import Rings
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import MAX_DEPTH, Splits
 
@@ -119,7 +118,6 @@ class HST(Algorithm):
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Where rows may be."""
         return median_backends(self.median_step, Algorithm.backends)
 
     def dimensions(self, problem: PointProblem) -> int | None:
@@ -144,7 +142,6 @@ class HST(Algorithm):
         return 10 * float(self.beta) * self._columns(problem) * rows / float(problem.budget.epsilon)
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         check_median_step(self.median_step, problem, "HST")
         is_projected = self.dimensions(problem) is not None
         others = SIZES_SHARE + (MEAN_SHARE + MERGE_SHARE if self.repairs else 0)
@@ -175,7 +172,6 @@ class HST(Algorithm):
         )
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         found, margins = self._found(purse, problem, rng)
         centers = found.centers
         for i in range(1, self.rounds + 1):
@@ -185,9 +181,7 @@ class HST(Algorithm):
             else:
                 step = move_to_medians(purse, problem, centers, distances.median_radii(), f"round {i}", self.median_step)
             centers, margins = step.centers, step.margins
-        sizes = purse.ask("sizes", Counts(Rings(centers)))
-        released = np.maximum(sizes.private_counts, 0), sizes.noise, found.points, found.weights
-        return Result(centers, *released, margins=margins)
+        return Result.asked(purse, centers, found.points, found.weights, margins=margins)
 
     def _found(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[Placed, FloatArray | None]:
         """Return the centers that the rounds start from, and their margins if they rest on a private step."""

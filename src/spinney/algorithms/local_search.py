@@ -25,7 +25,7 @@ import numpy as np
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes, check_options
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_options, released
 from spinney.constraints import boolean, check, integer, one_of
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
@@ -77,7 +77,6 @@ class LocalSearch(SiteAlgorithm):
         SiteHST(self.levels, self.allocation, self.tree)  # refuses what it does not know
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         check_options(self.steps * problem.k * len(problem.space.candidates), "The algorithm 'local-search'")
         tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
         step = (1 - SIZES - tree) / (self.steps + 1)
@@ -89,7 +88,6 @@ class LocalSearch(SiteAlgorithm):
         )
 
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         visited = [self._first(purse, problem, rng)]
         for i in range(1, self.steps + 1):
             options = Swaps(problem.space, visited[-1], problem.existing, problem.power, self.stay)
@@ -98,9 +96,7 @@ class LocalSearch(SiteAlgorithm):
             else:
                 visited.append(visited[-1])
         sets = Sets(tuple(np.concatenate([medoids, problem.existing]) for medoids in visited), problem.power)
-        medoids = visited[purse.ask("best", Choose(sets))]
-        sizes = ask_sizes(purse, problem, medoids)
-        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
+        return released(purse, problem, visited[purse.ask("best", Choose(sets))])
 
     def _first(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> IntArray:
         """Return the sites that the search starts from."""

@@ -39,29 +39,18 @@ class CoverProblem(Problem):
     solves = "cover"
     few_rows = 20
     what = "sets"
+    objective = "coverage"
+    title = "maximum coverage"
 
     @property
     def ground(self) -> Ground:
-        """The items."""
         return Ground(None, int(self.family.members.shape[0]))
 
     @property
-    def objective(self) -> str:
-        """Rows that are covered."""
-        return "coverage"
-
-    @property
-    def title(self) -> str:
-        """Rows that are covered."""
-        return "maximum coverage"
-
-    @property
     def size(self) -> str:
-        """Choices and sets."""
         return f"{self.k} choices of {self.family.n_sets} sets"
 
     def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> CoverRelease:
-        """Return the chosen sets."""
         return CoverRelease(
             chosen=result.centers,
             n_sets=self.family.n_sets,
@@ -80,16 +69,13 @@ class MaxCoverage(Algorithm):
     backends = ("memory",)
 
     def parts(self, problem: CoverProblem) -> tuple[Part, ...]:
-        """Return the one part."""
         check_options(problem.k * problem.family.n_sets, "max_coverage")
         return (Covering(problem.k).part("cover", Fraction(1)),)
 
     def plan(self, problem: CoverProblem) -> tuple[Charge, ...]:
-        """Return the one charge, with the whole delta."""
         (part,) = self.parts(problem)
         return (Charge(part.name, part.question, Measure.PURE, problem.budget.epsilon, problem.budget.delta),)
 
     def run(self, purse: Purse, problem: CoverProblem, rng: np.random.Generator) -> Result:
-        """Ask, and return the choices."""
         chosen = purse.ask("cover", Cover(problem.family))
         return Result(chosen, np.empty(0, np.int64), Noise("none", 0.0), np.empty(0), np.empty(0))

@@ -90,18 +90,7 @@ def _names(name: str, median_step: str) -> tuple[str, ...]:
 
 
 def median_parts(name: str, share: Fraction, problem: PointProblem, median_step: str) -> tuple[Part, ...]:
-    """Return the parts of a budget that one step toward medians asks for.
-
-    Parameters
-    ----------
-    name : str
-        Of the step.
-    share : Fraction
-        Of epsilon, for all its questions.
-    problem : PointProblem
-    median_step : str
-        One of MEDIAN_STEPS.
-    """
+    """Return the parts that a step of this name asks for, one of `MEDIAN_STEPS`: together they have this share."""
     d = problem.n_features
     kind: Kind = Minimizing(d) if median_step == "objective" else Summing(_kernel(problem, median_step), d)
     parts = zip(_names(name, median_step), _shares(median_step), strict=True)
@@ -117,17 +106,7 @@ def move_to_medians(
 ) -> Moved:
     """Ask for one step toward the medians of the centers' cells; only a Weiszfeld step gives weights and margins.
 
-    Parameters
-    ----------
-    purse : Purse
-    problem : PointProblem
-    centers : array of shape (k, d)
-    radii : array of shape (k,)
-        Distances within which rows are as good as equally near.
-    name : str
-        Of the step, as `median_parts` had it.
-    median_step : str
-        One of MEDIAN_STEPS.
+    Within the radii rows are as good as equally near; the name is that of `median_parts`.
     """
     paid = _names(name, median_step)
     if median_step == "weiszfeld":
@@ -174,15 +153,7 @@ class _MedianCells:
     def descended(self, start: FloatArray, names: Sequence[str], reach: FloatArray, ball: FloatArray | None) -> FloatArray:
         """Return the mean of the points of a noisy gradient descent, later ones weighing more, shrunk by its noise.
 
-        Parameters
-        ----------
-        start : array of shape (k, d)
-        names : sequence of str
-            Of the charges, one for each gradient.
-        reach : array of shape (k,)
-            The length of the first step.
-        ball : array of shape (k,), optional
-            How far from the start points stay.
+        There is a name of a charge for each gradient; the first step is as long as `reach`, and points stay in a ball, if any.
         """
         weights = np.arange(1.0, len(names) + 1) / (len(names) * (len(names) + 1) / 2)
         at, moved, noise = start, np.zeros_like(start), np.zeros(len(start))

@@ -53,16 +53,11 @@ class BallProblem(PointProblem):
     wanted: int
 
     what = "balls"
-
-    @property
-    def title(self) -> str:
-        """The problem's name."""
-        return "1-cluster"
+    title = "1-cluster"
 
     def release(  # type: ignore[override]
         self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]
     ) -> OneCluster:
-        """Return the ball, with a release of its center."""
         assert isinstance(result, BallResult)
         whole = super().release(result, algorithm, columns, promise)
         margin = 1.96 * result.size_noise.std * math.sqrt(result.rings)
@@ -108,7 +103,6 @@ class OneClusterSearch(Algorithm):
     name = "one-cluster"
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         rest = Fraction(100 - sum(SHARES.values()), 100)
         kinds = {"center": Summing(problem.kernel, problem.n_features)}
         own = (kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
@@ -116,7 +110,6 @@ class OneClusterSearch(Algorithm):
         return (*(replace(part, share=part.share * rest) for part in first), *own)
 
     def run(self, purse: Purse, problem: BallProblem, rng: np.random.Generator) -> BallResult:
-        """Ask the curator and return what may be released."""
         found = Tree().run(purse, replace(problem, k=self.candidates), rng)
         edges = ball_edges(problem.domain)
         balls = []

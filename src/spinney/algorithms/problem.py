@@ -85,18 +85,7 @@ class Problem(ABC):
 
     @abstractmethod
     def release(self, result: Any, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> Any:
-        """Return what may be published.
-
-        Parameters
-        ----------
-        result : Result
-        algorithm : str
-            The name of the one that ran.
-        columns : tuple of str or None
-            Names of the rows' columns.
-        promise : dict
-            The fields that all releases share.
-        """
+        """Return what may be published of rows with these columns; `promise` has the fields that all releases share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,22 +111,18 @@ class PointProblem(Problem):
 
     @property
     def ground(self) -> Ground:
-        """The domain."""
         return Ground(self.domain)
 
     @property
     def objective(self) -> str:
-        """Squared distances, or distances."""
         return objective_of(self.power)
 
     @property
     def title(self) -> str:
-        """Squared distances, or distances."""
         return title_of(self.objective)
 
     @property
     def size(self) -> str:
-        """Clusters and columns."""
         clusters = f"at most {self.k} clusters, as many as the summary shows" if self.is_counted else f"{self.k} clusters"
         return f"{clusters}, {self.n_features} columns"
 
@@ -185,25 +170,18 @@ class SiteProblem(Problem):
     solves = "sites"
     few_rows = 20
     what = "sites"
+    objective = "kmedoids"
 
     @property
     def ground(self) -> Ground:
-        """The space."""
         return Ground(None, self.space.n_points, self.space)
 
     @property
-    def objective(self) -> str:
-        """Distances of a finite metric, or their squares."""
-        return "kmedoids"
-
-    @property
     def title(self) -> str:
-        """Distances of a finite metric, or their squares."""
         return f"k-medoids ({'squared distances' if self.power == 2 else 'distances'})"
 
     @property
     def size(self) -> str:
-        """Sites and candidates."""
         return f"{self.k} sites of {len(self.space.candidates)} candidates"
 
     def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> SiteRelease:
@@ -237,14 +215,7 @@ def planned(algorithm: Algorithm, problem: Problem) -> tuple[Charge, ...]:
 
 
 def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:
-    """Return the charges of parts: a cover makes an approximate promise of its own, the others share what is left.
-
-    Parameters
-    ----------
-    budget : Budget
-    parts : sequence of Part
-        Of which at most one is a cover.
-    """
+    """Return the charges of parts: a cover, if there is one, makes a promise of its own, the others share what is left."""
     cover = next((part for part in parts if part.question == "cover"), None)
     if cover is None or cover.share == 1:
         return compose(budget, parts)

@@ -38,16 +38,8 @@ def distances(counts: FloatArray, rows: FloatArray, std: float, rows_std: float)
     This total variation distance is what DPClustX calls the interestingness of a column for a cluster (Gilad et al. 2025, after
     its low-sensitivity form), here expected from noisy counts. Noise alone would add to every difference, most of all in bins
     that hardly a row is in: so the shares ``p`` of a cluster are taken to differ from the shares of all rows ``q`` by ``t q`` at
-    random, and to add up to one; how far, `t`, is one of `APART`, each weighing as likely as it makes the counts.
-
-    Parameters
-    ----------
-    counts : array of shape (k, bins)
-        Noisy.
-    rows : array of shape (k,)
-        Noisy numbers of rows, positive.
-    std, rows_std : float
-        Of the noise of each count, and of each number.
+    random, and to add up to one; how far, `t`, is one of `APART`, each weighing as likely as it makes the counts. Counts
+    (k, bins) and numbers of rows (k,) are noisy, with these standard deviations; the numbers are positive.
     """
     together = counts.sum(axis=0)
     if not std:
@@ -121,16 +113,8 @@ def _cumulative(counts: FloatArray, present: float, std: float, present_std: flo
 def quantiles(counts: FloatArray, present: FloatArray, levels: tuple[float, ...], std: float, present_std: float) -> Quantiles:
     """Return quantiles of each cluster, and edges of bins between which the true ones lie with a probability of about 0.95.
 
-    Parameters
-    ----------
-    counts : array of shape (k, bins)
-        Noisy, without the bin of rows that do not say the column.
-    present : array of shape (k,)
-        Noisy numbers of rows that say it; quantiles within twice their noise are left out.
-    levels : tuple of float
-        Between 0 and 1.
-    std, present_std : float
-        Of the noise of each count, and of each number.
+    Counts (k, bins) come without the bin of rows that do not say the column, `present` has the numbers (k,) of those that do.
+    Numbers within twice their noise have no quantiles.
     """
     k, size = counts.shape
     edges, shape = np.linspace(0.0, 1.0, size + 1), (k, len(levels))

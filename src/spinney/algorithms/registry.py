@@ -39,8 +39,8 @@ HOMES = {
     "description": {"histograms": "spinney.algorithms.histograms:Histograms"},
     "users": {"refined": "spinney.local.refined:Refined", "stable": "spinney.local.stable:StableLocal"},
 }
-
-
+#: What "auto" means; users are asked about points in the local model.
+AUTO = {"points": "tree", "sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
 #: What an algorithm of someone else's may lack.
 OPTIONAL = ("solves", "backends", "plan", "counts", "forecast", "guarantee", "typical_radius")
 
@@ -59,11 +59,9 @@ class Adapted(Algorithm):
                 object.__setattr__(self, name, getattr(self.inner, name))
 
     def parts(self, problem: Any) -> tuple[Part, ...]:
-        """Return the parts of the algorithm inside."""
         return tuple(self.inner.parts(problem))
 
     def run(self, purse: Purse, problem: Any, rng: np.random.Generator) -> Any:
-        """Let the algorithm inside ask."""
         if _takes_charges(self.inner):
             return self.inner.run(purse.curator, problem, purse.charges, rng)
         return self.inner.run(purse, problem, rng)
@@ -109,20 +107,9 @@ def names(solves: str) -> tuple[str, ...]:
 
 
 def choose(algorithm: Any, solves: str, tighten: bool = False) -> Algorithm:
-    """Return the algorithm for a problem, from public facts alone.
-
-    Parameters
-    ----------
-    algorithm : str or Algorithm
-        A name, ``"auto"``, or an algorithm itself, checked before.
-    solves : {"points", "sites", "cover", "description", "users"}
-        The kind of problem; users are asked about points in the local model.
-    tighten : bool
-        Whether to look for a private box first.
-    """
+    """Return the algorithm of this name, or itself, for a kind of problem of `HOMES`; in a private box, if that is asked for."""
     if isinstance(algorithm, str) and algorithm == "auto":
-        others = {"sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
-        algorithm = others.get(solves, "tree")
+        algorithm = AUTO[solves]
     chosen = adapted(find(algorithm, solves) if isinstance(algorithm, str) else algorithm)
     if not tighten:
         return chosen

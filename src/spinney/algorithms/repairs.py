@@ -56,14 +56,7 @@ def repair_parts(share: Fraction, repairs: int, levels: int, n_features: int) ->
 
 
 def cut_margins(splits: Splits, points: FloatArray) -> FloatArray:
-    """Return how near each point comes to a cut of a cell that holds it: the least distance, in sides of that cell.
-
-    Parameters
-    ----------
-    splits : Splits
-    points : array of shape (m, d)
-        In the domain of the splits.
-    """
+    """Return how near each point of the domain comes to a cut of a cell that holds it: the least, in sides of the cell."""
     domain, route = splits.domain, splits.route
     places = (points - domain.lower) / (domain.upper - domain.lower)
     lower, width = np.zeros_like(places), np.ones_like(places)
@@ -99,16 +92,7 @@ def ask_repaired(
 ) -> Placed:
     """Ask for a mean and for several trees, each without the rows of centers that it cuts badly, and return k centers.
 
-    Parameters
-    ----------
-    purse, problem
-        As for an algorithm; the problem has the purse's columns.
-    repairs, slack
-        As for `HST`.
-    grow : callable
-        Draws a public tree.
-    ask : callable
-        What a tree's dynamic program makes of the rows of a purse, paid by the charge of a name.
+    `grow` draws a public tree; `ask` is what its dynamic program makes of the rows of a purse, paid by the charge of a name.
     """
     middle, reach = problem.domain.center[None, :], np.full(1, problem.domain.half_diagonal)
     centers = take_step(purse, replace(problem, power=2), middle, reach, "mean").centers

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.source import IntArray
+from spinney.questions.counts import Counts
+from spinney.questions.partitions import Rings
 from spinney.solvers.valleys import Count
 from spinney.spaces.box import Domain, FloatArray
 
@@ -46,3 +51,9 @@ class Result:
     supported: int | None = None
     margins: FloatArray | None = None
     counted: Count | None = None
+
+    @classmethod
+    def asked(cls, purse: Purse, centers: FloatArray, points: FloatArray, weights: FloatArray, **more: Any) -> Result:
+        """Ask for the sizes of points' clusters, ``sizes``, and return the result."""
+        sizes = purse.ask("sizes", Counts(Rings(centers)))
+        return cls(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights, **more)

@@ -23,7 +23,7 @@ import numpy as np
 
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, ask_sizes
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, released
 from spinney.constraints import check, integer, one_of
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
@@ -31,7 +31,6 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Labels
 from spinney.solvers.tree_search import search_medoids
 from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import IntArray
 from spinney.trees.metric_hst import KINDS, MetricHST
 
 __all__ = ["SiteHST", "ask_tree", "level_parts"]
@@ -88,13 +87,9 @@ class SiteHST(SiteAlgorithm):
         check("SiteHST", vars(self), lawful)
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         return (*level_parts(1 - SIZES, self.levels, self.allocation), Counting().part("sizes", SIZES))
 
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         tree = MetricHST.carved(self.tree, problem.space, rng, self.levels)
         counts = ask_tree(purse, tree, self.levels)
-        medoids: IntArray = search_medoids(problem.space, tree, counts, problem.k, problem.power, problem.existing)
-        sizes = ask_sizes(purse, problem, medoids)
-        return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, np.empty(0, np.int64), np.empty(0))
+        return released(purse, problem, search_medoids(problem.space, tree, counts, problem.k, problem.power, problem.existing))

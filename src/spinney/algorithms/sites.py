@@ -1,4 +1,4 @@
-"""What the algorithms for sites share: nearest sites, and the question about their sizes."""
+"""What the algorithms for sites share: the question about their sizes, and how many options may be weighed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import numpy as np
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.problem import SiteProblem
+from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
-from spinney.questions.counts import CountAnswer, Counts
+from spinney.questions.counts import Counts
 from spinney.questions.partitions import Labels
+from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray, nearest_site
 
-__all__ = ["SIZES", "SiteAlgorithm", "ask_sizes", "check_options", "nearest_site"]
+__all__ = ["SIZES", "SiteAlgorithm", "check_options", "released"]
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)
+#: A summary of no points.
+NONE, WEIGHTLESS = np.empty(0, np.int64), np.empty(0)
 #: Most options that all choices of a fit weigh together, some microseconds each: about an hour.
 MOST_OPTIONS = 2**30
 
@@ -38,7 +42,10 @@ def check_options(options: int, owner: str) -> None:
         )
 
 
-def ask_sizes(purse: Purse, problem: SiteProblem, medoids: IntArray) -> CountAnswer:
-    """Ask how many rows each chosen site serves, and then each existing one: ``sizes``."""
+def released(
+    purse: Purse, problem: SiteProblem, medoids: IntArray, points: IntArray = NONE, weights: FloatArray = WEIGHTLESS
+) -> Result:
+    """Ask how many rows each chosen site serves, and then each existing one, and return the result."""
     sites = np.concatenate([medoids, problem.existing])
-    return purse.ask("sizes", Counts(Labels(nearest_site(problem.space, sites), len(sites))))
+    sizes = purse.ask("sizes", Counts(Labels(nearest_site(problem.space, sites), len(sites))))
+    return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)

@@ -97,7 +97,6 @@ class Stable(Algorithm):
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Where rows may be: wherever the base can read them, and the steps."""
         return median_backends(
             self.median_step, Algorithm.backends if isinstance(self.base, str) else adapted(self.base).backends
         )
@@ -107,7 +106,6 @@ class Stable(Algorithm):
         return choose(self.base, "points")
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         weights = MEDIAN_WEIGHTS if problem.power == 1 else MEAN_WEIGHTS
         base, step, cost, sizes = (Fraction(weight, 100 + weights[1] * int(self.steps)) for weight in weights)
         check_median_step(self.median_step, problem, "Stable")
@@ -123,26 +121,26 @@ class Stable(Algorithm):
         """Return the parts of a step of this name."""
         if problem.power == 1:
             return median_parts(name, share, problem, self.median_step)
-        kernel = step_kernel(problem) if name == FIRST_STEP else problem.kernel
-        return (Summing(kernel, problem.n_features).part(name, share),)
+        return (Summing(step_kernel(problem, name), problem.n_features).part(name, share),)
 
     def _moved(self, purse: Purse, problem: PointProblem, centers: FloatArray, name: str) -> tuple[FloatArray, FloatArray | None]:
         """Take the step of this name; return the moved centers and their margins."""
+        first = NEAR if name == FIRST_STEP else HALF
+        reach = radii(problem, centers, EQUALLY_NEAR if problem.power == 1 else first)
         if self.median_step != "weiszfeld":
-            reach = radii(problem, centers, EQUALLY_NEAR)
             found = move_to_medians(purse, problem, centers, reach, name, self.median_step)
             return found.centers, found.margins
-        first = name == FIRST_STEP
-        near = EQUALLY_NEAR if problem.power == 1 else NEAR if first else HALF
-        kernel = step_kernel(problem) if first else problem.kernel
-        return step(purse, problem, centers, kernel, near, name)
+        answer = purse.ask(name, Sums(centers, step_kernel(problem, name), reach))
+        weights = np.maximum(answer.private_weights, least_weight(answer.noise))
+        shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
+        if problem.power == 2:  # no mean of rows within the radius is farther off
+            shares /= np.maximum(np.sqrt((shares**2).sum(axis=1)), 1.0)[:, None]
+        return problem.domain.clip(centers + reach[:, None] * shares), step_margins(answer, reach)
 
     def counts(self, problem: PointProblem) -> bool:
-        """Whether the base can find out how many clusters there are; the steps here take any number."""
         return self.base_of(problem).counts(problem)
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         result: Result = self.base_of(problem).run(purse, problem, rng)
         centers = problem.domain.clip(result.centers)
         moved, margins = self._moved(purse, problem, centers, FIRST_STEP)
@@ -158,9 +156,9 @@ class Stable(Algorithm):
         )
 
 
-def step_kernel(problem: PointProblem) -> str:
-    """Return the name of the `sums` kernel of the first step."""
-    return "core" if problem.power == 2 else problem.kernel
+def step_kernel(problem: PointProblem, name: str) -> str:
+    """Return the name of the `sums` kernel of a step."""
+    return "core" if problem.power == 2 and name == FIRST_STEP else problem.kernel
 
 
 def radii(problem: PointProblem, centers: FloatArray, part: float) -> FloatArray:
@@ -170,30 +168,12 @@ def radii(problem: PointProblem, centers: FloatArray, part: float) -> FloatArray
     return found
 
 
-def step(
-    purse: Purse, problem: PointProblem, centers: FloatArray, kernel: str, part: float, name: str
-) -> tuple[FloatArray, FloatArray | None]:
-    """Ask for one step with this part of the distance to the next center as radius; return the moved centers and margins."""
-    reach = radii(problem, centers, part)
-    answer = purse.ask(name, Sums(centers, kernel, reach))
-    weights = np.maximum(answer.private_weights, least_weight(answer.noise))
-    shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
-    if problem.power == 2:  # no mean of rows within the radius is farther off
-        shares /= np.maximum(np.sqrt((shares**2).sum(axis=1)), 1.0)[:, None]
-    return problem.domain.clip(centers + reach[:, None] * shares), step_margins(answer, reach)
-
-
 def shortened(shares: FloatArray, variances: FloatArray) -> FloatArray:
     """Return noisy steps, in radii, shortened the more the less all of them together stand out of their noise.
 
     The base missed each center by about one share of its radius: the one that makes these steps likeliest, of `LENGTHS`. A step
-    alone says too little of its own length, so noise would pass for a step in some center nearly always.
-
-    Parameters
-    ----------
-    shares : array of shape (k, d)
-    variances : array of shape (k,)
-        Of the noise in each coordinate.
+    alone says too little of its own length, so noise would pass for a step in some center nearly always. Variances are of the
+    noise in each coordinate.
     """
     spread = LENGTHS[:, None] + np.maximum(variances, 1e-300)
     unlikely = shares.shape[1] * np.log(spread) + (shares**2).sum(axis=1) / spread

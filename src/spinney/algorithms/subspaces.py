@@ -41,17 +41,7 @@ def few_dimensions(k: int) -> int:
 
 @dataclass(frozen=True)
 class Subspace:
-    """A public subspace.
-
-    Parameters
-    ----------
-    basis : array of shape (m, d)
-        With orthonormal rows.
-    outer : Domain
-        Of d columns.
-    domain : Domain
-        Of m columns, which projected rows are clipped to.
-    """
+    """A public subspace: a basis (m, d), the domain of rows, and the domain that projected rows are clipped to."""
 
     basis: FloatArray
     outer: Domain

@@ -54,34 +54,27 @@ class Tightened(Algorithm):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """The name of the algorithm inside."""
         return self.inner.name
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Where rows may be."""
         return self.inner.backends
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         inside = (replace(part, share=part.share * (1 - SHARE)) for part in self.inner.parts(problem))
         return (Counting(problem.n_features).part("bounds", SHARE), *inside)
 
     def counts(self, problem: PointProblem) -> bool:
-        """Whether the algorithm inside the box can find out how many clusters there are."""
         return self.inner.counts(problem)
 
     def forecast(self, problem: PointProblem, preview: Preview, n_guess: int) -> Forecast | None:
-        """Return what the algorithm inside the box does."""
         found: Forecast | None = self.inner.forecast(problem, preview, n_guess)
         return found
 
     def typical_radius(self, problem: PointProblem) -> float:
-        """Return what the algorithm inside the box would have over the declared domain."""
         return self.inner.typical_radius(problem)
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         answer = purse.ask("bounds", Counts(ColumnBins()))
         box = tight_box(problem.domain, answer.private_counts.astype(np.float64), answer.noise)
         result: Result = self.inner.run(purse.within(box), replace(problem, domain=box), rng)

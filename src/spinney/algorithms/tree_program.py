@@ -24,14 +24,7 @@ __all__ = ["Placed", "ask_tree", "cell_weights", "spread"]
 
 @dataclass(frozen=True)
 class Placed:
-    """Centers, and a private summary: the leaves that seem to hold rows, and how many.
-
-    Parameters
-    ----------
-    centers : array of shape (k, d)
-    points : array of shape (m, d)
-    weights : array of shape (m,)
-    """
+    """Centers, and a private summary: points of the leaves that seem to hold rows, and how many."""
 
     centers: FloatArray
     points: FloatArray
@@ -41,19 +34,7 @@ class Placed:
 def ask_tree(purse: Purse, problem: PointProblem, splits: Splits, threshold: float, consistent: bool, name: str) -> Placed:
     """Ask for the noisy counts of a tree, and return the middles of the k leaves that the dynamic program chooses.
 
-    Parameters
-    ----------
-    purse : Purse
-    problem : PointProblem
-        Over the domain of its rows.
-    splits : Splits
-        Public.
-    threshold : float
-        A cell is split above so many rows.
-    consistent : bool
-        Whether counts are made consistent first.
-    name : str
-        Of the charge that pays.
+    A cell is split if its count is above the threshold.
     """
     answer = purse.ask(name, Levels(splits, 0, splits.depth, threshold))
     tree, weights = answer.tree, cell_weights(answer, consistent)

@@ -34,8 +34,7 @@ from spinney.constraints import check, integer
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.choose import Choose, Choosing, Sets, Swaps
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Rings
+from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
@@ -78,7 +77,6 @@ class Balcan(Algorithm):
         return default_dimensions(problem.k) if self.dimensions is None else self.dimensions
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         shares = {name: Fraction(share, 100) for name, share in SHARES.items()}
         choice = shares["choices"] / (self.steps + 1)
         return (
@@ -91,15 +89,12 @@ class Balcan(Algorithm):
         )
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         found = ask_candidates(purse, problem, self._dimensions(problem), rng)
         centers = self._searched(purse, problem, found, rng)
         step = move(purse, problem, centers, ask_distances(purse, problem, centers, "radii"), "means")
-        sizes = purse.ask("sizes", Counts(Rings(step.centers)))
         full = found.weights > 0
         points = problem.domain.clip(found.points[full])
-        released = np.maximum(sizes.private_counts, 0), sizes.noise, points, found.weights[full]
-        return Result(step.centers, *released, margins=step.margins)
+        return Result.asked(purse, step.centers, points, found.weights[full], margins=step.margins)
 
     def _searched(self, purse: Purse, problem: PointProblem, found: Candidates, rng: np.random.Generator) -> FloatArray:
         """Return the candidates that the private local search ends at."""

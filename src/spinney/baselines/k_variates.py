@@ -29,7 +29,6 @@ from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Splitting
-from spinney.questions.partitions import Rings
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 from spinney.trees.quadtree import TreeCells
@@ -50,7 +49,6 @@ class KVariates(Algorithm):
     name = "k-variates"
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         shares, draws = {name: Fraction(share, 100) for name, share in SHARES.items()}, min(problem.k, MOST_DRAWS)
         return (
             Counting().part("rows", shares["rows"]),
@@ -60,7 +58,6 @@ class KVariates(Algorithm):
         )
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         leaves = ask_leaves(purse, problem)
         draws, totals = min(problem.k, MOST_DRAWS), np.zeros(len(leaves))
         centers = np.empty((0, problem.n_features))
@@ -70,9 +67,8 @@ class KVariates(Algorithm):
             weights = np.where(totals > STDS * answer.noise.std * i**0.5, totals / i, 0.0)
             for _ in some:
                 centers = np.vstack([centers, self._drawn(problem, leaves, weights, centers, rng)])
-        sizes = purse.ask("sizes", Counts(Rings(centers)))
         full, points = weights > 0, problem.domain.clip(leaves.middles())
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points[full], weights[full])
+        return Result.asked(purse, centers, points[full], weights[full])
 
     def _drawn(
         self, problem: PointProblem, leaves: TreeCells, weights: FloatArray, centers: FloatArray, rng: np.random.Generator

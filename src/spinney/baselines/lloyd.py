@@ -20,8 +20,7 @@ from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Rings
+from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing, Sums
 
 __all__ = ["Lloyd"]
@@ -40,18 +39,15 @@ class Lloyd(Algorithm):
     name = "lloyd"
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         step = Fraction(100 - SIZES_SHARE, 100) / ROUNDS[problem.power]
         summing = Summing(problem.kernel, problem.n_features)
         rounds = [summing.part(f"round {i}", step) for i in range(1, ROUNDS[problem.power] + 1)]
         return (*rounds, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
     def typical_radius(self, problem: PointProblem) -> float:
-        """Return the radius that every round has."""
         return problem.domain.half_diagonal * (1.0 if problem.power == 2 else MEDIAN_RADIUS)
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         centers = domain.sample(k, rng)
         middles = np.repeat(domain.center[None, :], k, axis=0)
@@ -67,6 +63,4 @@ class Lloyd(Algorithm):
             moved = anchors + radii[:, None] * answer.private_vectors / weights[:, None]
             centers = np.where(moves[:, None], domain.clip(moved), centers)
         margins = np.where(moves[:, None], step_margins(answer, radii), np.nan)
-        sizes = purse.ask("sizes", Counts(Rings(centers)))
-        found = np.maximum(sizes.private_counts, 0), sizes.noise, np.empty((0, domain.n_features)), np.empty(0)
-        return Result(centers, *found, margins=margins)
+        return Result.asked(purse, centers, np.empty((0, domain.n_features)), np.empty(0), margins=margins)

@@ -32,7 +32,7 @@ from spinney.constraints import check, integer
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import PlaneCells, Rings
+from spinney.questions.partitions import PlaneCells
 from spinney.questions.sums import Summing, Sums
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
@@ -65,7 +65,6 @@ class LSH(Algorithm):
         check("LSH", vars(self), {"levels": integer(1, "for example LSH(levels=12).", MOST_LEVELS)})
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         summing, level = Summing("mean", problem.n_features), Fraction(LEVELS_SHARE, 100) / self.levels
         return (
             summing.part("middle", Fraction(MIDDLE_SHARE, 100)),
@@ -75,12 +74,10 @@ class LSH(Algorithm):
         )
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         domain, k = problem.domain, problem.k
         points, weights = self.coreset(purse, problem, rng)
         centers = domain.clip(solve(points, weights, k, problem.power, rng, domain.sample(k, rng)).centers)
-        sizes = purse.ask("sizes", Counts(Rings(centers)))
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+        return Result.asked(purse, centers, points, weights)
 
     def coreset(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return private weighted points: one per leaf whose count stands out of its noise."""

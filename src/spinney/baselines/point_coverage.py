@@ -79,7 +79,6 @@ class PointCoverage(Algorithm):
         check("PointCoverage", vars(self), {"growth": GROWTH, "solver": lawful})
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         steps = sum(cover_steps(problem.k, self.growth, SCALES))
         check_options(steps * MOST_CANDIDATES, "The algorithm 'coverage'")
         cover = Covering(steps)
@@ -87,7 +86,6 @@ class PointCoverage(Algorithm):
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         candidates = self._candidates(purse, problem, rng)
         space = FiniteMetric.from_points(candidates)
         balls = growing_balls(space, problem.k, problem.power, self.growth, SCALES)
@@ -95,9 +93,7 @@ class PointCoverage(Algorithm):
         answer = purse.ask("weights", Counts(Rings(points)))
         full = answer.private_counts > answer.noise.std * math.log(len(points) + 1)
         points, weights = points[full], answer.private_counts[full].astype(np.float64)
-        centers = self._solved(points, weights, problem, rng)
-        sizes = purse.ask("sizes", Counts(Rings(centers)))
-        return Result(centers, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+        return Result.asked(purse, self._solved(points, weights, problem, rng), points, weights)
 
     def _candidates(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> FloatArray:
         """Return the middles of the leaves of a private tree."""

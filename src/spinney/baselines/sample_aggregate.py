@@ -37,7 +37,7 @@ from spinney.privacy.composition import Part
 from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, SAMPLINGS, Blocking, Blocks, check_sampling
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
-from spinney.questions.partitions import ColumnBins, Rings
+from spinney.questions.partitions import ColumnBins
 from spinney.questions.question import Kind, Question
 from spinney.questions.sums import Summing
 from spinney.solvers.weighted import solve
@@ -85,11 +85,9 @@ class SampleAggregate(Algorithm):
 
     @property
     def backends(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Where rows may be: samples with replacement need them in memory."""
-        return Algorithm.backends if self.sampling == "disjoint" else ("memory",)
+        return Algorithm.backends if self.sampling == "disjoint" else ("memory",)  # a sample with replacement needs them
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
-        """Return the shares and sensitivities, from public facts alone."""
         check_sampling(self.sampling, problem.unit, "SampleAggregate")
         kinds: dict[str, Kind] = {
             "columns": Counting(problem.n_features),
@@ -100,15 +98,11 @@ class SampleAggregate(Algorithm):
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
-        """Ask the curator and return what may be released."""
         points, weights = self._summary(purse, problem, rng)
         fillers = problem.domain.sample(problem.k, rng)
         centers = problem.domain.clip(solve(points, weights, problem.k, problem.power, rng, fillers).centers)
         step = take_step(purse, problem, centers, radii(problem, centers, NEAR), "step")
-        centers = step.centers
-        sizes = purse.ask("sizes", Counts(Rings(centers)))
-        found = np.maximum(sizes.private_counts, 0), sizes.noise, points, weights
-        return Result(centers, *found, supported=problem.k, margins=step.margins)
+        return Result.asked(purse, step.centers, points, weights, supported=problem.k, margins=step.margins)
 
     def _summary(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return the centers of blocks as private weighted points; weights are in rows of an average block's share."""

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.algorithms.columns import Densities, inner_box
+from spinney.algorithms.columns import Densities
 from spinney.mechanisms.additive import Noise
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import BIN_BITS
@@ -49,15 +49,6 @@ def test_a_bump_that_no_bin_shows_is_found(distribution):
     assert found.spreads.mean() < 0.25  # evenly spread rows have 0.29
 
 
-def test_without_noise_means_and_spreads_are_those_of_the_rows():
-    rows = np.random.default_rng(3).normal(0.3, [0.15, 0.25, 0.2], (4000, 3))
-    domain = Box(-2.0, 2.0).domain(3)
-    counts = np.array([np.histogram(column, 2**BIN_BITS, (-2, 2))[0] for column in rows.T]).astype(np.float64)
-    found = Densities.likely(domain, counts, 4000.0, Noise("none", 0.0))
-    np.testing.assert_allclose(found.means, rows.mean(axis=0), atol=0.01)
-    np.testing.assert_allclose(found.spreads, rows.std(axis=0), rtol=0.02)
-
-
 @given(st.data())
 @settings(derandomize=True, deadline=None, max_examples=50)
 def test_shares_of_a_box_inside_the_domain_sum_to_one(data):
@@ -77,12 +68,3 @@ def test_rows_beyond_a_box_lie_in_its_end_bins():
     np.testing.assert_allclose([found.domain.lower[0], found.domain.upper[0]], [0.25, 0.75])
     np.testing.assert_allclose(found.shares, [[0.375, 0.125, 0.125, 0.375]])
     assert whole.box(9.0) is whole
-
-
-def test_a_box_lies_inside_the_domain_and_cuts_off_a_tail():
-    bins = 2**BIN_BITS
-    tail = 0.95 ** np.arange(bins)
-    found = Densities(UNIT.domain(1), (tail / tail.sum())[None, :]).box(4.0).domain
-    assert found.lower[0] == 0
-    assert 0.5 < found.upper[0] < 0.9
-    assert inner_box(UNIT.domain(1), np.array([-1.0]), np.array([2.0])).upper[0] == 1

@@ -6,7 +6,6 @@ import warnings
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -14,12 +13,8 @@ from hypothesis import strategies as st
 from covering import covering
 from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning, verify
 from spinney.algorithms import Stable
-from spinney.algorithms.default import MOST_ROWS
-from spinney.algorithms.schedule import FEW_COLUMNS, MOST_STEPS, RADII, STEPS, Schedule
-from spinney.curators.gate import Curator
-from spinney.fits import run
+from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS
 from spinney.privacy.charges import Measure
-from spinney.questions.sums import Sums
 from spinney.report.pages import page
 from spinney.verification.asked import misasked
 
@@ -60,68 +55,37 @@ def unspent(model, release, d):
     return planned
 
 
-class Spied:
-    """What was asked, by names of charges."""
-
-    def __init__(self, monkeypatch):
-        self.sums = []
-        ask = Curator.ask
-
-        def spy(curator, question, charge):
-            if isinstance(question, Sums):
-                self.sums.append((charge.name, len(question.centers)))
-            return ask(curator, question, charge)
-
-        monkeypatch.setattr(Curator, "ask", spy)
-
-
 #: What gets the budget of a summary that is not made.
 HEIRS = {"columns": RADII[0], "splits": STEPS[0], "leaves": RADII[0]}
-#: Each of these alone is unlikely to be drawn with the others by chance.
-FITS = {
-    "n": st.sampled_from([0, 1, 5, 60, 800]),
-    "d": st.integers(1, 40),
-    "k": st.sampled_from([1, 2, 5, 17]),
-    "epsilon": st.sampled_from([0.01, 0.3, 2.0, 9.0, math.inf]),
-    "delta": st.sampled_from([0.0, 1e-6]),
-    "estimator": st.sampled_from([PrivateKMeans, PrivateKMedian]),
-    "adjacency": st.sampled_from(["add-remove", "replace"]),
-    "tighten": st.booleans(),
-    "space": st.sampled_from([Box(-1, 1), Ball(1.5)]),
-    "grouped": st.booleans(),
-    "is_auto": st.booleans(),
-    "seed": st.integers(0, 99),
-}
-
-
-#: What a charge with delta leaves: it was found by chance.
-FOUND = {
-    "n": 0,
-    "d": 4,
-    "k": 5,
-    "epsilon": 2.0,
-    "delta": 1e-6,
-    "estimator": PrivateKMeans,
-    "adjacency": "add-remove",
-    "tighten": False,
-    "space": Box(-1, 1),
-    "grouped": False,
-    "is_auto": False,
-    "seed": 0,
-}
+ASKED = {"n_clusters": 5, "epsilon": 2.0, "delta": 1e-6, "bounds": Box(-1, 1)}
 
 
 @settings(max_examples=40)
-@example(**FOUND)
-@given(**FITS)
-def test_every_planned_charge_is_spent_or_cannot_lawfully_pay(
-    n, d, k, epsilon, delta, estimator, adjacency, tighten, space, grouped, is_auto, seed
-):
+@example(0, 4, PrivateKMeans, ASKED, False, 0)  # found by chance: what a charge with delta leaves
+@given(
+    st.sampled_from([0, 1, 5, 60, 800]),
+    st.integers(1, 40),
+    st.sampled_from([PrivateKMeans, PrivateKMedian]),
+    st.fixed_dictionaries(
+        {
+            "n_clusters": st.sampled_from([1, 2, 5, 17]),
+            "epsilon": st.sampled_from([0.01, 0.3, 2.0, 9.0, math.inf]),
+            "delta": st.sampled_from([0.0, 1e-6]),
+            "adjacency": st.sampled_from(["add-remove", "replace"]),
+            "tighten": st.booleans(),
+            "bounds": st.sampled_from([Box(-1, 1), Ball(1.5)]),
+            "max_rows_per_group": st.sampled_from([None, 2]),
+        }
+    ),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_every_planned_charge_is_spent_or_cannot_lawfully_pay(n, d, estimator, asked, is_auto, seed):
     rows = np.random.default_rng(n).uniform(-0.5, 0.5, (n, d))
-    count = {"n_clusters": "auto", "max_clusters": k} if is_auto else {"n_clusters": k}
-    cap = {"max_rows_per_group": 2} if grouped else {}
-    asked = {"epsilon": epsilon, "delta": delta, "bounds": space, "adjacency": adjacency, "tighten": tighten}
-    model = estimator(**count, **asked, **cap, random_state=0, noise_seed=None if epsilon == math.inf else seed)
+    k, epsilon, space = (asked[name] for name in ("n_clusters", "epsilon", "bounds"))
+    tighten, grouped = asked.get("tighten", False), asked.get("max_rows_per_group")
+    count = {"n_clusters": "auto", "max_clusters": k} if is_auto else {}
+    model = estimator(**{**asked, **count}, random_state=0, noise_seed=None if epsilon == math.inf else seed)
     groups = {"groups": np.arange(n) // 2} if grouped else {}
     release = fit(model, rows, **groups)
     domain = space.domain(d)
@@ -150,45 +114,17 @@ def test_every_planned_charge_is_spent_or_cannot_lawfully_pay(
     assert names.index("rows") == int(tighten)
 
 
-@settings(max_examples=60)
-@given(
-    n=st.integers(1, 3000),
-    d=st.integers(FEW_COLUMNS, 30),
-    k=st.integers(1, 12),
-    epsilon=st.floats(0.05, 10),
-    seed=st.integers(0, 9),
-)
-def test_as_many_steps_are_asked_as_the_schedule_says_and_each_gets_what_those_before_it_leave(n, d, k, epsilon, seed):
-    rows = np.random.default_rng(seed).uniform(-1, 1, (n, d))
-    release = fit(PrivateKMeans(k, epsilon=epsilon, bounds=(-1, 1), random_state=seed, noise_seed=seed), rows)
-    asked = [name for name in names_of(release) if name.split(" + ")[-1] in STEPS]
-    first = MOST_STEPS - len(asked)
-    assert 0 <= first < MOST_STEPS
-    assert [name.split(" + ")[-1] for name in asked] == list(STEPS[first:])
-    assert asked[0].endswith(" + ".join(STEPS[: first + 1]))
-    radii = [name for name in names_of(release) if name.split(" + ")[-1] in RADII]
-    assert radii[0].endswith(" + ".join(RADII[: first + 1]))
-    assert radii[1:] == list(RADII[first + 1 :])
-
-
 @BOTH
-@pytest.mark.parametrize("space", [Box(-1, 1), Ball(9.0)], ids=["box", "ball"])
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 12, 40])
+@pytest.mark.parametrize(("d", "space"), [(2, Ball(9.0)), (3, Box(-1, 1)), (4, Ball(9.0)), (40, Box(-1, 1))])
 def test_without_noise_blobs_are_found(estimator, d, space):
-    middles, rows = blobs(d) if d > 1 else (MIDDLES_OF_ONE, ROWS_OF_ONE)
+    middles, rows = blobs(d)
     release = fit(estimator(4, epsilon=math.inf, bounds=space, random_state=0), rows)
     assert_found(release.centers, middles, 0.05)
     np.testing.assert_array_equal(release.sizes, [500] * 4)
     assert release.noise == "none: not private"
 
 
-MIDDLES_OF_ONE = np.array([[-0.8], [-0.3], [0.3], [0.8]])
-ROWS_OF_ONE = np.concatenate([np.random.default_rng(i).normal(middle, 0.02, (500, 1)) for i, middle in enumerate(MIDDLES_OF_ONE)])
-
-
-@covering(
-    "estimator, delta, adjacency, d", [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], ["add-remove", "replace"], [2, 6, 16, 40]
-)
+@covering("estimator, delta, adjacency, d", [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], ["add-remove", "replace"], [6, 16, 40])
 @pytest.mark.matrix
 def test_with_noise_blobs_are_found(estimator, delta, adjacency, d):
     middles, rows = blobs(d, n=6000)
@@ -197,42 +133,12 @@ def test_with_noise_blobs_are_found(estimator, delta, adjacency, d):
     assert_found(fit(model, rows).centers, middles, 0.06 * math.sqrt(d))
 
 
-@BOTH
-@pytest.mark.parametrize("d", [2, 15])
-def test_one_cluster_is_the_middle_of_the_rows(estimator, d):
-    _, rows = blobs(d, k=1, n=3000)
-    centers = fit(estimator(1, epsilon=math.inf, bounds=(-2, 2), random_state=0), rows).centers
-    target = rows.mean(axis=0) if estimator is PrivateKMeans else np.median(rows, axis=0)
-    np.testing.assert_allclose(centers, [target], atol=0.02)
-
-
-@BOTH
-def test_constant_columns_do_no_harm(estimator):
-    middles, rows = blobs(20)
-    wide = np.concatenate([rows, np.full((len(rows), 5), 0.75)], axis=1)
-    centers = fit(estimator(4, epsilon=math.inf, bounds=(-1, 1), random_state=0), wide).centers
-    assert_found(centers[:, :20], middles, 0.05)
-    np.testing.assert_allclose(centers[:, 20:], 0.75, atol=0.01)
-
-
-@pytest.mark.parametrize("scale", [1e-95, 1e-30, 1e30, 1e95])
-@pytest.mark.parametrize("d", [2, 16])
-def test_a_result_scales_with_its_domain(scale, d):
-    _, rows = blobs(d)
-    asked = {"epsilon": 5.0, "delta": 1e-6, "noise_seed": 2, "random_state": 0}
-    plain = PrivateKMeans(4, bounds=(-2, 2), **asked).fit(rows).cluster_centers_
-    found = PrivateKMeans(4, bounds=(-2 * scale, 2 * scale), **asked).fit(rows * scale).cluster_centers_ / scale
-    np.testing.assert_allclose(found, plain, atol=1e-3)
-
-
-def test_only_supported_centers_are_moved(monkeypatch):
-    spied, supported = Spied(monkeypatch), set()
-    rows = np.random.default_rng(0).uniform(-1, 1, (4000, 12))
+def test_only_supported_centers_are_moved():
+    supported = set()
+    rows = np.random.default_rng(0).uniform(-1, 1, (1000, 12))
     for epsilon in (0.01, 0.3, 1.0, math.inf):
-        spied.sums.clear()
         seeded = {"random_state": 0} | ({} if epsilon == math.inf else {"noise_seed": 0})
         release = fit(PrivateKMeans(30, epsilon=epsilon, bounds=(-1, 1), **seeded), rows)
-        assert spied.sums[-1][1] == release.supported_centers
         assert release.centers.shape == (30, 12)
         assert np.isnan(release.center_margins[release.supported_centers :]).all()
         supported.add(release.supported_centers)
@@ -259,9 +165,7 @@ def test_a_release_says_how_many_centers_rest_on_a_step_and_the_plan_foresees_it
     assert Release.from_dict(json.loads(release.to_json())).supported_centers == release.supported_centers
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("around", [False, True])
-@pytest.mark.parametrize("tighten", [False, True])
+@covering("tighten, around, delta", [False, True], [False, True], [0.0, 1e-6])
 def test_a_small_budget_asks_for_no_summary_and_all_that_may_pays_for_one_center(tighten, around, delta, tmp_path):
     rows = blobs(60, n=15)[1]
     algorithm = Stable() if around else "auto"
@@ -290,43 +194,6 @@ def test_a_narrow_column_gets_little_of_the_noise_of_a_wide_one(delta):
         labels = model.fit_predict(rows)
         errors += [np.abs(center - rows[labels == j].mean(axis=0)) for j, center in enumerate(model.cluster_centers_)]
     assert (np.median(errors, axis=0)[3:] < 0.2e-3).all()
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 400), st.sampled_from([0.02, 1.0, 8.0]), st.sampled_from([0.0, 1e-6]), st.integers(0, 4))
-def test_shares_of_categories_add_up_to_one_whatever_is_asked(n, epsilon, delta, seed):
-    rng = np.random.default_rng(seed)
-    table = pl.DataFrame({"x": rng.uniform(-1, 1, n), "y": rng.uniform(-1, 1, n), "z": rng.choice(["a", "b", "c"], n)})
-    bounds = {"x": (-1, 1), "y": (-1, 1), "z": ["a", "b", "c"]}
-    release = fit(PrivateKMeans(3, epsilon=epsilon, delta=delta, bounds=bounds, random_state=seed, noise_seed=seed), table)
-    assert (release.centers[:, 2:] >= -1e-9).all()
-    np.testing.assert_allclose(release.centers[:, 2:].sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("d", [3, 6])
-def test_a_noisy_number_of_rows_is_read_as_one_to_very_many(d, monkeypatch):
-    seen, init, source = [], Schedule.__init__, run.noise_source
-
-    def spy(self, problem, preview, n):
-        seen.append(n)
-        init(self, problem, preview, n)
-
-    monkeypatch.setattr(Schedule, "__init__", spy)
-
-    class Wild:
-        def __init__(self, told):
-            self.real, self.told = source(0), told
-
-        def laplace(self, values, scale):
-            return np.full(values.size, self.told, dtype=np.int64) if values.size == 1 else self.real.laplace(values, scale)
-
-        def __getattr__(self, name):
-            return getattr(self.real, name)
-
-    for told in (-(2**61), 2**61):
-        monkeypatch.setattr(run, "noise_source", lambda _, told=told: Wild(told))
-        fit(PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1), random_state=0), np.zeros((50, d)))
-    assert {1.0, MOST_ROWS} == set(seen)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

@@ -49,15 +49,6 @@ def test_a_center_without_rows_parts_two_clusters_that_share_one(d, seed):
     np.testing.assert_array_equal(are_new, [True, False, False, True])
 
 
-def test_two_centers_without_rows_part_two_shared_ones_though_they_lie_beside_each_other():
-    middles = np.array([[-9.0, -3], [-5, -3], [0, 9], [0, 5], [8, -8]])
-    rows = np.repeat(middles, 500, axis=0) + np.random.default_rng(0).normal(0, 0.02, (2500, 2))
-    centers = np.array([[-7.0, -3], [0, 7], [8, -8], [5, 5], [5.1, 5]])
-    found, _, are_new = offered(rows, centers)
-    np.testing.assert_array_equal(are_new, [True, True, False, True, True])
-    assert len(set(nearest(rows, found)[1][::500])) == 5
-
-
 def test_centers_that_all_have_their_cluster_stay_and_so_they_do_under_much_noise():
     rng = np.random.default_rng(0)
     middles = rng.uniform(-9, 9, (8, 3))

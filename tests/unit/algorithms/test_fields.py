@@ -28,21 +28,6 @@ def test_without_noise_cells_keep_their_counts(space):
     np.testing.assert_allclose(found[0], counts, atol=0.01)
 
 
-def test_what_lies_between_full_cells_is_expected_to_be_full():
-    counts = np.array([0, 0, 0, 50, 50, 20, 50, 50, 0, 0, 0, 0])
-    found, _ = demand_of(counts, counts.reshape(4, 3).sum(axis=1), (15.0, 40.0))
-    assert found[5] > 30
-    assert found[10] < 5
-    alone = np.array([0, 0, 0, 0, 0, 20, 0, 0, 0, 50, 50, 50])
-    assert demand_of(alone, alone.reshape(4, 3).sum(axis=1), (15.0, 40.0))[0][5] < 15
-
-
-def test_demand_leans_to_full_neighbors():
-    counts = np.array([0, 0, 0, 80, 80, 40, 0, 0, 0, 0, 0, 0])
-    _, found = demand_of(counts, counts.reshape(4, 3).sum(axis=1), (5.0, 10.0))
-    assert found[50] > 2 * max(found[59], 0.1)
-
-
 def test_the_error_is_smaller_than_that_of_the_noisy_counts():
     rng, truth = np.random.default_rng(5), np.array([0, 0, 0, 60, 60, 60, 60, 60, 0, 0, 0, 0])
     errors = []

@@ -67,11 +67,10 @@ def test_rows_of_an_indicator_lie_at_its_ends_and_no_share_is_less_than_noise_co
     assert (found[1:, 1:-1] == 0).all()
 
 
-@pytest.mark.parametrize("seed", [1, 7])
-def test_shares_of_patients_are_those_of_their_rows(seed):
+def test_shares_of_patients_are_those_of_their_rows():
     """Before, a column of categories that seemed to have one value was clipped away: the seventh fit was off by 45 points."""
     table = pl.read_csv(patients(), infer_schema=False)
-    release = PrivateKMeans(4, epsilon=1.0, bounds=read_schema(patients_schema()), random_state=seed, noise_seed=seed)
+    release = PrivateKMeans(4, epsilon=1.0, bounds=read_schema(patients_schema()), random_state=7, noise_seed=7)
     shares = release.fit(table).release_.centers[:, 3:7]
     assert np.allclose(shares.sum(axis=1), 1)
     made = {(0.85, 0.15), (0.8, 0.2)}  # tools/patients.py

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian, Release
 from spinney.algorithms.margins import COVER, SLACK, joint_quantile, step_margins
 from spinney.mechanisms.additive import Noise
@@ -36,16 +37,11 @@ def test_no_noise_has_no_margin_and_few_rows_tell_none():
     assert np.allclose(wide, found[0] * [1, 10])
 
 
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(5)
-    return np.clip(rng.uniform(-0.7, 0.7, (4, 6))[rng.integers(4, size=8_000)] + rng.normal(0, 0.1, (8_000, 6)), -1, 1)
-
-
-@pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("algorithm", ["tree", "lloyd", "hst", "stable", "sample-aggregate"])
+@covering("kind, algorithm", [PrivateKMeans, PrivateKMedian], ["tree", "lloyd", "hst", "stable", "sample-aggregate"])
 @pytest.mark.matrix
-def test_every_algorithm_with_a_step_tells_margins_in_the_users_units(rows, kind, algorithm, tmp_path):
+def test_every_algorithm_with_a_step_tells_margins_in_the_users_units(kind, algorithm, tmp_path):
+    rng = np.random.default_rng(5)
+    rows = np.clip(rng.uniform(-0.7, 0.7, (4, 6))[rng.integers(4, size=8_000)] + rng.normal(0, 0.1, (8_000, 6)), -1, 1)
     units = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
     asked = {"algorithm": algorithm, "epsilon": 2.0, "delta": 1e-6, "noise_seed": 1}
     with warnings.catch_warnings():
@@ -59,17 +55,6 @@ def test_every_algorithm_with_a_step_tells_margins_in_the_users_units(rows, kind
     scaled.release_.to_json(tmp_path / "release.json")
     again = Release.from_json(tmp_path / "release.json")
     assert np.array_equal(again.center_margins, scaled.center_margins_, equal_nan=True)
-
-
-def test_a_center_without_a_step_has_none(rows):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        few = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), noise_seed=1).fit(rows[:, :2])
-        poor = PrivateKMeans(40, epsilon=0.05, bounds=(-1, 1), noise_seed=1).fit(rows)
-    assert few.release_.center_margins is None
-    assert "center_margins" not in few.release_.to_dict()
-    assert np.isnan(few.center_margins_).all()
-    assert np.isnan(poor.center_margins_[poor.release_.supported_centers :]).all()
 
 
 def test_a_plan_foresees_margins_in_the_users_units():

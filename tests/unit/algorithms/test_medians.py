@@ -46,15 +46,6 @@ def moved(rows, centers, radii, median_step, epsilon=1.0, delta=0.0):
 
 
 @STEPS
-@pytest.mark.parametrize("d", [1, 7, 60])
-def test_parts_have_the_share_of_the_step_that_they_stand_for(median_step, d):
-    parts = median_parts("step", Fraction(3, 7), problem_of(d, Budget.of(1.0)), median_step)
-    assert sum(part.share for part in parts) == Fraction(3, 7)
-    assert len({part.name for part in parts}) == len(parts)
-    assert {part.question for part in parts} == {"minimize" if median_step == "objective" else "sums"}
-
-
-@STEPS
 @pytest.mark.parametrize(("d", "delta"), [(1, 0.0), (2, 1e-6), (6, 0.0), (20, 1e-6)])
 def test_steps_come_nearer_to_the_medians_of_many_rows(median_step, d, delta):
     rng = np.random.default_rng(d)
@@ -66,22 +57,6 @@ def test_steps_come_nearer_to_the_medians_of_many_rows(median_step, d, delta):
     found = moved(rows, centers, np.full(2, spread), median_step, delta=delta).centers
     before, after = (np.sqrt(((these - medians) ** 2).sum(axis=1)) for these in (centers, found))
     assert (after < 0.6 * before).all()
-
-
-@STEPS
-def test_a_cell_without_rows_stays_about_where_it_is_if_there_is_no_noise(median_step):
-    rows = np.random.default_rng(0).normal(2, 0.1, (500, 2))
-    centers = np.array([[-2.0, -2.0], [2.1, 2.1]])
-    found = moved(rows, centers, np.full(2, 0.2), median_step, epsilon=1e7).centers
-    np.testing.assert_allclose(found[0], centers[0], atol=0.01)  # it goes the way that all have in common
-    np.testing.assert_allclose(found[1], np.median(rows, axis=0), atol=0.03)
-
-
-@WITH_STEPS
-def test_what_is_no_step_is_refused(kind):
-    for wrong in ("newton", None, 1, np.ones(3)):
-        with pytest.raises(ParameterError, match=r"(?s)The 'median_step' parameter of .* must be one of 'weiszfeld'.*Hint: "):
-            kind(median_step=wrong)
 
 
 @OTHERS

@@ -4,18 +4,16 @@ import math
 import numpy as np
 import pytest
 
-from spinney import Ball, Box, PrivateKMeans
+from spinney import Ball, Box
 from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
-from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.repairs import badly_cut, cut_margins
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
 from spinney.solvers.reverse_greedy import thin_out
 from spinney.trees.quadtree import Splits
-from unit.algorithms.test_hst import Cell, dynamic_program, fit, make_tree, rows_of
+from unit.algorithms.test_hst import fit, problem_of, published, rows_of
 
-DOMAINS = [Box(-1.3, 1.3).domain(2), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]).domain(3), Ball(1.4).domain(2)]
+SPACES = [Box(-1.3, 1.3), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]), Ball(1.4)]
+DOMAINS = [space.domain(d) for space, d in zip(SPACES, (2, 3, 2), strict=True)]
 
 
 def fractions_of(rng, count):
@@ -46,8 +44,7 @@ def plain_repairs(rows, domain, k, power, algorithm, rng):
         bad = margins < algorithm.slack / (12 * levels)
         bad &= margins <= np.sort(margins)[min(math.ceil(algorithm.slack * k), len(margins)) - 1]
         left = rows[~bad[nearest(rows, centers)]]
-        root = make_tree(Cell(domain.lower.tolist(), domain.upper.tolist(), left.tolist(), 0), fractions)
-        found = dynamic_program(root, k, power)[1][k]
+        found = published(domain, left, fractions, k, power)
         cut, copies = cut + int(bad.sum()), copies + k - len(set(found))
         centers = np.concatenate([domain.clip(np.array(found)), centers[bad]])
     sizes = np.bincount(nearest(rows, centers), minlength=len(centers))
@@ -58,8 +55,8 @@ def plain_repairs(rows, domain, k, power, algorithm, rng):
 @pytest.mark.parametrize("domain", range(len(DOMAINS)))
 @pytest.mark.matrix
 def test_without_noise_repairs_are_the_published_algorithm(power, domain):
-    space = [Box(-1.3, 1.3), Box([-2, -1.5, -1.4], [1.2, 3, 1.4]), Ball(1.4)][domain]
-    domain, cuts, compared = DOMAINS[domain], 0, 0
+    space, domain = SPACES[domain], DOMAINS[domain]
+    cuts = compared = 0
     for seed, k in itertools.product(range(6), (2, 5)):
         rows = domain.clip(rows_of(domain.n_features, seed))
         algorithm = HST(alpha=4, rounds=0, repairs=2, slack=1.0)
@@ -108,52 +105,6 @@ def test_a_center_is_badly_cut_at_most_as_often_as_the_bound_says(slack):
     assert 0 < np.mean(counts) / 20 <= slack / 2 + 3 * np.std(counts) / 20 / math.sqrt(300)
 
 
-def test_the_worst_cut_centers_leave_if_there_are_too_many():
-    rng, domain = np.random.default_rng(0), Box(-1, 1).domain(2)
-    splits = Splits.random(domain, 12, rng)
-    centers = domain.sample(400, rng)
-    margins, few = cut_margins(splits, centers), badly_cut(splits, centers, 1.0, 5)
-    assert len(badly_cut(splits, centers, 1.0, 400)) > 5
-    assert set(few) == set(np.argsort(margins)[:5])
-
-
-@pytest.mark.parametrize("alpha", [1, 40, 8192])
-def test_trees_of_any_depth_have_margins(alpha):
-    domain = Box(-1, 1).domain(2)
-    splits = Splits.random(domain, 2 * alpha, np.random.default_rng(0))
-    assert (cut_margins(splits, np.array([[-1.0, 1.0], [0.0, 0.3]])) >= 0).all()
-
-
-@pytest.mark.parametrize("n", [0, 1, 5, 400])
-@pytest.mark.parametrize("epsilon", [0.1, math.inf])
-@pytest.mark.parametrize("options", [{"repairs": 3}, {"repairs": 2, "projection": 1}, {"projection": 1}], ids=str)
-@pytest.mark.parametrize("k", [1, 6])
-@pytest.mark.matrix
-def test_any_number_of_rows_gives_k_centers_in_the_domain(n, epsilon, options, k):
-    rows = np.random.default_rng(n).normal(0, 0.4, (n, 3))
-    result = fit(HST(**options, slack=1.0), rows, Box(-1, 1), k, 2, epsilon=epsilon)
-    assert result.centers.shape == (k, 3)
-    assert (np.abs(result.centers) <= 1).all()
-    assert result.summary_points.shape == (len(result.summary_weights), 3)
-    assert (result.summary_weights > 0).all()
-
-
-@pytest.mark.parametrize(
-    "options", [{"repairs": 3}, {"repairs": 1, "rounds": 0}, {"projection": 2}, {"projection": 2, "repairs": 2}]
-)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_all_parts_add_up(options, delta):
-    problem = PointProblem(k=3, power=2, domain=Box(-1, 1).domain(5), budget=Budget.of(1.0, delta), unit=Unit())
-    algorithm = HST(**options)
-    parts = {part.name: part.share for part in algorithm.parts(problem)}
-    trees = [share for name, share in parts.items() if name.startswith("tree")]
-    assert sum(parts.values()) == 1
-    assert len(trees) == max(algorithm.repairs, 1)
-    assert len(set(trees)) == 1
-    assert ("lift" in parts) == ("projection" in options)
-    assert Plan(algorithm, problem, 1000).epsilon <= 1.0
-
-
 @pytest.mark.parametrize(
     ("options", "power", "text"),
     [
@@ -163,22 +114,6 @@ def test_all_parts_add_up(options, delta):
     ],
 )  # fmt: skip
 def test_a_plan_says_what_is_proved_of_the_cost(options, power, text):
-    problem = PointProblem(k=3, power=power, domain=Box(-1, 1).domain(5), budget=Budget.of(1.0), unit=Unit())
-    plan = str(Plan(HST(**options), problem))
+    plan = str(Plan(HST(**options), problem_of(5, power=power)))
     assert text in plan
     assert ("Before its " in plan) == (text != "No bound")
-
-
-def test_repairs_gain_where_noise_is_small():
-    rng = np.random.default_rng(3)
-    middles = rng.uniform(-0.9, 0.9, (12, 2))
-    rows = middles[rng.integers(0, 12, 4000)] + rng.normal(0, 0.02, (4000, 2))
-
-    def cost(repairs):
-        models = [
-            PrivateKMeans(12, epsilon=math.inf, bounds=(-1, 1), random_state=seed, algorithm=HST(rounds=0, repairs=repairs))
-            for seed in range(6)
-        ]
-        return sum(-model.fit(rows).score(rows) for model in models)
-
-    assert cost(3) < cost(0)

@@ -2,17 +2,16 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.default import stages
-from spinney.algorithms.schedule import BLIND, FEW_COLUMNS, LEFT, MOST_STEPS, RADII, STEPS, Schedule
+from spinney.algorithms.schedule import FEW_COLUMNS, MOST_STEPS, RADII, STEPS, Schedule
 
 KS, DS = st.integers(1, 5_000), st.integers(1, 5_000)
 ESTIMATORS = st.sampled_from([PrivateKMeans, PrivateKMedian])
@@ -57,15 +56,6 @@ def test_the_more_columns_and_the_fewer_clusters_the_more_steps_get(k, d, more):
     assert part_of(k + more, d) <= part_of(k, d)
 
 
-@settings(max_examples=200)
-@given(KS, st.integers(FEW_COLUMNS, 300))
-def test_each_step_is_paid_twice_what_the_one_before_it_is(k, d):
-    shares = {part.name: part.share for part in stages(problem_of(k, d))}
-    for names in (STEPS, RADII):
-        assert all(shares[after] == 2 * shares[before] for before, after in pairwise(names))
-    assert len({shares[step] / shares[radii] for radii, step in zip(RADII, STEPS, strict=True)}) == 1
-
-
 @settings(max_examples=300)
 @given(st.integers(1, 500), st.integers(1, 60), ROWS, st.floats(0, 1e9), st.floats(0, 1), st.floats(1, 1e3))
 def test_the_last_steps_are_taken_each_of_some_centers(k, d, n, std, blind, times):
@@ -85,26 +75,6 @@ def test_the_last_steps_are_taken_each_of_some_centers(k, d, n, std, blind, time
     assert replace(schedule, problem=counting).is_seen  # or there would be nothing to count clusters on
 
 
-@settings(max_examples=300)
-@given(st.integers(1, 60), st.integers(1, 60), ROWS, st.floats(1e-6, 1e6), st.floats(0.01, 1))
-def test_steps_move_as_many_centers_as_keep_noise_below_gain_and_begin_where_the_predicted_loss_is_least(k, d, n, std, blind):
-    schedule = schedule_of(std, n, k, d)
-    losses, ways = [], []
-    for first in range(MOST_STEPS):
-        over, counts = BLIND * blind, [0] * first
-        for place in range(first, MOST_STEPS):
-            length = schedule.noise(*(STEPS[: first + 1] if place == first else STEPS[place : place + 1]))
-            gain = [(1 - LEFT) * over * m / k for m in range(1, k + 1)]
-            noise = [(m * length / n) ** 2 * (1 + over) for m in range(1, k + 1)]
-            balanced = (1 - LEFT) * over / k / ((length / n) ** 2 * (1 + over))
-            m = next((m for m in range(1, k + 1) if m + 0.5 >= balanced), k)
-            over -= gain[m - 1] ** 2 / (gain[m - 1] + noise[m - 1])
-            counts.append(m)
-        losses.append(over)
-        ways.append(tuple(counts))
-    assert losses[ways.index(schedule.counts(blind))] <= min(losses) * (1 + 1e-9)
-
-
 def test_without_noise_all_steps_move_all_centers_and_with_much_the_last_moves_one():
     assert schedule_of(0.0, 1e4).counts(0.5) == (4,) * MOST_STEPS
     assert schedule_of(1e9, 1e4).counts(0.5) == (*[0] * (MOST_STEPS - 1), 1)
@@ -114,9 +84,7 @@ def test_where_the_summary_sees_everything_no_noise_is_added_that_need_not_be():
     assert schedule_of(10.0, 1e6).counts(0.0) == (*[0] * (MOST_STEPS - 1), 1)
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@covering("estimator, delta, adjacency", [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], ["add-remove", "replace"])
 def test_the_plans_own_noise_supports_more_centers_of_more_rows_and_the_plan_tells(estimator, delta, adjacency):
     plan = estimator(20, epsilon=0.5, delta=delta, bounds=(-1, 1), adjacency=adjacency).plan(12)
     found = [plan.forecast(int(n)).centers for n in np.geomspace(1, 1e8, 60)]
@@ -124,10 +92,5 @@ def test_the_plans_own_noise_supports_more_centers_of_more_rows_and_the_plan_tel
     assert len(set(found)) > 3
     assert STEPS[-1] in plan.forecast(1).paying
     assert plan.forecast(10**9).paying == STEPS[-1:]
-    assert math.isclose(
-        Schedule(plan.problem, plan.preview, 1).noise(*STEPS), 12**0.5 * plan.preview(_sum(plan), *STEPS).vector_std
-    )
-
-
-def _sum(plan):
-    return plan.parts[STEPS[0]].kind
+    together = plan.preview(plan.parts[STEPS[0]].kind, *STEPS).vector_std
+    assert math.isclose(Schedule(plan.problem, plan.preview, 1).noise(*STEPS), 12**0.5 * together)

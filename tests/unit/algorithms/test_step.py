@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms import Algorithm, Result
-from spinney.algorithms.reading import Summary
 from spinney.algorithms.step import (
     NARROWEST,
     NEAR_SHARE,
@@ -26,6 +25,7 @@ from spinney.algorithms.step import (
 from spinney.mechanisms.additive import Noise
 from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing
+from unit.algorithms.test_summary import known_of
 
 EDGES = 2.0 ** (-np.arange(24)[::-1] / 2) * 8
 NONE = Noise("none", 0.0)
@@ -34,11 +34,6 @@ FINITE = st.floats(-1e12, 1e12)
 
 def distances(counts, edges=EDGES):
     return Distances(edges, counts, counts)
-
-
-def summary_of(points, spreads, weights):
-    points = np.asarray(points, dtype=np.float64)
-    return Summary(points, np.asarray(spreads, dtype=np.float64), np.asarray(weights, dtype=np.float64), np.ones(points.shape[1]))
 
 
 def test_one_far_ring_of_noise_moves_no_radius():
@@ -53,17 +48,10 @@ def test_one_far_ring_of_noise_moves_no_radius():
     assert distances(likely_rings(counts, noise, nothing)).mean_radii(1.0)[4] > clean[4]
 
 
-def test_a_center_without_rings_takes_the_average_of_all():
-    counts = np.zeros((3, 4), dtype=np.int64)
-    counts[:2, 1] = 900
-    found = likely_rings(counts, Noise("gaussian", 5.0), np.zeros((3, 4)))
-    np.testing.assert_allclose(found[2], [0, 600, 0, 0], rtol=0.01)
-
-
 def test_a_center_without_rings_takes_what_the_summary_expects_of_it():
     edges, counts = np.arange(1.0, 5.0), np.zeros((3, 4), dtype=np.int64)
     counts[0, 1] = 900
-    known = summary_of([[0.0], [9.0]], [0.5, 2.5], [50.0, 40.0])
+    known = known_of([[0.0], [9.0]], [0.5, 2.5], [50.0, 40.0])
     expected = expected_rings(known, np.array([[0.0], [9.0], [99.0]]), edges, None)
     found = likely_rings(counts, Noise("gaussian", 5.0), expected)
     np.testing.assert_allclose(found, [[0, 900, 0, 0], [0, 0, 40, 0], [0, 300, 0, 0]], rtol=0.01)
@@ -74,7 +62,7 @@ def test_a_center_without_rings_takes_what_the_summary_expects_of_it():
 def test_a_summary_expects_all_its_weight_somewhere_whatever_the_units(k, d, seed, width):
     rng = np.random.default_rng(seed)
     points, weights = rng.normal(size=(40, d)), rng.uniform(0, 9, 40)
-    known = summary_of(points, rng.uniform(0, 1, 40), weights)
+    known = known_of(points, rng.uniform(0, 1, 40), weights)
     centers = rng.normal(size=(k, d))
     plain = expected_rings(known, centers, EDGES, None)
     assert plain.sum() == pytest.approx(weights.sum())
@@ -187,11 +175,6 @@ def test_units_of_columns_make_all_noise_least_and_keep_a_typical_offset_as_long
     assert math.hypot(*(floored / widths)) == pytest.approx(math.hypot(*floored), rel=1e-9)
     assert (widths**2).sum() <= spreads.size * (1 + 1e-9)  # what it is in plain units
     assert (widths > 0).all()
-
-
-def test_medians_are_stepped_in_plain_units():
-    problem = PrivateKMedian(3, epsilon=1.0, bounds=(-1, 1)).plan(2).problem
-    assert step_widths(problem, np.array([1.0, 5.0])) is None
 
 
 class OneStep(Algorithm):

@@ -3,13 +3,11 @@ import math
 import numpy as np
 import pytest
 
-from spinney import Ball, Box, PrivateKMedian
+from covering import covering
+from spinney import Ball, Box
 from spinney.algorithms.hst import HST
-from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.subspaces import Subspace, few_dimensions
-from spinney.privacy.budget import Budget
-from spinney.privacy.pricing import Unit
-from unit.algorithms.test_hst import Cell, dynamic_program, fit, make_tree, plain_rounds, rows_of
+from spinney.algorithms.subspaces import Subspace
+from unit.algorithms.test_hst import fit, plain_rounds, problem_of, published, rows_of
 
 
 @pytest.mark.parametrize("space", [Box(-1, 1), Box([-2, 0, 0, 1, -1, 0], [2, 1, 9, 2, 1, 3]), Ball(2.0, 0.5)])
@@ -41,9 +39,7 @@ def test_hardly_any_row_is_clipped_in_the_subspace(d, space):
     assert (subspace.domain.upper <= 4 * domain.half_diagonal / math.sqrt(d) + 1e-12).all()
 
 
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("rounds", [0, 2])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@covering("power, rounds, seed", [1, 2], [0, 2], [0, 1, 2])
 def test_without_noise_a_projected_tree_is_the_published_algorithm(power, rounds, seed):
     space, d, m, k = Box(-1.5, 1.5), 4, 2, 3
     domain, rows = space.domain(d), rows_of(d, seed)
@@ -51,9 +47,7 @@ def test_without_noise_a_projected_tree_is_the_published_algorithm(power, rounds
     rng = np.random.default_rng(seed)
     subspace = Subspace.random(domain, m, rng)
     fractions, inside = rng.uniform(1 / 3, 2 / 3, 4 * m), (rows - domain.center) @ subspace.basis.T
-    inner = subspace.domain
-    root = make_tree(Cell(inner.lower.tolist(), inner.upper.tolist(), inside.tolist(), 0), fractions)
-    chosen = np.array(dynamic_program(root, k, power)[1][k])
+    chosen = np.array(published(subspace.domain, inside, fractions, k, power))
     labels = ((inside[:, None] - chosen) ** 2).sum(axis=2).argmin(axis=1)
     means = np.array([rows[labels == j].mean(axis=0) for j in range(k)])
     centers = plain_rounds(rows, domain.clip(means), rounds, power, domain)
@@ -61,34 +55,10 @@ def test_without_noise_a_projected_tree_is_the_published_algorithm(power, rounds
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-def test_a_mean_costs_at_most_twice_a_median():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        rows = rng.standard_cauchy((30, 2))
-        best = min(np.linalg.norm(rows - one, axis=1).sum() for one in rows)  # a median costs at least half of that
-        assert np.linalg.norm(rows - rows.mean(axis=0), axis=1).sum() <= 2 * best
-
-
-@pytest.mark.parametrize(("k", "few"), [(1, 2), (2, 2), (10, 3), (20, 3), (40, 4), (1000, 7)])
-def test_few_dimensions_grow_with_the_logarithm_of_k(k, few):
-    assert few_dimensions(k) == few
-
-
 @pytest.mark.parametrize(("projection", "found"), [(None, None), ("auto", 3), (2, 2), (7, 7), (8, None), (9, None)])
 def test_a_projection_keeps_fewer_dimensions_than_columns_or_is_none(projection, found):
     algorithm = HST(projection=projection)
-    problem = PointProblem(k=10, power=1, domain=Box(-1, 1).domain(8), budget=Budget.of(1.0), unit=Unit())
+    problem = problem_of(8, k=10)
     assert algorithm.dimensions(problem) == found
     assert algorithm.depth(problem) == 6 * (found or 8)
     assert (algorithm.parts(problem) == HST().parts(problem)) == (found is None)
-
-
-def test_many_columns_need_no_deep_tree():
-    rng = np.random.default_rng(0)
-    middles = rng.uniform(-0.8, 0.8, (3, 40))
-    rows = middles[rng.integers(0, 3, 6000)] + rng.normal(0, 0.05, (6000, 40))
-    model = PrivateKMedian(
-        3, epsilon=4.0, delta=1e-6, bounds=(-1, 1), algorithm=HST(projection="auto"), random_state=0, noise_seed=0
-    ).fit(rows)
-    gaps = np.linalg.norm(middles[:, None] - model.cluster_centers_, axis=2).min(axis=1)
-    assert gaps.max() < 0.3

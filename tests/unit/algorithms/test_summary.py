@@ -47,6 +47,11 @@ class Summarized(Algorithm):
         )
 
 
+def known_of(points, spreads, weights):
+    points = np.array(points)
+    return Summary(points, np.array(spreads), np.array(weights), np.ones(points.shape[1]))
+
+
 def summary_of(rows, k=3, n=None, estimator=PrivateKMeans, **asked):
     settings = {"epsilon": math.inf, "bounds": (-1, 1), "random_state": 0, **asked}
     algorithm = Summarized(float(len(rows) if n is None else n))
@@ -91,39 +96,10 @@ def test_a_doubtful_leaf_weighs_less_among_empty_leaves_than_among_full_ones(dis
     assert not full[105:].any()
 
 
-def test_leaves_that_have_rows_weigh_what_they_have_and_all_of_them_weigh_about_all_rows():
-    rng, noise = np.random.default_rng(0), Noise("laplace", 10.0)
-    exact = np.where(np.arange(500) < 80, rng.integers(100, 900, 500), 0)
-    noisy = (exact + rng.laplace(0, 10, 500)).round().astype(np.int64)
-    full, weights = likely_leaves(noisy, noise, np.zeros(500, dtype=bool))
-    assert weights[full].sum() == pytest.approx(exact.sum(), rel=0.01)
-
-
-@settings(max_examples=60)
-@given(
-    d=st.integers(1, 40),
-    space=st.sampled_from([Box(-1, 1), Ball(2.0), Box(0, 1e-90), Box(-1e90, 1e90)]),
-    n=st.floats(1, 1e12),
-    k=st.integers(1, 9),
-    seed=st.integers(0, 99),
-)
-def test_what_is_known_before_anything_is_asked_lies_in_the_domain(d, space, n, k, seed):
-    problem = PrivateKMeans(k, epsilon=1.0, bounds=space).plan(d).problem
-    known, domain = Summary.unseen(problem, n), problem.domain
-    assert known.points.shape == (1, d)
-    assert ((known.points >= domain.lower) & (known.points <= domain.upper)).all()
-    assert known.weights.tolist() == [n]
-    assert 0 < known.spreads[0] <= domain.half_diagonal
-    assert (known.columns > 0).all()
-    assert known.cells is None
-    assert 0 <= known.blind(domain.sample(k, np.random.default_rng(seed))) <= 1
-    assert known.blind(known.points) == 1
-
-
 def test_what_a_summary_does_not_see_is_the_part_of_the_cost_within_its_leaves():
-    known = Summary(np.array([[0.0], [3.0]]), np.array([1.0, 0.5]), np.array([4.0, 8.0]), np.ones(1))
+    known = known_of([[0.0], [3.0]], [1.0, 0.5], [4.0, 8.0])
     assert known.blind(np.array([[0.0], [2.0]])) == pytest.approx((4 + 2) / (4 + 2 + 8))
-    assert Summary(np.zeros((1, 1)), np.zeros(1), np.ones(1), np.ones(1)).blind(np.zeros((1, 1))) == 0
+    assert known_of([[0.0]], [0.0], [1.0]).blind(np.zeros((1, 1))) == 0
 
 
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
@@ -155,25 +131,6 @@ def test_a_summary_of_any_rows_has_points_with_positive_weights(n, d, k, epsilon
     assert (found.weights > 0).all()
     assert (found.spreads >= 0).all()
     assert (np.abs(found.points) <= 1).all()
-
-
-def test_without_a_row_a_summary_knows_no_more_than_the_domain():
-    found = summary_of(np.empty((0, 3)), n=1)
-    expected = Summary.unseen(PrivateKMeans(3, epsilon=1.0, bounds=(-1, 1)).plan(3).problem, 1.0)
-    for name in ("points", "spreads", "weights", "columns"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-
-
-def test_cells_are_kept_only_to_count_clusters():
-    rows = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    assert summary_of(rows).cells is None
-    found = summary_of(rows, k="auto", max_clusters=5)
-    assert len(found.cells.points) >= len(found.points)
-
-
-def known_of(points, spreads, weights):
-    points = np.asarray(points, dtype=np.float64)
-    return Summary(points, np.asarray(spreads, dtype=np.float64), np.asarray(weights, dtype=np.float64), np.ones(points.shape[1]))
 
 
 @pytest.mark.parametrize("power", [1, 2])

@@ -32,8 +32,3 @@ def test_there_are_k_centers_and_a_public_number_of_draws(k):
     model = PrivateKMeans(k, epsilon=math.inf, bounds=(-1, 1), algorithm="k-variates")
     assert sum(charge.name.startswith("draw") for charge in model.plan(2).charges) == min(k, MOST_DRAWS)
     assert model.fit(rows_of(200)).cluster_centers_.shape == (k, 2)
-
-
-def test_without_rows_centers_come_from_the_domain():
-    model = PrivateKMeans(3, epsilon=math.inf, bounds=(0, 1), algorithm="k-variates").fit(np.empty((0, 2)))
-    assert ((model.cluster_centers_ >= 0) & (model.cluster_centers_ <= 1)).all()

@@ -1,8 +1,8 @@
 import math
 
 import numpy as np
-import pytest
 
+from covering import covering
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.baselines.lloyd import MEDIAN_RADIUS, ROUNDS
 
@@ -29,10 +29,7 @@ def plain(rows, domain, k, power, random_state):
     return centers, np.bincount(((rows[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1), minlength=k)
 
 
-@pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
-@pytest.mark.parametrize("space", [Box(-1.2, 1.2), Ball(1.1)], ids=["box", "ball"])
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("k", [1, 4, 9])
+@covering("estimator, space, d, k", [PrivateKMeans, PrivateKMedian], [Box(-1.2, 1.2), Ball(1.1)], [1, 2, 5], [1, 4, 9])
 def test_without_noise_private_lloyd_is_lloyd(estimator, space, d, k):
     rows = rows_of(d, seed=k)
     model = estimator(k, epsilon=math.inf, bounds=space, algorithm="lloyd", random_state=3).fit(rows)
@@ -42,24 +39,3 @@ def test_without_noise_private_lloyd_is_lloyd(estimator, space, d, k):
     np.testing.assert_array_equal(model.cluster_sizes_, sizes)
     assert model.release_.noise == "none: not private"
     assert model.release_.sizes_margin == 0
-
-
-def test_noise_moves_the_centers_less_the_more_epsilon():
-    rows = rows_of(2, 0)
-    domain = Box(-1.2, 1.2)
-    truth = PrivateKMeans(4, epsilon=math.inf, bounds=domain, algorithm="lloyd", random_state=0).fit(rows).cluster_centers_
-
-    def error(epsilon):
-        fits = [
-            PrivateKMeans(4, epsilon=epsilon, bounds=domain, algorithm="lloyd", random_state=0, noise_seed=s).fit(rows)
-            for s in range(9)
-        ]
-        return np.median([np.abs(fit.cluster_centers_ - truth).max() for fit in fits])
-
-    assert error(0.05) > 3 * error(10.0)
-
-
-def test_lloyd_makes_no_summary():
-    release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0).fit(np.zeros((9, 3))).release_
-    assert release.summary_points.shape == (0, 3)
-    assert release.summary_weights.shape == (0,)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import PrivateKMeans, PrivateKMedian
 from spinney.baselines import LSH
 from spinney.curators.memory import MemoryBackend
 from spinney.privacy.pricing import Unit
@@ -48,14 +48,6 @@ def test_rows_are_counted_in_the_leaf_that_their_walk_ends_in_whatever_was_asked
         np.testing.assert_array_equal(backend.exact(cells), expected)
 
 
-def test_a_split_keeps_the_other_cells_first_and_in_order():
-    cells = PlaneCells.root(np.eye(2))
-    cells = cells.split(np.array([True]), np.array([0]), np.array([0.0]))
-    cells = cells.split(np.array([True, False]), np.array([1]), np.array([0.5]))
-    assert len(cells) == 3
-    assert [leaf_of(cells, row) for row in ([0.2, 0.9], [-0.2, 0.2], [-0.2, 0.9])] == [0, 1, 2]
-
-
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 def test_without_noise_the_coreset_is_the_means_of_the_leaves(estimator):
     rows = rows_of(600)
@@ -64,22 +56,6 @@ def test_without_noise_the_coreset_is_the_means_of_the_leaves(estimator):
     mean = release.summary_weights @ release.summary_points / len(rows)
     np.testing.assert_allclose(mean, rows.mean(axis=0), atol=1e-5)
     assert len(release.summary_points) > 4
-
-
-@pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")
-def test_clusters_that_are_apart_are_found():
-    rows = rows_of(20_000)
-    best = -PrivateKMeans(4, epsilon=math.inf, bounds=(-1, 1)).fit(rows).score(rows)
-    costs = [
-        -PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lsh", noise_seed=s).fit(rows).score(rows) for s in range(3)
-    ]
-    assert np.median(costs) < 2 * best
-
-
-@pytest.mark.parametrize("wrong", [0, 65, 2.5, True, None])
-def test_wrong_parameters_are_refused_with_a_hint(wrong):
-    with pytest.raises(ParameterError, match="Hint:"):
-        LSH(levels=wrong)
 
 
 def test_no_more_cells_are_cut_than_there_may_be(monkeypatch):
