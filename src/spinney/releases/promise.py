@@ -135,6 +135,8 @@ class Promise(Showable):
     format: str = ""
 
     def __post_init__(self) -> None:
+        if not (isinstance(self.noise, str) and self.noise in tuple(Randomness)):  # an enum's own error would quote a table
+            raise ParameterError.wrong("noise", "a release", "a Randomness, or its text", self.noise, "as a fit makes it.")
         object.__setattr__(self, "noise", Randomness(self.noise))
 
     @property

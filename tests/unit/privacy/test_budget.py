@@ -56,3 +56,10 @@ def test_a_budget_is_exact_and_not_negative(amount):
 def test_a_root_is_rounded_up_and_by_a_few_bits_at_most(number):
     root = Fraction(root_up(number))
     assert number <= root**2 <= number * (1 + Fraction(1, 2**50))
+
+
+def test_a_budget_that_is_hardly_a_promise_says_so():
+    for kept in (Budget.of(10.0, 0.001), Budget.of(math.inf, 0.5)):
+        assert kept.loose is None
+    for epsilon, delta, words in ((10.1, 0.0, ["An epsilon above 10"]), (0.5, 0.002, ["A delta above 0.001"])):
+        assert [line.split(" is hardly")[0] for line in Budget.of(epsilon, delta).loose.split("\n")[::2]] == words
