@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,14 +26,12 @@ class Algorithm(ABC):
     solves: ClassVar[str] = "points"
     #: Where rows may be.
     backends: ClassVar[tuple[str, ...]] = ("memory", "parquet", "spark")
+    #: A method that returns every charge of a problem, in the order of asking, from public facts alone; None: parts say it all.
+    plan: ClassVar[Callable[..., tuple[Charge, ...]] | None] = None
 
     @abstractmethod
     def parts(self, problem: Any) -> tuple[Part, ...]:
         """Return the share and the kind of every question, in the order of asking, from public facts alone."""
-
-    def plan(self, problem: Any) -> tuple[Charge, ...] | None:
-        """Return every charge, in the order of asking, from public facts alone; None: as the parts make them."""
-        return None
 
     def counts(self, problem: Any) -> bool:
         """Whether it can find out how many clusters there are: nothing it asks before reads k, but as the most there may be."""

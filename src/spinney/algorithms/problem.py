@@ -210,8 +210,9 @@ class SiteProblem(Problem):
 def planned(algorithm: Algorithm, problem: Problem) -> tuple[Charge, ...]:
     """Return the charges of an algorithm in the order of asking."""
     shown = problem.shown
-    own = algorithm.plan(shown)
-    return charges_of(problem.budget, algorithm.parts(shown)) if own is None else tuple(own)
+    if algorithm.plan is None:
+        return charges_of(problem.budget, algorithm.parts(shown))
+    return tuple(algorithm.plan(shown))
 
 
 def charges_of(budget: Budget, parts: Sequence[Part]) -> tuple[Charge, ...]:

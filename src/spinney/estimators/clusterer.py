@@ -20,11 +20,11 @@ from spinney.constraints import check
 from spinney.curators.rows import Rows
 from spinney.estimators.display import OUTPUTS
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
-from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import algorithm_of
+from spinney.fits.run import given_groups, rows_of
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
@@ -141,11 +141,14 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
         Parameters as for `fit`.
         """
+        facts = self._facts(given_groups(X, groups))  # all before anything is asked of X
+        rows = rows_of(
+            X, groups, facts, lambda source: (self._checked(source, reset=True), getattr(self, "feature_names_in_", None))
+        )
+        if facts.is_local:
+            from spinney.local.desk import users_of
 
-        def checked(source: Source) -> tuple[NDArray[Any], Any]:
-            return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
-
-        facts, rows = prepared(X, groups, self.get_params(deep=False), self._objective, type(self).__name__, checked)
+            rows = users_of(rows)
         if facts.uneven is not None:
             warnings.warn(facts.uneven, stacklevel=3)
         return facts.fit(rows.n_features), rows
