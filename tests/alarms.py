@@ -40,6 +40,8 @@ SHARES = {
     "tests/privacy/test_whole_person.py::test_a_person_of_many_rows_is_within_epsilon_as_measured": 5e-6,
     "tests/privacy/test_describe.py::test_a_lonely_outlier_shows_no_more_than_epsilon": 1e-6,
     "tests/unit/audit/test_authors.py::test_the_lonely_outlier_stays_below_what_a_sound_algorithm_promises": 5e-6,
+    "tests/unit/mechanisms/test_coverage.py::test_frequencies_match_the_exact_probabilities": 5e-6,
+    "tests/unit/mechanisms/test_source.py::test_both_sources_draw_the_same_distribution": 5e-6,
 }
 
 #: Tests that measure draws of a fixed seed, or only see that an audit finds a fault that is certain.

@@ -46,7 +46,7 @@ class Recorder:
 
     def __init__(self, monkeypatch):
         self.passes, self.values, self.frozen = [], [], None
-        for name in ("_map", "_map_nearest", "_tally", "_centers"):
+        for name in ("_map", "_map_nearest", "_tally", "_blocks_over"):
             monkeypatch.setattr(FileBackend, name, self._pass(name, getattr(FileBackend, name)))
         privatize, decide = counts.privatize, splitting.SplitRule.decide
         for module in (cost, counts, levels, sums):

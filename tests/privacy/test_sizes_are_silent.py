@@ -68,7 +68,7 @@ def test_what_needs_an_array_or_a_frame_refuses_paths_of_any_size(check):
 def test_both_sides_of_a_limit_look_alike(limit, check):
     place = list(LIMITS).index(limit)
     functions = {"curators.demand": SITES, "spaces.metric": SITES, "curators.draws": "k-means, persons"}
-    functions |= {"curators.blocks": "k-median, sample-aggregate", "local.users": "k-means, local refined"}
+    functions |= {"curators.row_blocks": "k-median, sample-aggregate", "local.users": "k-means, local refined"}
     name = functions.get(limit.rsplit(".", 1)[0], DEFAULT)
     for turn, (value, size) in enumerate(zip(LIMITS[limit], (3, 65), strict=True)):
         container = FILES[(2 * place + turn) % len(FILES)] if limit.startswith(OF_PATHS) else "array"
@@ -77,7 +77,7 @@ def test_both_sides_of_a_limit_look_alike(limit, check):
 
 #: What is no limit of a number of rows: bounds of cells and columns, sizes of words, and those of Spark, which tests/spark tries.
 NO_LIMITS = {
-    "curators.blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
+    "curators.row_blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
     "curators.frame_blocks", "curators.kernels", "tables.networks",
     "curators.frame_groups", "curators.frames", "curators.groups.LONGEST_DECIMAL", "curators.paths", "curators.slopes",
     "curators.spark", "curators.workers", "tables.batches.USUAL_MEMORY", "tables.encoding.MOST_DAYS",

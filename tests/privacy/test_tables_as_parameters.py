@@ -261,7 +261,8 @@ def public_calls(instances):
     calls = {}
     for module, classes_only in MODULES.items():
         home = importlib.import_module(module)
-        for name in home.__all__:
+        own = [name for name, one in vars(home).items() if name[0] != "_" and getattr(one, "__module__", None) == module]
+        for name in getattr(home, "__all__", own):
             found = getattr(home, name)
             if inspect.isclass(found):
                 if issubclass(found, Exception | enum.Enum | tuple) or getattr(found, "_is_protocol", False):

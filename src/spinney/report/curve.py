@@ -17,6 +17,8 @@ from spinney.report.separation import check_summary
 from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray, domain_from_dict
 
+__all__ = ["cost_curve", "curve_figure", "draw_curve", "found_curve"]
+
 #: Numbers of clusters that are written below a curve.
 MOST_TICKS = 12
 

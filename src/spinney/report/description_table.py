@@ -12,6 +12,8 @@ from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.plain_values import within
 
+__all__ = ["described_columns", "description_page", "level_names", "mean_texts", "named_texts", "quantile_texts", "share_texts"]
+
 #: Categories that are shown of a column, those with the most rows first.
 SHOWN_CATEGORIES = 8
 #: What stands where too few rows are seen.

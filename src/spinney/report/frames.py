@@ -14,6 +14,8 @@ from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.described import is_measured
 
+__all__ = ["to_frame"]
+
 KINDS = ("pandas", "polars")
 
 

@@ -18,6 +18,8 @@ from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
 
+__all__ = ["OPEN", "label_page", "privacy_label", "registry_entry"]
+
 #: What a user has to fill in.
 OPEN = "to be filled in by the publisher"
 #: What is outside the promise, for every release.

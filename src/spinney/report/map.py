@@ -15,6 +15,8 @@ from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_lab
 from spinney.report.frames import site_names
 from spinney.spaces.metric import FiniteMetric, Network
 
+__all__ = ["draw_map", "look_like_degrees"]
+
 #: Sites are labeled up to this many; more labels would cover the map. Of a long name this many letters are shown.
 LABELED, LETTERS = 40, 28
 #: The area of the heaviest point of a summary of few points; with more than MANY points areas shrink, and so do lines.

@@ -15,6 +15,19 @@ from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.plain_values import short, within
 
+__all__ = [
+    "aligned",
+    "before_lines",
+    "charge_rows",
+    "made_lines",
+    "page",
+    "promise_lines",
+    "schema_lines",
+    "shortened",
+    "sizes_words",
+    "spent_lines",
+]
+
 #: Columns shown of each center; a release may have more.
 SHOWN_COLUMNS = 8
 #: Lines shown of a table, and charges beyond which one kind shares a line.

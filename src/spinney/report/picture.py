@@ -17,6 +17,8 @@ from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_lab
 from spinney.spaces.box import domain_from_dict
 from spinney.spaces.nearest import nearest
 
+__all__ = ["counts_line", "draw", "figure_of"]
+
 #: Columns that a picture shows, each against each other one.
 SHOWN_COLUMNS = 4
 #: Clusters up to this many have a color each, and a label with their size; up to LISTED their sizes stand in the legend.

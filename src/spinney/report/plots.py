@@ -16,6 +16,8 @@ from spinney.report.curve import curve_figure
 from spinney.report.map import map_figure
 from spinney.report.picture import figure_of
 
+__all__ = ["plot"]
+
 
 def shown_figure(width: float, height: float) -> Any:
     """Return a figure that pyplot knows, so that notebooks show it at the end of a cell."""

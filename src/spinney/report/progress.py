@@ -10,6 +10,8 @@ from typing import Any
 
 from spinney.curators.telling import listening
 
+__all__ = ["notebook_bar"]
+
 
 def _bar(done: int, steps: int, label: str) -> str:
     """Return a bar as HTML."""

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +39,60 @@ def test_every_group_keeps_at_most_the_cap_and_no_less_than_it_can(cap):
         assert kept[groups == group].sum() == min(cap, (groups == group).sum())
 
 
+def test_other_groups_do_not_move_a_groups_rows():
+    groups = np.random.default_rng(1).integers(0, 20, 300)
+    kept = mask_of(groups, 3)
+    for gone in range(20):
+        stay = groups != gone
+        np.testing.assert_array_equal(mask_of(groups[stay], 3, np.arange(300.0)[stay, None]), kept[stay])
+
+
+def test_the_choice_is_secret():
+    groups = np.repeat(np.arange(50), 10)
+    first, same, other = mask_of(groups, 3), mask_of(groups, 3), mask_of(groups, 3, key=b"f" * 16)
+    np.testing.assert_array_equal(first, same)
+    assert (first != other).any()
+    # Not the first rows of each group, nor the same places in all of them.
+    assert len({tuple(np.flatnonzero(part)) for part in first.reshape(50, 10)}) > 25
+
+
+def test_every_row_of_a_group_is_kept_about_equally_often():
+    groups = np.repeat(np.arange(3000), 5)
+    share = mask_of(groups, 2).reshape(3000, 5).mean(axis=0)
+    np.testing.assert_allclose(share, 0.4, atol=0.05)  # 5.6 standard deviations
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a", "b", "a", "a", "b"],
+        [1, 2, 1, 1, 2],
+        [1.5, 2.5, 1.5, 1.5, 2.5],
+        [True, False, True, True, False],
+        [("a", 1), ("a", 2), ("a", 1), ("a", 1), None],
+        np.array(["y", float("nan"), None, None, "x"], dtype=object),
+        pd.Series(["a", "b", "a", "a", "b"], dtype="category"),
+        pd.array([1, None, 1, 1, 2], dtype="Int64"),
+    ],
+    ids=["text", "int", "float", "bool", "mixed", "missing", "category", "nullable"],
+)
+def test_names_may_be_of_any_type(names):
+    if isinstance(names, list) and isinstance(names[0], tuple):
+        cells = np.empty(len(names), dtype=object)
+        cells[:] = names
+        names = cells
+    kept = mask_of(names, 1)
+    assert kept.sum() == 2
+
+
+def test_nobody_keeps_nothing():
+    assert mask_of([], 2).shape == (0,)
+
+
+def test_a_number_and_its_text_are_two_groups():
+    assert mask_of(np.array([1, "1", 1, "1"], dtype=object), 1).sum() == 2
+
+
 def objects(*names):
     """Return an array of these very objects."""
     cells = np.empty(len(names), dtype=object)
@@ -60,6 +115,11 @@ MISSING = [
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_rows_with_any_kind_of_missing_name_do_not_count(missing, adjacency):
     assert mask_of(objects(None, missing, "y", "x"), 1, adjacency=adjacency).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["missing", "nan", "<NA>", "NaT", "None", ""])
+def test_text_is_never_a_missing_name(name):
+    assert mask_of(objects(None, name, float("nan"), name), 1).sum() == 1
 
 
 ALIKE = {
@@ -120,6 +180,14 @@ def test_names_in_bulk_keep_what_they_keep_one_by_one(monkeypatch, names, cap):
     np.testing.assert_array_equal(mask_of(names, cap), bulk)
 
 
+@pytest.mark.parametrize(
+    "names", [BULK["text"], BULK["some missing"], RNG.integers(0, 60, 400).tolist()], ids=["text", "missing", "int"]
+)
+def test_a_column_of_a_frame_keeps_what_a_list_keeps(names):
+    for column in (pl.Series(names), pd.Series(names, dtype="Int64" if isinstance(names[0], int) else "string")):
+        np.testing.assert_array_equal(mask_of(column, 3), mask_of(names, 3))
+
+
 @pytest.mark.parametrize("number", [0, -1, 7, 2**70, -(2**70), 0.0, -0.0, 0.1, -2.5, 1e300, 5e-324])
 def test_a_number_is_written_at_once_as_it_would_be_by_the_rules(number):
     exact = Fraction(number)
@@ -129,6 +197,26 @@ def test_a_number_is_written_at_once_as_it_would_be_by_the_rules(number):
 def test_a_seed_is_a_keyed_hash_of_the_name():
     digest = hashlib.blake2b("text:é".encode(), key=KEY, digest_size=8).digest()
     assert groups_module.hash_names(["text:é".encode()], KEY).tolist() == [int.from_bytes(digest, "little")]
+
+
+@pytest.mark.parametrize("names", [[True, False] * 20, [b"a", b"b"] * 20], ids=["flags", "bytes"])
+def test_an_array_of_flags_or_bytes_keeps_what_a_list_keeps(names):
+    np.testing.assert_array_equal(mask_of(np.array(names), 3), mask_of(names, 3))
+
+
+def test_a_name_that_makes_its_column_text_does_not_move_the_others():
+    alone = mask_of(np.repeat([1, 2, 3], 10), 3)
+    joined = mask_of(objects(*np.repeat([1, 2, 3], 10).tolist(), "Ann"), 3)
+    np.testing.assert_array_equal(joined[:-1], alone)
+
+
+def test_large_numbers_are_told_apart():
+    assert mask_of(np.array([2**53, 2**53 + 1, 2**63 - 1]), 1).sum() == 3
+    assert mask_of([2**70, 2**70 + 1, float("inf"), 1e300], 1).sum() == 4
+
+
+def test_lone_surrogates_are_names():
+    assert mask_of(["\ud800", "\ud801", "\ud800"], 1).sum() == 2
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))

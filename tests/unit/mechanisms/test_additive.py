@@ -1,9 +1,11 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate
+from spinney.mechanisms.additive import SATURATION, Noise, Sensitivity, calibrate, privatize
+from spinney.mechanisms.source import SeededSource
 from spinney.privacy.charges import Charge, Measure
 
 
@@ -40,6 +42,36 @@ def test_a_margin_holds_its_probability_and_is_not_wasteful(distribution, scale,
 def test_no_noise_has_no_spread():
     noise = calibrate(Sensitivity(1, 1), price(math.inf))
     assert (noise.distribution, noise.std, noise.quantile(0.95)) == ("none", 0.0, 0.0)
+
+
+@pytest.mark.parametrize("amount", [Fraction(1, 3), Fraction(7, 10), Fraction(1, 10**9), Fraction(123)])
+@pytest.mark.parametrize("l1", [1, 3, 2**20])
+def test_rounding_only_enlarges_the_scale(amount, l1):
+    pure = calibrate(Sensitivity(l1, l1**2), price(amount))
+    assert Fraction(pure.scale) * amount >= l1
+    assert float(Fraction(pure.scale) * amount) == pytest.approx(l1, rel=1e-12)
+    rho = calibrate(Sensitivity(l1, l1**2), price(amount, Measure.ZCDP))
+    assert Fraction(rho.scale) ** 2 * 2 * amount >= l1**2
+    assert float(Fraction(rho.scale) ** 2 * 2 * amount) == pytest.approx(l1**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
+def test_every_slot_gets_noise_of_its_own_and_keeps_its_place(distribution):
+    exact = np.zeros((50, 40), dtype=object)
+    exact[3, 4] = 10**9
+    answer = privatize(exact, Noise(distribution, 20.0), SeededSource(0))
+    assert answer.shape == (50, 40)
+    assert answer.dtype == np.int64
+    assert abs(answer[3, 4] - 10**9) < 1000
+    empty = np.delete(answer.ravel(), 3 * 40 + 4)
+    assert (empty != 0).mean() > 0.9
+    assert empty.std() == pytest.approx(Noise(distribution, 20.0).std, rel=0.15)
+
+
+@pytest.mark.parametrize("huge", [10**30, -(10**30)])
+def test_enormous_answers_are_saturated(huge):
+    answer = privatize(np.array([huge, 5], dtype=object), Noise("none", 0.0), SeededSource(0))
+    assert answer.tolist() == [math.copysign(SATURATION, huge), 5]
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e8, 1e14, 1e18])

@@ -58,6 +58,16 @@ def test_no_error_is_larger_than_the_proof_says(seed, columns):
     assert furthest <= Fraction(1, 2) + Fraction(1, 2**20)
 
 
+def test_few_bits_tell_nothing_and_more_are_drawn():
+    uniforms = _Uniforms(randbits_of(0))
+    uniforms.bits = 8
+    assert _rounded(uniforms, 6, 1e7) is None
+    known = [uniforms[place] for place in range(3)]
+    uniforms.deepen()
+    assert uniforms.bits == 16
+    assert [uniforms[place] >> 8 for place in range(3)] == known
+
+
 def test_numbers_at_a_pole_or_a_border_are_not_trusted():
     assert _rounded(_Uniforms(lambda bits: 0), 6, 1.0) is None
     near = 1 << (balls.FIRST_BITS - balls.FIRST_BITS // balls.NEAR)
@@ -99,6 +109,8 @@ def test_a_price_buys_its_scale_and_a_draw_tells_its_length():
     assert len(np.unique(np.abs(noisy).max(axis=1))) == 4
     draw = events[0].draw
     assert (draw.distribution, draw.norm, draw.sensitivity, draw.scale) == ("ball", "length of a cell", 10, noise.scale)
+    Watched(SeededSource(0), events.append).ball(np.zeros((2, 3), dtype=np.int64), 5.0)
+    assert (events[1].draw.distribution, events[1].draw.sensitivity) == ("ball", None)
 
 
 @pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
@@ -123,3 +135,14 @@ def test_margins_hold_what_they_say(columns, probability):
     assert inside(0.98 * half) < probability <= inside(half) + 1e-4
     assert Noise("ball", scale, columns).quantile(probability) == half
     assert Noise("ball", scale, columns).std == ball_std(columns, scale) == pytest.approx(scale * math.sqrt(even + 1))
+
+
+def test_the_polar_points_lie_in_the_circle_and_on_all_sides():
+    uniforms, place, points = _Uniforms(randbits_of(3)), 0, []
+    near = 1 << (uniforms.bits - uniforms.bits // balls.NEAR)
+    for _ in range(400):
+        first, second, square, place = balls._in_circle(uniforms, place, near)
+        assert square == first**2 + second**2 < 1 << (2 * uniforms.bits)
+        points.append((float(Decimal(first) / (1 << uniforms.bits)), float(Decimal(second) / (1 << uniforms.bits))))
+    assert np.abs(np.mean(points, axis=0)).max() < 0.15
+    assert 0.4 < np.mean(np.square(points).sum(axis=1)) < 0.6

@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from alarms import check_frequencies
 from spinney.mechanisms.coverage import choose_cover, step_epsilon
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.adjacency import Adjacency
@@ -65,3 +66,9 @@ def test_without_noise_the_largest_set_is_chosen():
 def test_rho_is_refused():
     with pytest.raises(ValueError, match="epsilon"):
         step_epsilon(Charge("cover", "cover", Measure.ZCDP, Fraction(1)), Unit(), 3)
+
+
+def test_frequencies_match_the_exact_probabilities(alarm):
+    picks = [choose_cover(np.array([0, 2, 3]), Fraction(1, 2), SecureSource()) for _ in range(4000)]
+    law = np.exp(0.5 * np.array([0, 2, 3]))
+    check_frequencies(np.bincount(picks, minlength=3), law / law.sum(), alarm)

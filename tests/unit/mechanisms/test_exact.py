@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alarms import check_frequencies
 from spinney.audit.laws import noise_law
 from spinney.mechanisms import exact
 from spinney.mechanisms.exact import _DONE, _DOUBT, BITS, ERROR, LEAST, MOST, _exponent, _fill, _one, _proposed, _Words, add_exact
@@ -202,6 +203,22 @@ def test_numbers_below_large_bounds_take_several_words(bound):
         assert next(given, None) is None
 
 
+@KINDS
+@pytest.mark.parametrize("scale", [2.0**56, 1e30, 1e200])
+@pytest.mark.matrix
+def test_wide_noise_has_its_law(scale, gaussian):
+    """Over the scale it is nearly continuous; its last digits are even, and its rows of 62 bits are all there."""
+    from scipy.stats import laplace, norm
+
+    stream = _Words(np.random.default_rng(5).bytes)
+    draws = [_one(stream.word, *parts(scale, gaussian)) for _ in range(1500)]
+    law = norm if gaussian else laplace
+    places = np.searchsorted(law.ppf(np.linspace(0.1, 0.9, 9)), [float(Fraction(draw) / Fraction(scale)) for draw in draws])
+    check_frequencies(np.bincount(places, minlength=10), np.full(10, 0.1), 1e-6)
+    digits = [(abs(draw) >> int(math.log2(scale)) // 2) % 4 for draw in draws]
+    check_frequencies(np.bincount(digits, minlength=4), np.full(4, 0.25), 1e-6)
+
+
 @pytest.mark.parametrize("sigma", [1e-200, 1e200])
 def test_far_proposals_are_not_taken_where_floats_cannot_tell(sigma):
     stream, size = _Words(np.random.default_rng(5).bytes), max(int(6 * Fraction(sigma)), 1)
@@ -232,13 +249,24 @@ def test_what_is_too_large_for_64_bits_is_saturated(gaussian):
     assert (add_exact(values, 0.002, gaussian, np.random.default_rng(0).bytes) == values).all()
 
 
+@KINDS
+def test_shapes_are_kept_and_nothing_is_written_to(gaussian):
+    values = np.arange(6).reshape(2, 3)[:, ::-1]
+    assert add_exact(values, 2.0, gaussian, np.random.default_rng(0).bytes).shape == (2, 3)
+    assert add_exact(values[:0], 2.0, gaussian, np.random.default_rng(0).bytes).shape == (0, 3)
+    assert values.tolist() == [[2, 1, 0], [5, 4, 3]]
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan, 2**40, np.float32(1.3), np.float64(1.3), Fraction(4, 3)])
 def test_a_scale_is_a_finite_float_above_0(scale):
     with pytest.raises(ValueError, match="scale above 0"):
         add_exact(np.zeros(1, dtype=np.int64), scale, False, np.random.default_rng(0).bytes)
-    for dtype in (np.uint64, np.int32, np.float64):
-        with pytest.raises(ValueError, match="64 bits"):
-            add_exact(np.zeros(1, dtype=dtype), 1.0, False, np.random.default_rng(0).bytes)
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.int32, np.float64])
+def test_values_are_numbers_of_64_bits(dtype):
+    with pytest.raises(ValueError, match="64 bits"):
+        add_exact(np.zeros(1, dtype=dtype), 1.0, False, np.random.default_rng(0).bytes)
 
 
 @pytest.mark.parametrize("gaussian", [False, True])

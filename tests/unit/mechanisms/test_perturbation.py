@@ -1,6 +1,7 @@
 """The constants of private minima, worked out a second time, and what who watches is told of their draws."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -51,6 +52,29 @@ def test_a_charge_buys_each_share_of_its_epsilon_and_no_more(amount, measure, un
         assert found.pull == LEAST_PULL == 0.0625
         assert bends <= float(BEND_SHARE) * epsilon * (1 + NEAR)
     assert found.tolerance == found.pull / POINT_STEPS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fractions(Fraction(1, 100), 10), UNITS, st.integers(1, 12))
+def test_conditions_are_checked_where_minima_are_made(amount, unit, columns):
+    """Whatever is a little too small is refused before a row is looked at; larger noise is not."""
+    found = perturbation(Charge("a", "minimize", Measure.PURE, amount), unit, columns)
+    less = 0.9 * (1 - POINT_SHARE)
+
+    def never(at):
+        raise AssertionError("rows were looked at")
+
+    for wrong in (
+        replace(found, scale=less * found.scale),
+        replace(found, points=Noise("laplace", found.points.scale / 50)),
+        replace(found, epsilon=found.epsilon * Fraction(9, 10)),
+        replace(found, pull=0.0),
+        replace(found, pull=-found.pull),
+        *([replace(found, pull=found.pull / 2)] if found.pull > LEAST_PULL else []),
+    ):
+        with pytest.raises(ValueError, match="within its epsilon"):
+            minimized(never, 1, wrong, SeededSource(0), unit)
+    replace(found, scale=2 * found.scale, pull=2 * found.pull).check(unit)
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,10 +7,18 @@ from spinney.audit.sources import DivergedError, FrozenSource, NoiselessSource
 from spinney.mechanisms import randomizers
 from spinney.mechanisms.drawing import Draw, Drawn, Watched, drawn
 from spinney.mechanisms.randomizers import CHUNK, Responses, binomials, responses
-from spinney.mechanisms.source import SeededSource
+from spinney.mechanisms.source import SecureSource, SeededSource
 
 RULE = Responses((50, 50, 0), 2**31, 2**30)
 VALUES = np.array([50, 0, 0])
+
+
+@pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)])
+def test_sources_draw_responses_of_as_many_users_as_there_are(source):
+    found = source.responses(VALUES, RULE)
+    assert found.dtype == np.int64
+    assert (found >= 0).all()
+    assert (found <= [50, 50, 0]).all()
 
 
 def test_certain_chances_are_certain():

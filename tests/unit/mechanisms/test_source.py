@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
+from alarms import check_frequencies
 from spinney import SeededNoiseWarning
 from spinney.mechanisms.source import SecureSource, SeededSource, noise_source
 
@@ -14,8 +15,38 @@ def draw(source, kind, scale):
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_seeded_noise_is_reproducible(kind):
+    np.testing.assert_array_equal(draw(SeededSource(3), kind, 5.0), draw(SeededSource(3), kind, 5.0))
+    assert (draw(SeededSource(3), kind, 5.0) != draw(SeededSource(4), kind, 5.0)).any()
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_secure_noise_is_not_reproducible(kind):
     assert (draw(SecureSource(), kind, 5.0) != draw(SecureSource(), kind, 5.0)).any()
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
+@pytest.mark.parametrize("scale", [0.7, 6.0])
+def test_both_sources_draw_the_same_distribution(kind, source, scale, alarm):
+    reach = np.arange(-200, 201)
+    masses = np.exp(-np.abs(reach) / scale if kind == "laplace" else -(reach**2) / (2 * scale**2))
+    masses /= masses.sum()
+    found = draw(source, kind, scale)
+    check_frequencies(np.bincount(np.clip(found, -200, 200) + 200, minlength=401), masses, alarm)
+
+
+@pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
+def test_selection_prefers_high_scores(source):
+    assert {source.select(np.array([0, 10**6, 3]), 1.0) for _ in range(20)} == {1}
+    assert {source.select(np.array([0, 0, 0]), 1.0) for _ in range(200)} == {0, 1, 2}
+
+
+def test_keys_are_secret_or_seeded():
+    assert len(SecureSource().key()) == 16
+    assert SecureSource().key() != SecureSource().key()
+    assert SeededSource(1).key() == SeededSource(1).key()
+    assert len(SeededSource(1).key()) == 16
 
 
 def test_a_seed_warns_and_says_so():
