@@ -11,6 +11,7 @@ ROOMS = {
     "spinney": "Estimators, releases, ledgers, spaces, errors",
     "spinney.algorithms": "Algorithms with parameters, and what an algorithm of your own needs",
     "spinney.audit": "Checks of the promise from outside",
+    "spinney.baselines": "Published algorithms to compare with",
     "spinney.datasets": "Made-up tables that come with the package",
     "spinney.local": "The local model: real devices",
     "spinney.questions": "What may be asked of private rows",

@@ -1,6 +1,8 @@
 from spinney.algorithms.algorithm import Algorithm as Algorithm
+from spinney.algorithms.cells import Cells as Cells
 from spinney.algorithms.coverage import Coverage as Coverage
 from spinney.algorithms.default import Tree as Tree
+from spinney.algorithms.forecast import Forecast as Forecast
 from spinney.algorithms.hst import HST as HST
 from spinney.algorithms.local_search import LocalSearch as LocalSearch
 from spinney.algorithms.plan import Plan as Plan
