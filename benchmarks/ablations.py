@@ -138,7 +138,7 @@ def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m benchmarks ablations", description=__doc__, formatter_class=raw)
     parser.add_argument("--seed", type=int, default=7, help="of the drawn tables")
-    parser.add_argument("--drawn", type=int, default=18, help="so many drawn tables")
+    parser.add_argument("--drawn", type=int, default=18, help="number of drawn tables")
     parser.add_argument("--real", action=argparse.BooleanOptionalAction, default=False)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)

@@ -9,7 +9,7 @@ point to (a bound with confidence one half) is not above epsilon, and all of the
 commit, and a table.
 
 ``--only``, ``--part`` and ``--merge`` are those of the matrix; ``--left`` goes on with the cells that the file does not have with
-so many runs; ``--first`` takes so many cells; ``--rows`` those without persons; ``--halved 0`` leaves the halved noise out. The
+these runs; ``--first`` takes some cells; ``--rows`` those without persons; ``--halved 0`` leaves the halved noise out. The
 exit code is 1 where a promise is broken, or halved noise was missed by replay.
 """
 
@@ -45,7 +45,7 @@ def replayed_pairs(path: Path) -> dict[str, tuple[int, int, str, float]]:
 
 
 def worst_pair(cell: Cell, count: int, known: dict[str, tuple[int, int, str, float]]) -> tuple[Pair, float]:
-    """Return the pair with the largest priced loss, and its loss: as the matrix found it, or else among so many."""
+    """Return the pair with the largest priced loss, and its loss: as the matrix found it, or else among this number."""
     if cell.name in known:
         at, tried, kind, loss = known[cell.name]
         pair = next(islice(cell.pairs(tried, seed=SEED), at, None), None)
@@ -83,7 +83,7 @@ def is_sound(one: dict[str, Any]) -> bool:
 
 
 def is_done(one: dict[str, Any], runs: int, halved_runs: int) -> bool:
-    """Whether a cell has been run so many times."""
+    """Whether a cell has been run as often as asked."""
     return "commit" in one and one["runs"] >= runs and ("halved" in one or not halved_runs)
 
 

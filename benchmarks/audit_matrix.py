@@ -141,7 +141,7 @@ def on_spark(pair: Pair, session: Any) -> Pair:
 
 
 def replayed(cell: Cell, where: str, count: int, session: Any) -> Finding:
-    """Replay so many pairs of one cell."""
+    """Replay a number of pairs of one cell."""
     pairs = cell.pairs(count, seed=SEED)
     if where == "memory":
         return replay_pairs(cell.model, pairs)

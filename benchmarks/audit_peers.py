@@ -35,7 +35,7 @@ def lonely() -> Pair:
 
 
 def fitted(python: str, peer: str, pair: Pair, runs: int, seed: int) -> dict[str, list[Any]]:
-    """Return what the peer released in so many fits of each table."""
+    """Return what the peer released in a number of fits of each table."""
     with tempfile.TemporaryDirectory() as folder:
         tables = Path(folder) / "tables.npz"
         np.savez(tables, first=pair.first, second=pair.second)

@@ -30,7 +30,7 @@ from benchmarks.runner import Task, run_all
 from benchmarks.tables import CACHE, is_fixed, table
 
 EPSILONS, DELTAS = (0.1, 0.25, 1.0), (0.0, 1e-6)
-#: Cells that cost so many times as much, by two standard errors, are counted.
+#: Cells whose cost ratio is above a limit by two standard errors are counted.
 LIMITS = (1.05, 1.2)
 #: Names of tables, and how many clusters are looked for.
 REAL = {
@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("after", nargs="?", help="a commit; the sources as they are if it is left out")
     parser.add_argument("--algorithm", default="auto", help="of the second program: a name, or module:Class")
     parser.add_argument("--seed", type=seed_of, default=0, help="of the drawn tables: a number, or a commit")
-    parser.add_argument("--drawn", type=int, default=18, help="so many drawn tables")
+    parser.add_argument("--drawn", type=int, default=18, help="number of drawn tables")
     parser.add_argument("--real", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--suite", choices=list(suites()), help="the cells of a suite, the default in each")
     parser.add_argument("--runs", type=int, default=20)

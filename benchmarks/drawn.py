@@ -14,7 +14,7 @@ import numpy as np
 #: Separated blobs: ten equal Gaussian clusters of this standard deviation in [-1, 1]^d. Their centers, drawn evenly from
 #: [-REACH, REACH]^d, are at least APART standard deviations apart.
 STD, REACH, APART, CLUSTERS = 0.04, 0.85, 8.0, 10
-#: Drawn tables have at most so many numbers.
+#: Most numbers in a drawn table.
 MOST_NUMBERS = 12_800_000
 #: Shapes of clusters, and how tables name them.
 SHAPES = {

@@ -118,7 +118,7 @@ def _others(rng: np.random.Generator) -> Any:
 
 
 def releases(count: int, seed: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield so many lawful releases, as their files have them, with the seed of each; what cannot be asked is drawn anew."""
+    """Yield a number of lawful releases, as their files have them, with the seed of each; what cannot be asked is drawn anew."""
     while count > 0:
         rng = np.random.default_rng([seed, 7])
         make = (_points, _points, _points, _points, _sites, _others)[rng.integers(6)]
@@ -126,7 +126,7 @@ def releases(count: int, seed: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 record = json.loads(make(rng).to_json())
-        except ParameterError:  # an algorithm that does not go with such a unit, or so many columns
+        except ParameterError:  # an algorithm that does not go with this unit, or this number of columns
             record = None
         if record is not None:
             yield seed, record

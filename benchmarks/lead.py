@@ -13,7 +13,7 @@ from benchmarks.pages import markdown
 from benchmarks.store import Store, standard_error
 
 DEFAULT, NAME = "auto", "lead"
-#: What must hold: the default within so much of the lowest mean, or two standard errors, in so many cells, and nowhere above.
+#: What must hold: within this of the lowest mean, or two standard errors, in this share of cells, never further than the last.
 CLOSE, SHARE, FAR = 0.01, 0.95, 0.03
 #: The default and the winner must have run so often.
 LEAST_RUNS, ALL_RUNS = 3, 10

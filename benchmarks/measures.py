@@ -13,7 +13,7 @@
   column in a cluster is the total variation distance between its histogram in the cluster and in all rows, as DPClustX (Gilad
   et al. 2025) scores how interesting a column is; here it is exact, over the released bins. Of each cluster of at least 2,000
   rows: the sum of the exact scores of the three columns named over that of the best three.
-- ``ball``: `one_cluster` beside the smallest ball with so many rows that a plain search finds, from the true centers too.
+- ``ball``: `one_cluster` beside the smallest ball with as many rows that a plain search finds, from the true centers too.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def one_fit(model: Any, rows: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
 
 
 def margins(cell: Cell, run: int) -> dict[str, Any]:
-    """Return what margins of one fit of rows with so many columns hold, or of people."""
+    """Return what margins of one fit of rows with d columns hold, or of people."""
     rng, are_people = np.random.default_rng([11, run]), cell.table == "people"
     rows = people(rng) if are_people else made_up(int(cell.table.split()[0]), rng)
     kind = PrivateKMeans if cell.power == 2 else PrivateKMedian
@@ -167,7 +167,7 @@ def mean_cases(
 
 
 def described(cell: Cell, run: int) -> dict[str, Any]:
-    """Return what margins of descriptions of so many columns hold."""
+    """Return what margins of descriptions of these columns hold."""
     rng, copies = np.random.default_rng([12, run]), int(cell.table.split()[0]) // 5
     noise, (error, margin, ideal), (inside, width) = mean_cases(*described_table(copies, rng), cell.epsilon, cell.delta, rng)
     seen = np.isfinite(margin)
@@ -200,7 +200,7 @@ def named(cell: Cell, run: int) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _balls(d: int, wanted: int) -> tuple[np.ndarray, float]:
-    """Return rows and the radius of the smallest ball with so many of them that a plain search finds."""
+    """Return rows and the radius of the smallest ball with t of them that a plain search finds."""
     from spinney.solvers.balls import smallest_ball
 
     rows = np.clip(blobs(BALL_ROWS, d, CLUSTERS, seed=d, std=0.03), -1, 1)

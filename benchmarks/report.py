@@ -24,7 +24,7 @@ OBJECTIVES = {2: "k-means", 1: "k-median"}
 STEPS = ("weiszfeld", "gradient", "localized", "objective")
 #: Costs that differ by a smaller part are taken as equal.
 SAME = 5e-4
-#: More budget may cost so much more, or so many standard errors.
+#: Largest lawful rise of the cost with more budget, and by how many standard errors it must be exceeded.
 RISE, RISE_ERRORS = 0.005, 3
 
 

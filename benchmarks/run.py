@@ -60,7 +60,7 @@ def near_bar(store: Store, suite: Suite, cell: Cell) -> bool:
 
 
 def near_lowest(store: Store, suite: Suite, cell: Cell, within: float) -> bool:
-    """Whether the mean of an algorithm is at most so many times the lowest of its cell; the first algorithm always is."""
+    """Whether the mean of an algorithm is within a factor of the lowest of its cell; the first algorithm always is."""
     rivals = suite.rivals(cell)
     return cell == rivals[0] or not store.mean(suite.name, cell) > within * np.nanmin(
         [store.mean(suite.name, one) for one in rivals]
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--algorithm", help="only this one")
     parser.add_argument("--again", action="store_true", help="run at this commit what was run at others")
     parser.add_argument("--commit", help="run on the sources of a commit")
-    parser.add_argument("--runs", type=int, help="so many runs of each cell; of a race, of those that are near the lowest mean")
+    parser.add_argument("--runs", type=int, help="number of runs of each cell; of a race, of those that are near the lowest mean")
     parser.add_argument("--losses", action="store_true", help="of the race: only cells that miss the bar")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args(arguments)

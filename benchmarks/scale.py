@@ -42,7 +42,7 @@ LIMIT = 100
 HIGGS_ROWS, HIGGS_COLUMNS = 11_000_000, 28
 MOST_MIB, MOST_ITERATIONS = 2048, 25
 DELTAS = {"delta 0": 0.0, "delta 1e-6": 1e-6}
-#: The large network: a square of so many streets, and rows of demand.
+#: The large network: streets along a side of the square, and rows of demand.
 SIDE, SITES, DEMAND = 340, 10, 20_000
 
 

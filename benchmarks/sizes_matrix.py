@@ -44,7 +44,7 @@ from spinney.estimators.one_cluster import BallModel
 
 RESULTS = Path(__file__).parent / "results" / "sizes_matrix.json"
 #: Rows of the fit whose draws are frozen; sizes on a log scale; those of every function x container; those around moved limits,
-#: of which each function meets so many.
+#: of which each function meets some.
 BASE, SIZES = 100, (0, 1, 2, 3, 6, 10, 18, 32, 56, 178, 316, 562, 1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
 ALL_PAIRS, LARGE, AROUND, MET = (0, 1, 2, 1_000), 100_000, (0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300), 2
 BOUNDS = ([-1.0, -1.0], [1.0, 1.0])

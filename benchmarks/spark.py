@@ -22,7 +22,7 @@ from benchmarks.pages import into_page, markdown, save
 
 ROWS, COLUMNS, CLUSTERS = 2_000_000, 10, 20
 FILES = 4
-#: The cluster on paper: so many rows, cores and rows a task.
+#: The cluster on paper: rows, cores, and rows a task.
 PAPER_ROWS, PAPER_CORES, PAPER_TASK = 10**10, 1000, 10**7
 
 

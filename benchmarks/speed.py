@@ -157,7 +157,7 @@ def fits() -> None:
 
 #: Runs of each case.
 STARTS = 3
-#: At most so many CPU seconds more than the second process takes, and at most so many for the second one.
+#: Most CPU seconds beyond those of the second process, and most for the second one.
 FIRST, SECOND = 8.0, 2.5
 TABLE = """
 import sys, numpy as np

@@ -143,7 +143,7 @@ def _network(match: re.Match[str], run: int) -> Table:
     return Table(rows, space=space)
 
 
-#: Demand on networks is drawn so many times, in turn.
+#: Number of drawn demands on a network, which take turns.
 NETWORK_SEEDS = 3
 #: What is made from a name and the number of a run.
 PATTERNS: dict[str, Callable[[re.Match[str], int], Table]] = {

@@ -117,7 +117,7 @@ def fill(
     repetitions: int,
     rows_of: Callable[[str], np.ndarray],
 ) -> None:
-    """Run what is missing of these methods up to so many repetitions, cell by cell, and write the file after each."""
+    """Run what is missing of these methods up to a number of repetitions, cell by cell, and write the file after each."""
     for cell in chosen:
         missing = [method for method in methods(cell) if len(runs.costs.get((cell, method), [])) < repetitions]
         for method in missing:

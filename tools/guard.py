@@ -233,7 +233,7 @@ def parts_of(release: Any) -> dict[str, str]:
 
 
 def matrix(spark: Any = None, sample: int = 1) -> dict[str, dict[str, str]]:
-    """Return the digests of all releases of the matrix, or of every so manyth."""
+    """Return the digests of all releases of the matrix, or of every Nth."""
     from spinney import ParameterError
 
     found = {}

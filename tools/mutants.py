@@ -54,7 +54,7 @@ TESTS = [
 ]  # fmt: skip
 #: Tests that take more seconds of processor time than this are left out.
 LONGEST = 6.0
-#: A test has found a fault if it takes so many times as long, and so many seconds more.
+#: A test has found a fault if it takes this factor of the time, and these seconds more.
 TIMES, MORE = 8, 6
 
 
@@ -314,7 +314,7 @@ def chosen(options: argparse.Namespace) -> list[Mutant]:
 def main() -> None:
     """Run the mutants that are asked for, and write down what came out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=0, help="so many, drawn by the seed; all by default")
+    parser.add_argument("--sample", type=int, default=0, help="number of faults, drawn by the seed; all by default")
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--part", default="1/1", help="i/n: every n-th, from the i-th on")
     parser.add_argument("--only", nargs="+", default=[""], help="those whose names hold a text, such as mechanisms/selection.py")

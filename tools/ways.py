@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 EPSILON = 0.7319
-#: Something holds a value if it is found among its parts, at most so many steps down.
+#: Something holds a value if it is found among its parts, at most this number of steps down.
 DEPTH = 3
 #: Where rows, demand and paths arrive; epsilon arrives at `calibrate`.
 KERNELS = "curators/kernels.py"

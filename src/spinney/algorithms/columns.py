@@ -82,7 +82,7 @@ class Densities:
         return found
 
     def box(self, reach: float) -> Densities:
-        """Return the same in a box inside the domain that reaches so many standard deviations from the means.
+        """Return the same in a box inside the domain, this number of standard deviations around the means.
 
         Rows beyond its ends are clipped, and lie in its first and last bins.
         """

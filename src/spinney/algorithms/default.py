@@ -91,7 +91,7 @@ class Tree(Algorithm):
         return True
 
     def forecast(self, problem: PointProblem, preview: Preview, n_guess: int) -> Forecast | None:
-        """Return what pays for the last step of so many rows, and how many centers it moves, if the summary sees nothing."""
+        """Return what pays for the last step of `n_guess` rows, and how many centers it moves, if the summary sees nothing."""
         if problem.n_features < FEW_COLUMNS:
             return None
         schedule = Schedule(problem, preview, max(n_guess, 1))

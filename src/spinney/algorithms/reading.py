@@ -29,7 +29,7 @@ __all__ = ["NOTHING", "Occupancy", "Summary"]
 
 #: Shares of empty cells are tried in steps of one over this, and as many means mu, from 2 s up to the largest count.
 TRIED = 24
-#: A noisy count below so many s tells no more.
+#: In units of s: a lower noisy count tells no more.
 LOWEST = -10.0
 #: Costs are divided by at least so much: there may be none.
 NOTHING = 1e-300
@@ -52,7 +52,7 @@ class Summary:
 
     @classmethod
     def unseen(cls, problem: PointProblem, n: float) -> Summary:
-        """Return what is known of so many rows before anything is asked: they spread evenly around the middle of the domain."""
+        """Return what is known of n rows before anything is asked: they spread evenly around the middle of the domain."""
         domain = problem.domain
         return cls(domain.center[None, :], np.full(1, domain.half_diagonal / 2), np.full(1, n), domain.upper - domain.lower)
 

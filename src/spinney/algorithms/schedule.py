@@ -20,7 +20,7 @@ from spinney.questions.sums import Summing
 
 __all__ = ["FEW_COLUMNS", "RADII", "STEPS", "Schedule"]
 
-#: Steps at most. Below so many columns there are none: leaves are then so small that their points are near their rows.
+#: Steps at most. With fewer columns there are none: leaves are then so small that their points are near their rows.
 MOST_STEPS, FEW_COLUMNS = 3, 4
 #: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step of all leaves of that.
 BLIND, LEFT = 2, 0.2
@@ -32,7 +32,7 @@ RADII = tuple(f"radii {i}" for i in range(1, MOST_STEPS + 1))
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which steps are worth their charges for so many rows.
+    """Which steps are worth their charges for n rows.
 
     Parameters
     ----------

@@ -32,13 +32,13 @@ from spinney.trees.quadtree import BIN_BITS, Splits
 
 __all__ = ["completed", "likely_leaves", "solved", "summarize"]
 
-#: A bin of a column, and a cell that the tree starts with, is expected to hold so many standard deviations of its noise.
+#: Rows that a bin of a column, and a cell that the tree starts with, should hold, in standard deviations of its noise.
 BIN_STDS, START_STDS = 2, 4
-#: There are fewer starting cells than so many per cluster, and at most 2**MAX_START.
+#: There are fewer starting cells than this for each cluster, and at most 2**MAX_START.
 START_CELLS, MAX_START = 4, 8
-#: A leaf is split down to the rows of one of so many leaves per cluster.
+#: A leaf is split down to the rows of one of this number of leaves per cluster.
 LEAVES = 400
-#: The tree's box reaches so many standard deviations from the mean: halving a column then parts its rows ...
+#: The tree's box reaches this number of standard deviations from the mean: halving a column then parts its rows ...
 SPAN = 1.6
 #: ... and farther the oftener the tree can halve a column: small cells show where rows are in a wide box too.
 WIDEST = 1e9
@@ -47,7 +47,7 @@ LEAST_STD = 1e-9
 
 
 def summarize(purse: Purse, problem: PointProblem, n: float) -> Summary:
-    """Grow a private tree for so many rows and return its leaves as weighted points."""
+    """Grow a private tree for n rows and return its leaves as weighted points."""
     std = max(purse.preview(Counting(), "leaves").std, LEAST_STD)
     cells = max(n / std, 1)  # as many as could stand out of their noise
     densities = ask_densities(purse, problem, n)

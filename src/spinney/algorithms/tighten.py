@@ -35,7 +35,7 @@ __all__ = ["Tightened", "tight_box"]
 SHARE = Fraction(10, 100)
 #: Bins stand out if they hold what noise alone reaches in one of a hundred tables ...
 CHANCE = 0.01
-#: ... and what lies beside them belongs to them if it exceeds so many standard deviations: a lost cluster costs more than width.
+#: ... and what lies beside them belongs to them if it exceeds these standard deviations: a lost cluster costs more than width.
 NEXT_STDS = 2.5
 #: The interval is widened at both ends by this share of its width, and by at least one bin.
 MARGIN = 0.1

@@ -39,7 +39,7 @@ PAIRS, DELTA, CAP = 2, 1e-6, 2
 
 @dataclass(frozen=True, eq=False)
 class _Subject:
-    """What is audited, and how neighbors are made for it: tables of so many columns, or demand."""
+    """What is audited, and how neighbors are made for it: tables of a number of columns, or demand."""
 
     subject: Any
     unit: Unit

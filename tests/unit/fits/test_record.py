@@ -51,7 +51,7 @@ OWN = {"alpha": 3, "beta": 2.5, "consistent": False, "rounds": 1, "projection": 
         (fit_sites, SiteHST(levels=4), {"levels": 4, "allocation": SiteHST().allocation, "tree": "frt"}),
         (fit_sites, "cells", {}),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("tighten", [False, True])
 def test_a_release_records_the_parameters_of_its_algorithm_and_gives_them_back(make, algorithm, parameters, tighten, tmp_path):
@@ -100,7 +100,9 @@ def test_of_a_parameter_that_is_no_plain_number_or_name_its_type_is_recorded(tab
 
 
 @pytest.mark.parametrize("make", [fit, fit_sites])
-@pytest.mark.parametrize("state", [None, 7, np.int32(7), np.random.default_rng(7), np.random.RandomState(7)], ids=repr)
+@pytest.mark.parametrize(
+    "state", [None, 7, np.int32(7), np.random.default_rng(7), np.random.RandomState(7)], ids=lambda state: type(state).__name__
+)
 def test_a_release_records_its_random_state(make, state):
     release, recorded = make(random_state=state), "a generator" if hasattr(state, "random") else state
     assert release.random_state == recorded
