@@ -135,6 +135,10 @@ def test_every_attack_is_there_and_asks_the_question(name):
     for path in entry.attacks:
         tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        if "QUESTIONS" in used:  # a test of each question of this list
+            listed = ast.parse((ROOT / "tests/privacy/asking.py").read_text(encoding="utf-8"))
+            asked = next(one.value for one in listed.body if isinstance(one, ast.Assign) and one.targets[0].id == "ASKED")
+            used |= {node.func.id for node in asked.values if isinstance(node, ast.Call)}
         assert entry.question.__name__ in used, path
         assert any(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in ast.walk(tree)), path
 

@@ -109,7 +109,7 @@ def test_texts_of_every_field_are_escaped(release):
         charges=tuple(replace(charge, name=f"{HOSTILE}{i}", question=HOSTILE) for i, charge in enumerate(release.charges)),
     )  # fmt: skip
     assert check(html_page(harm, title=HOSTILE[:-1])).tags.count("h2") == 8
-    with pytest.raises(ValueError, match="is not a valid"):
+    with pytest.raises(ValueError, match="must be a Randomness"):
         replace(harm, noise=HOSTILE)
     space = FiniteMetric.from_points(ROWS[:9, :2], candidates=[1, 2])
     sites = PrivateKMedoids(2, epsilon=1.0, space=space, algorithm="hst").fit(np.arange(9)).release_
