@@ -152,7 +152,7 @@ def take_steps(
             noise = schedule.noise(STEPS[place])
             centers, distances, are_new = exchanged(centers, moved, distances, noise, summary.columns, rng)
         moved = move(purse, problem, centers, distances, STEPS[place])
-        moved.margins[are_new] = np.nan  # margins are of clusters that settled before the last step
+        moved = replace(moved, margins=np.where(are_new[:, None], np.nan, moved.margins))  # their clusters are not settled
         summary = summary.moved(centers, moved.centers, problem.domain)
         centers = moved.centers
     assert moved is not None  # the last step is always taken

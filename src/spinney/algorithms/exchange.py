@@ -33,7 +33,7 @@ def exchanged(
 ) -> tuple[FloatArray, Distances, NDArray[np.bool_]]:
     """Return centers, those worth least beside those whose rows lie farther than the rows of others, and their distances.
 
-    And which of them were put elsewhere: how long their next step is, no margin tells.
+    And which of them were put elsewhere: their clusters are not settled, so they get no margins.
 
     Parameters
     ----------

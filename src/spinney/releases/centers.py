@@ -40,7 +40,7 @@ class Release(ClusterRelease):
     feature_names : tuple of str or None
     center_margins : array of shape (k, d) or None
         How far noise may have moved each coordinate of a center in the last private step, before the step was shortened, with a
-        probability of 0.95; in the user's units. NaN where a center rests on no step, or on too few rows; None where the
+        probability of 0.95; in the user's units. NaN where a center rests on too few steps or rows; None where the
         algorithm takes no step.
     schema : list of dict or None
         Public facts about each column of the table, if more than bounds were given: its kind, unit or weight, categories, what a
