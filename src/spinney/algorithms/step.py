@@ -117,11 +117,20 @@ def expected_rings(summary: Summary, centers: FloatArray, edges: FloatArray, wid
     return np.bincount(labels * m + places, summary.weights, k * m).astype(np.float64).reshape(k, m)
 
 
+def ring_priors(expected: FloatArray) -> FloatArray:
+    """Return how likely each ring is to have rows before it is counted: half as likely at twice the distance of expected rows."""
+    m = expected.shape[1]
+    near = expected @ 0.5 ** (np.abs(np.subtract.outer(np.arange(m), np.arange(m))) / 2)
+    top = near.max(axis=1, keepdims=True)
+    priors: FloatArray = np.where(top > 0, np.maximum(near / np.maximum(top, NOTHING), 1 / m), 1)
+    return priors
+
+
 def likely_rings(private_counts: NDArray[np.int64], noise: Noise, expected: FloatArray) -> FloatArray:
     """Return how many rows each ring is likely to have; of a center without any what is expected, or the average of all."""
     counts = private_counts.astype(np.float64)
     if noise.distribution != "none":
-        found = Occupancy.of(private_counts.ravel(), noise)
+        found = Occupancy.of(private_counts.ravel(), noise, ring_priors(expected).ravel())
         counts = np.where(found.has_rows > 0.5, found.counts, 0).reshape(private_counts.shape)
     unknown, known = counts.sum(axis=1) == 0, expected.sum(axis=1) > 0
     counts[unknown] = np.where(known[unknown, None], expected[unknown], counts.mean(axis=0))

@@ -48,6 +48,25 @@ def test_one_far_ring_of_noise_moves_no_radius():
     assert distances(likely_rings(counts, noise, nothing)).mean_radii(1.0)[4] > clean[4]
 
 
+@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
+def test_a_ring_far_from_expected_rows_needs_more_of_them_to_be_believed(distribution):
+    noise, expected = Noise(distribution, 100.0), np.zeros((1, 24))
+    expected[0, 12] = 5000.0
+
+    def least_believed(ring):
+        counts = np.zeros((1, 24), dtype=np.int64)
+        counts[0, 12] = 5000
+        for count in range(50, 5000, 10):
+            counts[0, ring] = count
+            if likely_rings(counts, noise, expected)[0, ring] > 0:
+                return count
+        return math.inf
+
+    needed = [least_believed(ring) for ring in (13, 16, 23)]
+    assert needed == sorted(needed)
+    assert needed[0] < needed[-1] < 5000
+
+
 def test_a_center_without_rings_takes_what_the_summary_expects_of_it():
     edges, counts = np.arange(1.0, 5.0), np.zeros((3, 4), dtype=np.int64)
     counts[0, 1] = 900
