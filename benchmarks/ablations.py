@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.cells import Cell
 from benchmarks.compare import DELTAS, EPSILONS, measured, ratio, tables
 from benchmarks.pages import markdown, save
+from benchmarks.tables import table
 
 #: What is changed: constants by module and name, or functions.
 CHANGES: dict[str, dict[str, Any]] = {
@@ -140,12 +141,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7, help="of the drawn tables")
     parser.add_argument("--drawn", type=int, default=18, help="number of drawn tables")
     parser.add_argument("--real", action=argparse.BooleanOptionalAction, default=False)
+    parser.add_argument("--smaller", type=float, default=math.inf, help="leave out tables of more numbers")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", help="changes, by name; all by default")
     parser.add_argument("--save", action="store_true", help="write the figures to benchmarks/results/ablations.json")
     options = parser.parse_args()
-    made = list(tables(options.seed, options.drawn, options.real))
+    made = [one for one in tables(options.seed, options.drawn, options.real) if table(one[0]).rows.size <= options.smaller]
     cells = [Cell(title, k, epsilon, delta, 2) for title, k in made for epsilon in EPSILONS for delta in DELTAS]
     plain = measured(None, "auto", cells, options.runs, options.jobs)
     found: dict[str, dict[str, Any]] = {}
