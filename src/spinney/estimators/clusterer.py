@@ -36,8 +36,6 @@ from spinney.spaces.nearest import nearest
 from spinney.tables.sources import Source, is_path, is_spark_frame, read_source
 from spinney.tables.streams import Batches
 
-__all__ = ["PrivateClusterer"]
-
 
 class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Stores parameters, validates them, asks an algorithm, keeps its release."""

@@ -19,8 +19,6 @@ from spinney.questions.cover import Family
 from spinney.releases.cover import CoverRelease
 from spinney.tables.cells import is_list_of_names, numeric_column
 
-__all__ = ["CoverModel", "max_coverage"]
-
 OWNER = "max_coverage"
 
 

@@ -27,8 +27,6 @@ from spinney.tables.cells import check_groups
 from spinney.tables.sources import is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
 
-__all__ = ["DescriptionModel", "describe", "plan_description"]
-
 OWNER = "describe"
 
 

@@ -14,8 +14,6 @@ from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import is_positive
 from spinney.spaces.units import schema_of
 
-__all__ = ["OUTPUTS", "Discreet"]
-
 #: What `transform` may return.
 OUTPUTS = optional(one_of(("default", "pandas", "polars"), "'pandas' for frames."))
 #: Bounds of more columns are not shown.

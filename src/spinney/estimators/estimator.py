@@ -19,8 +19,6 @@ from spinney.fits.parameters import check_number
 from spinney.fits.run import run
 from spinney.naming import named
 
-__all__ = ["ATTRIBUTES", "KEYWORDS", "PrivateEstimator", "check_keywords"]
-
 #: What other estimators of clusters have and private ones do not, each with its reason and what to do instead.
 ATTRIBUTES = {
     "labels_": "which cluster a private row belongs to is as private as the row, so it is stored nowhere. Hint: predict(points) "

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from spinney.estimators.clusterer import PrivateClusterer
 
-__all__ = ["PrivateKMeans"]
-
 
 class PrivateKMeans(PrivateClusterer):
     """k-means clustering of private rows; everything it stores may be published.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from spinney.estimators.clusterer import PrivateClusterer
 
-__all__ = ["PrivateKMedian"]
-
 
 class PrivateKMedian(PrivateClusterer):
     """k-median clustering of private rows (sum of distances, not squared); everything it stores may be published.

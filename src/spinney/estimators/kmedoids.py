@@ -25,8 +25,6 @@ from spinney.spaces.metric import FiniteMetric
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import place_column
 
-__all__ = ["PrivateKMedoids"]
-
 
 class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     """k sites for private demand at points of a public space (p-median); everything it stores may be published.

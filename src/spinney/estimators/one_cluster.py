@@ -17,8 +17,6 @@ from spinney.ledgers.ledger import Ledger
 from spinney.releases.ball import OneCluster
 from spinney.spaces.degrees import refuse_degrees
 
-__all__ = ["BallModel", "one_cluster"]
-
 OWNER = "one_cluster"
 
 

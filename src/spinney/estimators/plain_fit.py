@@ -20,8 +20,6 @@ from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
 from spinney.tables.sources import Source
 
-__all__ = ["fit", "prepared"]
-
 OWNER = "fit"
 
 

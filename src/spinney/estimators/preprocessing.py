@@ -22,8 +22,6 @@ from spinney.tables.cells import chosen_places
 from spinney.tables.schema import shielded
 from spinney.tables.sources import is_lazy, read_source
 
-__all__ = ["PublicEncoder", "PublicScaler"]
-
 
 def _names(X: Any) -> list[Any] | None:
     """Return the names of a table's columns, if it has some; no cell is read."""

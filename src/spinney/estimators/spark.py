@@ -29,8 +29,6 @@ from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
 from spinney.spaces.box import Ball, NamedBox, as_space
 
-__all__ = ["SparkClusterModel", "SparkPrivateKMeans", "SparkPrivateKMedian"]
-
 
 def _param(name: str, text: str, convert: Any) -> Any:
     """Return a parameter of Spark ML whose messages do not repeat what was passed, as Spark's own would."""

@@ -7,8 +7,6 @@ import warnings
 
 from spinney.exceptions import LoosePromiseWarning, UncountedFitsWarning
 
-__all__ = ["UNCOUNTED", "caution", "warn_if_loose"]
-
 #: Which private fit of a process without a ledger is warned of: none before it, and none after it.
 UNCOUNTED = 3
 UNCOUNTED_TEXT = (

@@ -13,9 +13,6 @@ from spinney.ledgers.ledger import Ledger
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge
 
-__all__ = ["charge_stays", "charged", "today"]
-
-
 #: What an error after the charge says, with a ledger and without.
 CHARGED = "The ledger was charged for this release and keeps the charge."
 UNCOUNTED = "No ledger counts this fit: answers may have been computed, so take its epsilon as spent."

@@ -19,8 +19,6 @@ from spinney.spaces.column_facts import HINT, column_of
 from spinney.spaces.described import DescribedSchema, bin_names, is_measured
 from spinney.spaces.schema import Schema
 
-__all__ = ["BINS", "DescriptionFacts", "check_description"]
-
 #: Bins of numbers and dates, unless others are asked for, and the most there may be.
 BINS, MOST_BINS = 16, 1_000
 #: More columns share a budget that is enough for few of them.

@@ -9,8 +9,6 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Problem
 
-__all__ = ["Fit"]
-
 
 @dataclass(frozen=True)
 class Fit:

@@ -27,8 +27,6 @@ from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import nameless_schema, schema_of, uneven
 
-__all__ = ["AUTO", "PointFacts", "check_clusters", "check_number", "check_points", "check_promise", "check_sites"]
-
 #: Below this, noise would drown any table there is.
 LEAST_EPSILON = 1e-9
 #: More clusters, sites or choices take too long: noise alone is drawn some thirty times a cluster.

@@ -20,8 +20,6 @@ from spinney.privacy.charges import Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.trust import Randomness
 
-__all__ = ["algorithm_of", "plain_parameters", "promise_fields", "repeat_fields"]
-
 #: What a release says instead of the seed of a generator, which has none.
 GENERATOR = "a generator"
 #: Where k came from: nothing here chooses one.

@@ -31,8 +31,6 @@ from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
 
-__all__ = ["generator", "given_groups", "rows_of", "run", "run_with"]
-
 
 def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Generator:
     """Return the generator of public randomness; a legacy RandomState gives it a seed.

@@ -14,8 +14,6 @@ from spinney.spaces.box import FloatArray, domain_from_dict
 from spinney.spaces.metric import FiniteMetric, nearest_site
 from spinney.spaces.nearest import nearest
 
-__all__ = ["assign", "assign_sites", "finite_points"]
-
 
 @sealed()
 def finite_points(release: Release, rows: NDArray[Any]) -> FloatArray:

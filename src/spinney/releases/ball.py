@@ -9,8 +9,6 @@ from spinney._shown import Showable
 from spinney.releases.centers import Release
 from spinney.spaces.box import FloatArray
 
-__all__ = ["OneCluster"]
-
 
 @dataclass(frozen=True, eq=False)
 class OneCluster(Showable):

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from spinney.releases.clusters import ClusterRelease, frozen_array
 from spinney.spaces.schema import Schema
 
-__all__ = ["Release"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Release(ClusterRelease):

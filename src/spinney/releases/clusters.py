@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from spinney.exceptions import ParameterError
 from spinney.releases.promise import Promise
 
-__all__ = ["ClusterRelease", "frozen_array", "look_empty"]
-
 
 def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
     """Return an array that cannot be written to."""

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from spinney.releases.clusters import frozen_array
 from spinney.releases.promise import Promise
 
-__all__ = ["CoverRelease"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CoverRelease(Promise):

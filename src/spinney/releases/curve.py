@@ -7,8 +7,6 @@ from typing import Any
 
 from spinney._shown import Showable, offered
 
-__all__ = ["CostCurve"]
-
 
 @dataclass(frozen=True)
 class CostCurve(Showable):

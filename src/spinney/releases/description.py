@@ -16,8 +16,6 @@ from spinney.spaces.column import Column
 from spinney.spaces.described import bin_names, is_measured
 from spinney.spaces.schema import Schema
 
-__all__ = ["NAMED", "DescriptionRelease"]
-
 #: Most columns that are named as distinguishing a cluster.
 NAMED = 3
 #: A column of which a larger part of the rows says nothing is pointed out.

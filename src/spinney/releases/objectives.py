@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["POWERS", "counted_words", "objective_of", "title_of"]
-
 #: The power of distances that each objective sums, by its name.
 POWERS = {"kmeans": 2, "kmedian": 1}
 TITLES = {"kmeans": "k-means", "kmedian": "k-median"}

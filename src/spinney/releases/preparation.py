@@ -5,8 +5,6 @@ from __future__ import annotations
 from spinney.privacy.adjacency import Adjacency
 from spinney.spaces.schema import Schema
 
-__all__ = ["missing_names", "missing_rows", "prepared_description", "prepared_names", "prepared_rows"]
-
 #: What the library cannot see, such as a scaler in a pipeline before it: the user declares it, or does not.
 BEFORE = "before that, as declared by the caller: none"
 

@@ -18,8 +18,6 @@ from spinney.privacy.trust import Randomness, Trust
 from spinney.verification.canonical import digest_of
 from spinney.verification.keys import shared_signature, signature_by
 
-__all__ = ["LATER", "Promise", "read_json"]
-
 #: Fields that releases of earlier versions do not have; such files stay readable for good.
 LATER = frozenset(
     {

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from spinney.releases.clusters import ClusterRelease, frozen_array
 
-__all__ = ["SiteRelease"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SiteRelease(ClusterRelease):

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DPI", "NewFigure", "new_figure", "place_labels", "save", "title_text"]
-
 #: Dots per inch of a picture.
 DPI = 110
 #: Makes a figure of a given width and height in inches.

@@ -13,8 +13,6 @@ import numpy as np
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["PlainBall", "enclose", "smallest_ball"]
-
 #: Moves of a center, and how many of the starts are moved.
 MOVES, MOVED = 60, 4
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = ["place_centers"]
-
 
 @compiled
 def _leaves_below(first_child, k):  # type: ignore[no-untyped-def]

@@ -13,8 +13,6 @@ from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import IntArray
 
-__all__ = ["Exchanges"]
-
 
 @compiled
 def _two_nearest(points, centers, power, labels, first, second):  # type: ignore[no-untyped-def]

@@ -17,8 +17,6 @@ from spinney.solvers.service import TABLE_BYTES, Service
 from spinney.solvers.swaps import Medoids, local_search
 from spinney.spaces.metric import FiniteMetric, IntArray
 
-__all__ = ["solve_medoids"]
-
 #: Draws for each seeded center.
 TRIALS = 3
 #: One center in this many is drawn anew before a search that starts from the best centers.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["thin_out"]
-
 
 def thin_out(centers: FloatArray, weights: FloatArray, k: int, power: int) -> NDArray[np.int64]:
     """Return the places of the k centers that stay, in their order; weights are what each serves, not negative."""

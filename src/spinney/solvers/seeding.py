@@ -9,8 +9,6 @@ from spinney.exceptions import ParameterError
 from spinney.solvers.service import Service
 from spinney.spaces.metric import IntArray
 
-__all__ = ["fill_up", "seed_medoids"]
-
 
 def seed_medoids(service: Service, k: int, rng: np.random.Generator, existing: ArrayLike = (), trials: int = 1) -> IntArray:
     """Draw k centers, each at a demand point drawn in proportion to its weight and cost so far; return them as drawn.

@@ -17,8 +17,6 @@ from spinney.solvers.stability import Clustered, next_distances
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Separation", "separate"]
-
 #: k fits if its last center lowers the logarithm of the cost this many times as much as one more would ...
 FITS = 3.0
 #: ... and more may fit if one more lowers it this many times as much as it would in points spread evenly.

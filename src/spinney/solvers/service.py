@@ -17,8 +17,6 @@ from spinney.exceptions import ParameterError
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 
-__all__ = ["Service", "nearest_two"]
-
 #: Tables of up to this many bytes are kept in 64 bits.
 EXACT_BYTES = 2**28
 #: Larger ones are kept in 32 bits up to this many bytes; beyond, rows are computed again whenever they are needed.

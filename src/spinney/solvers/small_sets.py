@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = ["ATTEMPTS", "RESTARTS", "STEPS", "cluster_blocks"]
-
 #: Restarts of each set, attempts for each seeded center, and steps after the seeding: public, so no loop waits for the points.
 RESTARTS, ATTEMPTS, STEPS = 2, 4, 12
 

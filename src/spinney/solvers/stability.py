@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 
-__all__ = ["Clustered", "next_distances", "wasserstein"]
-
 #: Numbers in a block of a table of points against centers, about.
 MOST_NUMBERS = 2**22
 #: Clusterings that are tried for how much they differ.

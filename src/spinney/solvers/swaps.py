@@ -25,8 +25,6 @@ from spinney.solvers.service import Service, nearest_two
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import BLOCK_ENTRIES, IntArray
 
-__all__ = ["Medoids", "add_changes", "local_search", "places_of", "swap_changes"]
-
 #: Candidates per tile: the running sums of a tile stay in the first-level cache.
 TILE = 2048
 #: Demand points added up in the table's own precision before they go into 64-bit sums.

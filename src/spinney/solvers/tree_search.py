@@ -14,8 +14,6 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.metric_hst import MetricHST
 
-__all__ = ["find_leaves", "search_medoids", "search_subtrees"]
-
 
 def search_subtrees(tree: MetricHST, counts: FloatArray, k: int, power: int = 1) -> IntArray:
     """Return the roots of up to k disjoint subtrees with the highest scores N(v) 2^(power h).

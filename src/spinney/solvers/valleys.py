@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from spinney.solvers.weighted import improve, solve
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Count", "NoisyCells", "count_clusters"]
-
 #: Centers to begin with, for each that may be chosen; restarts for them, and steps after two are merged.
 OVER, RESTARTS, STEPS = 1.5, 4, 20
 #: Distances below this share of the widest count as zero.

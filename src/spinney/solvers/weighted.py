@@ -17,8 +17,6 @@ from spinney.solvers.exchanges import Exchanges
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
 
-__all__ = ["Solution", "improve", "seed", "solve", "total_cost"]
-
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
 TRIALS = 8
 #: Exchanges of centers of the best restart: per center, at least, candidates drawn for each, and the

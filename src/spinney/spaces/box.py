@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.exceptions import ParameterError
 from spinney.spaces.plain_values import number_of
 
-__all__ = ["Ball", "Box", "Domain", "FloatArray", "NamedBox", "as_space", "domain_from_dict", "domain_to_dict"]
-
 FloatArray = NDArray[np.float64]
 
 #: Widths of a column between which squared distances neither vanish nor overflow.

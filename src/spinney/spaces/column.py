@@ -13,8 +13,6 @@ from datetime import date, timedelta
 
 from spinney.spaces.plain_values import EPOCH, short
 
-__all__ = ["Column"]
-
 
 @dataclass(frozen=True)
 class Column:

@@ -16,8 +16,6 @@ from spinney.spaces.box import NARROWEST, WIDEST
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, canonical_name, day_of, days_since, is_digits, is_positive, number_of
 
-__all__ = ["HINT", "as_typed", "column_of", "record_of", "with_unit"]
-
 #: How a message speaks of a value.
 Tell = Callable[[object], str]
 #: A list of more categories is rather a column of a table.

@@ -9,8 +9,6 @@ from typing import Any
 
 from spinney.exceptions import ParameterError
 
-__all__ = ["are_degrees", "column_names", "refuse_degrees"]
-
 #: Words that stand for them in a name such as ``pickup_lat``.
 LONGITUDE, LATITUDE = {"lon", "lng", "long"}, {"lat"}
 NO_PLANE = "away from the equator a degree of longitude is shorter than one of latitude. Project them to meters first"

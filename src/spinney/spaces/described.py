@@ -16,8 +16,6 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 
-__all__ = ["ABSENT", "DescribedSchema", "Encoding", "bin_names", "is_measured"]
-
 #: What a cell that says nothing becomes: as far from all others as they are wide.
 ABSENT = 2.0
 

@@ -11,22 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import WIDEST, FloatArray
 
-__all__ = [
-    "BLOCK_ENTRIES",
-    "ROUNDING",
-    "Coordinates",
-    "IntArray",
-    "Matrix",
-    "Network",
-    "as_array",
-    "checked_candidates",
-    "checked_names",
-    "numbers",
-    "places_of",
-    "symmetric",
-    "wrong",
-]
-
 IntArray = NDArray[np.int64]
 
 #: Distances in one block of `FiniteMetric.blocks`, and above which several threads compute them.

@@ -17,8 +17,6 @@ from spinney.spaces.box import WIDEST, FloatArray
 from spinney.spaces.distances import IntArray
 from spinney.spaces.plain_values import LARGEST_WHOLE
 
-__all__ = ["read_edges"]
-
 #: Columns of a table of edges.
 COLUMNS = ("from", "to", "length")
 #: Attributes of a networkx edge that may hold its length, the first one first.

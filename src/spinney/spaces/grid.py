@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["GRID_BITS", "Door", "as_floats", "door"]
-
 #: Each column of the bounding box is cut into 2**31 steps.
 GRID_BITS = 31
 

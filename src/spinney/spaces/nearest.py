@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = [
-    "BLOCK",
-    "ScaledCenters",
-    "as_slab",
-    "find_labels",
-    "load",
-    "nearest",
-    "scale_centers",
-    "scaled_ends",
-    "squared_distances",
-    "stretches",
-]
-
 #: Points per block: a block of ten columns fits the first-level cache.
 BLOCK = 256
 #: Numbers left free between the columns of a block: columns a power of two apart would compete for the same lines of the cache.

@@ -11,8 +11,6 @@ import numpy as np
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
 
-__all__ = ["distance_below", "in_strides", "pairwise"]
-
 #: Targets per tile: a tile of a thousand columns fits the second-level cache.
 TILE = 32
 #: Columns added up before a distance is compared with its limit.

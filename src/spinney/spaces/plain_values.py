@@ -11,19 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "EPOCH",
-    "LARGEST_WHOLE",
-    "WHOLE",
-    "canonical_name",
-    "day_of",
-    "days_since",
-    "is_digits",
-    "is_positive",
-    "number_of",
-    "short",
-]
-
 #: What days are counted from, if nothing is said.
 EPOCH = date(1970, 1, 1)
 #: Floats are whole numbers up to here.

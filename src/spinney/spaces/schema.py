@@ -19,8 +19,6 @@ from spinney.spaces.box import Box, Domain, FloatArray
 from spinney.spaces.column import Column
 from spinney.spaces.column_facts import as_typed, column_of, record_of
 
-__all__ = ["Schema"]
-
 
 @dataclass(frozen=True)
 class Schema:

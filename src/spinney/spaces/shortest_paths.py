@@ -9,8 +9,6 @@ import numpy as np
 
 from spinney.compilation import compiled
 
-__all__ = ["pop", "push", "shortest_paths"]
-
 
 @compiled
 def push(keys, nodes, size, key, node):  # type: ignore[no-untyped-def]

@@ -16,8 +16,6 @@ from spinney.spaces.column_facts import HINT, SCALE_HINT, column_of, with_unit
 from spinney.spaces.plain_values import is_positive
 from spinney.spaces.schema import Schema
 
-__all__ = ["nameless_schema", "schema_of", "uneven"]
-
 #: Widths that differ by more than this factor are rarely meant.
 UNEVEN = 20.0
 

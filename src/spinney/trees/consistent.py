@@ -12,8 +12,6 @@ import numpy as np
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Quadtree
 
-__all__ = ["consistent_counts"]
-
 
 def consistent_counts(tree: Quadtree, private_counts: FloatArray, noises: FloatArray | None = None) -> FloatArray:
     """Return the consistent counts of all nodes, by weighted least squares up and down the tree, in linear time.

@@ -18,8 +18,6 @@ from spinney.spaces.metric import Coordinates, FiniteMetric, IntArray, Network
 from spinney.spaces.pairwise import distance_below, in_strides, pairwise
 from spinney.spaces.shortest_paths import pop, push
 
-__all__ = ["LeastElements", "least_elements"]
-
 #: Points of the order that are compared with one point while it is in the cache.
 BATCH = 64
 #: At most this many groups of points that are skipped together.

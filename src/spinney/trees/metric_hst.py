@@ -23,8 +23,6 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
 from spinney.trees.least_elements import LeastElements, least_elements
 
-__all__ = ["KINDS", "MAX_LEVELS", "MetricHST"]
-
 #: How a tree may be carved: `build` and `printed`.
 KINDS = ("frt", "printed")
 

@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 
 from spinney.spaces.metric import FiniteMetric, IntArray, nearest_site
 
-__all__ = ["NestedCells"]
-
 #: Rounds that move seeds, and the points of a cell that are tried in a round, the old seed among them. Without them
 #: `algorithms/cells.py` cost 1.28 instead of 1.24 on road networks at epsilon 0.25.
 ROUNDS, TRIES = 2, 8

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import GRID_BITS
 
-__all__ = ["BIN_BITS", "MAX_DEPTH", "WORD", "Quadtree", "Route", "Splits", "TreeCells"]
-
 #: Levels per code word.
 WORD = 64
 #: The deepest level of a tree, and of one that halves columns, of which no cell with rows is ever cut so often; two words.
