@@ -37,18 +37,6 @@ def test_without_noise_the_counts_are_taken_at_their_word(bits):
     np.testing.assert_allclose(found, counts / counts.sum(axis=1, keepdims=True), atol=1e-12)
 
 
-@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
-def test_a_bump_that_no_bin_shows_is_found(distribution):
-    rng, place = np.random.default_rng(0), 0.7
-    rows = rng.normal(place, 0.1, (20, 5000))
-    exact = np.array([np.histogram(some, 4, (0, 1))[0] for some in rows])
-    drawn = rng.laplace(0, 400 / 2**0.5, exact.shape) if distribution == "laplace" else rng.normal(0, 400, exact.shape)
-    noise = Noise(distribution, 400 / 2**0.5 if distribution == "laplace" else 400.0)
-    found = Densities.likely(UNIT.domain(20), exact + drawn, 5000.0, noise)
-    assert np.abs(found.means - place).mean() < 0.1  # the middle of the column is 0.2 away
-    assert found.spreads.mean() < 0.25  # evenly spread rows have 0.29
-
-
 @given(st.data())
 @settings(derandomize=True, deadline=None, max_examples=50)
 def test_shares_of_a_box_inside_the_domain_sum_to_one(data):

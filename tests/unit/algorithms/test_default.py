@@ -11,8 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covering import covering
-from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning, verify
-from spinney.algorithms import Stable
+from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
 from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS
 from spinney.privacy.charges import Measure
 from spinney.report.pages import page
@@ -163,44 +162,3 @@ def test_a_release_says_how_many_centers_rest_on_a_step_and_the_plan_foresees_it
     assert f"{release.supported_centers} of 20 {words}" in text
     assert f"At most about {foreseen} of 20 centers would rest on a private step" in str(plan)
     assert Release.from_dict(json.loads(release.to_json())).supported_centers == release.supported_centers
-
-
-@covering("tighten, around, delta", [False, True], [False, True], [0.0, 1e-6])
-def test_a_small_budget_asks_for_no_summary_and_all_that_may_pays_for_one_center(tighten, around, delta, tmp_path):
-    rows = blobs(60, n=15)[1]
-    algorithm = Stable() if around else "auto"
-    model = PrivateKMeans(20, algorithm=algorithm, tighten=tighten, epsilon=0.1, delta=delta, bounds=(-2, 2), random_state=0)
-    release = fit(model, rows)
-    names = names_of(release)
-    assert not any(name.split(" + ")[-1] in ("columns", "splits", "leaves") for name in names)
-    paid = {part for name in names for part in name.split(" + ")}
-    assert {"columns", "leaves", *STEPS} <= paid
-    assert ("splits" in paid) == (delta == 0)
-    path = tmp_path / "release.json"
-    path.write_text(release.to_json(), encoding="utf-8")
-    assert verify(path).holds
-
-
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_a_narrow_column_gets_little_of_the_noise_of_a_wide_one(delta):
-    """Of columns a thousand times narrower the noise is some thirty times narrower than it would be in plain units."""
-    rng = np.random.default_rng(0)
-    lower, upper = np.full(6, -1.0), np.full(6, 1.0)
-    lower[3:], upper[3:] = -1e-3, 1e-3
-    rows = rng.uniform(lower, upper, (20_000, 6))
-    errors = []
-    for seed in range(5):
-        model = PrivateKMeans(3, epsilon=0.5, delta=delta, bounds=(lower, upper), scale=1, random_state=seed, noise_seed=seed)
-        labels = model.fit_predict(rows)
-        errors += [np.abs(center - rows[labels == j].mean(axis=0)) for j, center in enumerate(model.cluster_centers_)]
-    assert (np.median(errors, axis=0)[3:] < 0.2e-3).all()
-
-
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_the_plan_of_one_center_tells_the_noise_that_its_last_step_has(delta):
-    model = PrivateKMeans(1, epsilon=1.0, delta=delta, bounds=(-1, 1))
-    plan, rows = model.plan(8), np.random.default_rng(0).uniform(-1, 1, (3_000, 8))
-    last = model.fit(rows).release_.charges[-2]
-    assert last.name.endswith(" + step 3")
-    told = plan.preview(plan.parts["step 3"].kind, *plan.forecast(3_000).paying)
-    assert told.vector_std == plan.parts["step 3"].kind.noise(last, plan.problem.unit).vector_std

@@ -49,16 +49,6 @@ def test_a_center_without_rows_parts_two_clusters_that_share_one(d, seed):
     np.testing.assert_array_equal(are_new, [True, False, False, True])
 
 
-def test_centers_that_all_have_their_cluster_stay_and_so_they_do_under_much_noise():
-    rng = np.random.default_rng(0)
-    middles = rng.uniform(-9, 9, (8, 3))
-    rows = np.repeat(middles, 100, axis=0) + rng.normal(0, 0.1, (800, 3))
-    np.testing.assert_array_equal(offered(rows, middles)[0], middles)
-    shared = np.vstack([middles[:-2], (middles[-2] + middles[-1]) / 2, np.full(3, 9.9)])
-    assert (offered(rows, shared)[0] != shared).any()
-    np.testing.assert_array_equal(offered(rows, shared, noise=1e4)[0], shared)
-
-
 @settings(deadline=None, max_examples=200)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 300), st.floats(0, 1e9), st.integers(0, 2**32 - 1))
 def test_whatever_is_told_centers_stay_finite_and_no_ring_counts_more(k, d, n, noise, seed):

@@ -28,18 +28,6 @@ def test_without_noise_cells_keep_their_counts(space):
     np.testing.assert_allclose(found[0], counts, atol=0.01)
 
 
-def test_the_error_is_smaller_than_that_of_the_noisy_counts():
-    rng, truth = np.random.default_rng(5), np.array([0, 0, 0, 60, 60, 60, 60, 60, 0, 0, 0, 0])
-    errors = []
-    for _ in range(40):
-        noisy = np.round(truth + rng.laplace(0, 20, 12)).astype(int)
-        coarse = np.round(truth.reshape(4, 3).sum(axis=1) + rng.laplace(0, 40, 4)).astype(int)
-        found, _ = demand_of(noisy, coarse, (28.0, 57.0))
-        errors.append([((found - truth) ** 2).sum(), ((noisy - truth) ** 2).sum()])
-    field, plain = np.mean(errors, axis=0)
-    assert field < 0.6 * plain
-
-
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.one_of(st.integers(-(10**15), 10**15), st.integers(-5, 5)), min_size=12, max_size=12),

@@ -9,7 +9,6 @@ from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import PointProblem, planned
 from spinney.algorithms.step import NEAR_SHARE, RING_EDGES
-from spinney.algorithms.tree_program import spread
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
@@ -20,7 +19,6 @@ from spinney.privacy.charges import Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.trees.quadtree import Splits, TreeCells
 
 
 def rows_of(d, seed):
@@ -99,19 +97,6 @@ def test_without_noise_hst_is_the_published_algorithm(power, space, k, rounds, s
     np.testing.assert_allclose(ours, theirs, atol=3e-6 * domain.half_diagonal)
     sizes = np.bincount(((rows[:, None] - result.centers) ** 2).sum(axis=2).argmin(axis=1), minlength=k)
     np.testing.assert_array_equal(result.private_sizes, sizes)
-
-
-@pytest.mark.parametrize("k", [2, 3, 8, 30])
-def test_too_few_leaves_are_cut_further_where_they_cost_most(k):
-    problem = problem_of(2, k, space=Box(0, 1))
-    splits = Splits.random(problem.domain, 10, np.random.default_rng(0))
-    cells = spread(TreeCells.grid(splits, 1), np.array([1.0, 100.0]), problem)
-    assert len(cells) == k
-    assert len({tuple(point) for point in cells.middles()}) == k
-    lower, upper = cells.boxes()
-    assert np.prod(upper - lower, axis=1).sum() == pytest.approx(1.0)
-    cut = splits.route.fractions[0] / 2**31
-    assert (cells.middles()[:, 0] > cut).sum() >= k // 2
 
 
 @pytest.mark.parametrize("n_features", [1, 3, 10, 60])

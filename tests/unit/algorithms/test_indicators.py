@@ -1,17 +1,13 @@
 """Shares of categories in centers: what the encoding says of them is used, and nothing else."""
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney import PrivateKMeans
 from spinney.algorithms.indicators import adding_up, consistent, two_ended
-from spinney.datasets import patients, patients_schema
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
-from spinney.tables.schema_files import read_schema
 
 SCHEMA = Schema(
     (
@@ -35,15 +31,6 @@ def test_shares_add_up_and_are_no_farther_from_any_lawful_ones(point, other):
     assert np.allclose(adding_up(found, SCHEMA), found)
 
 
-def test_without_categories_nothing_changes():
-    points = np.random.default_rng(0).normal(size=(4, 2))
-    plain = Schema((Column("a", "number", 0.0, 1.0), Column("b", "number", 0.0, 1.0)))
-    for schema in (None, plain):
-        assert (adding_up(points, schema) == points).all()
-        assert (consistent(points, points - 1, points + 1, schema) == points).all()
-        assert (two_ended(points, points, 1.0, schema) == points).all()
-
-
 def test_points_of_cells_have_shares_that_rows_of_the_cell_can_have():
     whole = (np.array([0.0, 0, 0, 0, 0]), np.array([10.0, ONE, ONE, ONE, 1]))
     is_north = whole[0] + [0, ONE / 2, 0, 0, 0], whole[1]
@@ -65,14 +52,3 @@ def test_rows_of_an_indicator_lie_at_its_ends_and_no_share_is_less_than_noise_co
     assert np.allclose(found[3:, [0, -1]], 0.5)
     assert np.allclose(found.sum(axis=1), 1)
     assert (found[1:, 1:-1] == 0).all()
-
-
-def test_shares_of_patients_are_those_of_their_rows():
-    """Before, a column of categories that seemed to have one value was clipped away: the seventh fit was off by 45 points."""
-    table = pl.read_csv(patients(), infer_schema=False)
-    release = PrivateKMeans(4, epsilon=1.0, bounds=read_schema(patients_schema()), random_state=7, noise_seed=7)
-    shares = release.fit(table).release_.centers[:, 3:7]
-    assert np.allclose(shares.sum(axis=1), 1)
-    made = {(0.85, 0.15), (0.8, 0.2)}  # tools/patients.py
-    for own in shares:
-        assert min(abs(own.max() - most) for most, _ in made) < 0.1

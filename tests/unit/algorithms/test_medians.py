@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import ParameterError, PrivateKMedian
 from spinney.algorithms import HST, Stable
 from spinney.algorithms.medians import MEDIAN_STEPS, median_parts, move_to_medians
 from spinney.algorithms.problem import PointProblem
@@ -57,13 +57,6 @@ def test_steps_come_nearer_to_the_medians_of_many_rows(median_step, d, delta):
     found = moved(rows, centers, np.full(2, spread), median_step, delta=delta).centers
     before, after = (np.sqrt(((these - medians) ** 2).sum(axis=1)) for these in (centers, found))
     assert (after < 0.6 * before).all()
-
-
-@OTHERS
-@WITH_STEPS
-def test_k_means_has_no_step_toward_medians_to_choose(kind, median_step):
-    with pytest.raises(ParameterError, match=r"(?s)'weiszfeld' unless the objective is k-median.*Hint: "):
-        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=kind(median_step=median_step)).fit(np.zeros((9, 6)))
 
 
 @WITH_STEPS

@@ -1,4 +1,3 @@
-import math
 import re
 
 import numpy as np
@@ -7,7 +6,6 @@ import pytest
 from covering import covering
 from registered import REGISTERED
 from spinney import PrivateKMeans, PrivateKMedian
-from spinney.algorithms.default import Tree
 from spinney.algorithms.registry import choose, find
 from spinney.algorithms.tighten import Tightened
 from spinney.curators.gate import Curator
@@ -40,12 +38,6 @@ def test_the_table_shows_every_question_and_charge(estimator, algorithm, adjacen
     assert repr(plan) == text
 
 
-def test_an_infinite_budget_is_said_to_be_not_private():
-    text = str(make(epsilon=math.inf).plan(2, n_guess=100))
-    assert "NOT PRIVATE" in text
-    assert "none: not private" in text
-
-
 def test_groups_are_named_and_cost_more():
     alone, grouped = make().plan(2), make(max_rows_per_group=7).plan(2)
     assert "one group of at most 7 counted rows" in str(grouped)
@@ -66,15 +58,6 @@ def test_the_registry_knows_its_algorithms_by_name():
     assert choose(ALGORITHMS["hst"], "points") is ALGORITHMS["hst"]
     assert choose("hst", "points", tighten=True) == Tightened(ALGORITHMS["hst"])
     assert all("memory" in algorithm.backends for algorithm in ALGORITHMS.values())
-
-
-@covering("delta, n_features, tighten", [0.0, 1e-6], [1, 4, 300], [False, True])
-def test_auto_means_tree_whatever_is_asked_for(delta, n_features, tighten):
-    plan = make(delta=delta, tighten=tighten).plan(n_features)
-    assert isinstance(plan.algorithm, Tightened) == tighten
-    assert type(plan.algorithm.inner if tighten else plan.algorithm) is Tree
-    assert plan.algorithm.name == "tree"
-    assert plan.charges == make(delta=delta, tighten=tighten, algorithm="tree").plan(n_features).charges
 
 
 def test_moments_is_another_name_of_the_same_program():
@@ -107,18 +90,3 @@ def test_the_noise_shown_is_the_noise_added(monkeypatch, algorithm, tighten, adj
         *_, name = charge.name.split(" + ")  # what need not be asked lessens the noise of what it is put together with
         (line,) = [line for line in lines if re.match(rf"\d+ +{name} ", line)]
         assert f"+- {std:.3g} " in line if name == charge.name else std < float(line.split("+- ")[1].split()[0])
-
-
-def test_what_few_rows_are_grows_with_the_unit():
-    n_guess = 1000  # per cluster, at epsilon 1: enough for single rows
-    text = "That is few: below about"
-    assert text not in str(make(n_clusters=1).plan(2, n_guess))
-    assert f"{text} 1500 / epsilon" in str(make(n_clusters=1, max_rows_per_group=5).plan(2, n_guess))
-    assert f"{text} 600 / epsilon" in str(make(n_clusters=1, adjacency="replace").plan(2, 599))
-
-
-def test_a_plan_with_many_columns_suggests_a_delta():
-    text = "a delta such as 1e-6"
-    assert text in str(make().plan(30))
-    assert text not in str(make().plan(29))
-    assert text not in str(make(delta=1e-6).plan(30))

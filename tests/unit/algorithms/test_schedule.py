@@ -46,16 +46,6 @@ def test_shares_are_positive_and_sum_to_one_whatever_the_sizes(k, d, estimator, 
     assert {part.question for part in parts if part.name in STEPS} <= {"sums"}
 
 
-@settings(max_examples=200)
-@given(KS, st.integers(1, 200), st.integers(1, 200))
-def test_the_more_columns_and_the_fewer_clusters_the_more_steps_get(k, d, more):
-    def part_of(k, d):
-        return sum(part.share for part in stages(problem_of(k, d)) if part.name in (*RADII, *STEPS))
-
-    assert part_of(k, d + more) >= part_of(k, d)
-    assert part_of(k + more, d) <= part_of(k, d)
-
-
 @settings(max_examples=300)
 @given(st.integers(1, 500), st.integers(1, 60), ROWS, st.floats(0, 1e9), st.floats(0, 1), st.floats(1, 1e3))
 def test_the_last_steps_are_taken_each_of_some_centers(k, d, n, std, blind, times):
@@ -78,10 +68,6 @@ def test_the_last_steps_are_taken_each_of_some_centers(k, d, n, std, blind, time
 def test_without_noise_all_steps_move_all_centers_and_with_much_the_last_moves_one():
     assert schedule_of(0.0, 1e4).counts(0.5) == (4,) * MOST_STEPS
     assert schedule_of(1e9, 1e4).counts(0.5) == (*[0] * (MOST_STEPS - 1), 1)
-
-
-def test_where_the_summary_sees_everything_no_noise_is_added_that_need_not_be():
-    assert schedule_of(10.0, 1e6).counts(0.0) == (*[0] * (MOST_STEPS - 1), 1)
 
 
 @covering("estimator, delta, adjacency", [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], ["add-remove", "replace"])

@@ -6,10 +6,8 @@ import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.default import Tree
 from spinney.algorithms.result import Result
 from spinney.algorithms.stable import LEAST_RADIUS, NEAR, Stable, radii
-from spinney.algorithms.tighten import Tightened
 from spinney.audit import replay
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Whole
@@ -92,12 +90,6 @@ def test_rows_on_the_radius_move_the_step_by_no_more_than_the_radius():
         release = make(Given(start), epsilon=math.inf, noise_seed=None).fit(rows).release_
         moved = np.abs(release.centers - start).max()
         assert moved == pytest.approx(gap / 10, rel=1e-4) if gap < 0.2 - 1e-7 else moved in (0, pytest.approx(0.02, rel=1e-4))
-
-
-def test_a_base_in_a_private_box_keeps_its_box():
-    release = PrivateKMeans(3, epsilon=3.0, bounds=(-9, 11), algorithm=Stable(Tightened(Tree())), noise_seed=0).fit(ROWS).release_
-    assert release.tightened is not None
-    assert release.charges[0].name == "bounds"
 
 
 @BOTH

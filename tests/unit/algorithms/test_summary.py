@@ -12,7 +12,7 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.default import stages
 from spinney.algorithms.reading import Summary
 from spinney.algorithms.result import Result
-from spinney.algorithms.summary import completed, likely_leaves, solved, summarize
+from spinney.algorithms.summary import completed, likely_leaves, summarize
 from spinney.mechanisms.additive import Noise
 
 NOISES = st.builds(Noise, st.sampled_from(["laplace", "gaussian"]), st.floats(1e-6, 1e12)) | st.just(Noise("none", 0.0))
@@ -74,34 +74,6 @@ def test_no_leaf_weighs_less_than_nothing_and_none_that_is_full_weighs_nothing(l
         np.testing.assert_array_equal(weights, counts)
 
 
-@settings(max_examples=60)
-@given(st.lists(COUNTS, min_size=1, max_size=30), st.lists(COUNTS, min_size=1, max_size=30), NOISES)
-def test_leaves_that_were_split_off_are_read_apart_from_those_of_the_start(split, start, noise):
-    is_split = np.arange(len(split) + len(start)) < len(split)
-    full, weights = likely_leaves(np.array(split + start), noise, is_split)
-    for some, counts in ((is_split, split), (~is_split, start)):
-        alone = likely_leaves(np.array(counts), noise, np.zeros(len(counts), dtype=bool))
-        np.testing.assert_array_equal(full[some], alone[0])
-        np.testing.assert_array_equal(weights[some], alone[1])
-
-
-@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
-def test_a_doubtful_leaf_weighs_less_among_empty_leaves_than_among_full_ones(distribution):
-    rng, noise = np.random.default_rng(0), Noise(distribution, 10.0)
-    quiet, loud = rng.integers(-12, 13, 60), np.r_[rng.integers(100, 400, 45), rng.integers(-12, 13, 15)]
-    quiet[0] = loud[0] = 35
-    full, weights = likely_leaves(np.r_[quiet, loud], noise, np.arange(120) < 60)
-    assert weights[0] < weights[60]
-    assert full[61:105].all()
-    assert not full[105:].any()
-
-
-def test_what_a_summary_does_not_see_is_the_part_of_the_cost_within_its_leaves():
-    known = known_of([[0.0], [3.0]], [1.0, 0.5], [4.0, 8.0])
-    assert known.blind(np.array([[0.0], [2.0]])) == pytest.approx((4 + 2) / (4 + 2 + 8))
-    assert known_of([[0.0]], [0.0], [1.0]).blind(np.zeros((1, 1))) == 0
-
-
 @pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 @pytest.mark.parametrize("d", [1, 2, 6, 20])
 def test_without_noise_leaves_weigh_all_rows_and_their_points_are_near_them(d, estimator):
@@ -133,14 +105,6 @@ def test_a_summary_of_any_rows_has_points_with_positive_weights(n, d, k, epsilon
     assert (np.abs(found.points) <= 1).all()
 
 
-@pytest.mark.parametrize("power", [1, 2])
-def test_missing_centers_are_those_that_lower_the_cost_most(power):
-    known = known_of([[0.0], [1.0], [5.0]], np.zeros(3), [9.0, 1.0, 4.0])
-    found = completed(np.array([[0.2]]), known.points, known, power)
-    np.testing.assert_array_equal(found[:2], [[0.2], [5.0]])
-    assert len(found) == 3
-
-
 @settings(derandomize=True, deadline=None)
 @given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
 def test_centers_are_completed_by_candidates_each_at_most_once(m, more, seed, power):
@@ -153,11 +117,3 @@ def test_centers_are_completed_by_candidates_each_at_most_once(m, more, seed, po
     added = {tuple(one) for one in found[m:].tolist()}
     assert len(added) == more - 1
     assert added <= {tuple(one) for one in candidates.tolist()}
-
-
-def test_points_of_a_summary_move_along_with_their_nearest_centers_and_stay_in_the_domain():
-    known = known_of([[0.0], [0.2], [0.9]], np.zeros(3), np.ones(3))
-    problem = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).plan(1).problem
-    found = known.moved(np.array([[0.1], [0.8]]), np.array([[-0.1], [1.0]]), problem.domain)
-    np.testing.assert_allclose(found.points, [[-0.2], [0.0], [1.0]])
-    np.testing.assert_array_equal(np.sort(solved(found, problem, 2, np.random.default_rng(0)), axis=0), [[-0.1], [1.0]])

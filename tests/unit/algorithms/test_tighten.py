@@ -1,4 +1,3 @@
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -40,25 +39,6 @@ def test_a_box_encloses_what_stands_out_of_the_noise(counts, box):
     assert box_of(counts, LAPLACE) == pytest.approx(box)
     if not isinstance(counts, dict) or 61 not in counts:
         assert box_of(counts, NONE) == pytest.approx(box)
-
-
-def test_each_column_has_its_own_interval():
-    domain = Box([0, -10], [128, 10]).domain(2)
-    counts = np.zeros((2, 128))
-    counts[0, 10], counts[1, 100] = 1000, 1000
-    box = tight_box(domain, counts, LAPLACE)
-    width = 20 / 128
-    np.testing.assert_allclose(box.lower, [9, -10 + 99 * width])
-    np.testing.assert_allclose(box.upper, [12, -10 + 102 * width])
-    assert box.radius == math.inf
-
-
-def test_noise_alone_rarely_cuts_a_column():
-    rng = np.random.default_rng(5)
-    noise = Noise("laplace", 40.0)
-    counts = rng.laplace(0, 40, (150, 20, 128)).round()
-    boxes = [tight_box(Box(0, 1).domain(20), table, noise) for table in counts]
-    assert np.mean([(box.lower > 0).any() or (box.upper < 1).any() for box in boxes]) < 0.1
 
 
 RNG = np.random.default_rng(0)

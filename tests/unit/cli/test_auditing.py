@@ -61,14 +61,6 @@ def test_the_default_audit_asks_every_question_and_names_those_that_it_did_not(m
     assert audit("--method", "sizes", "--largest", 20, "--k", 2).exit_code == 0
 
 
-def test_without_hypothesis_the_search_is_left_out_before_any_work(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    ended = audit("--algorithm", "lloyd", "--k", 2, "--pairs", 1, "--runs", 8, "--largest", 20)
-    assert ended.exit_code == 0, ended.output
-    assert ended.stderr.startswith("search: left out, hypothesis is not installed.")
-    assert "search ..." not in ended.stderr
-
-
 def test_what_an_audit_found_stands_in_the_release(tmp_path):
     path, rows = tmp_path / "release.json", [[0.1], [0.2], [0.9]]
     for model in (
@@ -106,13 +98,6 @@ def test_findings_about_another_promise_are_refused(tmp_path):
         assert ended.exit_code != 0
         assert "Hint:" in ended.output
         assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(("estimator", "algorithm"), [("kmedoids", "hst"), ("coverage", "auto"), ("kmedian", "lloyd")])
-def test_every_estimator_can_be_audited(estimator, algorithm):
-    options = ("--estimator", estimator, "--algorithm", algorithm, "--method", "replay", "--pairs", 3, "--k", 2)
-    ended = audit(*options, "--adjacency", "replace", "--delta", 1e-6, "--max-rows-per-group", 2)
-    assert ended.exit_code == 0, ended.output
 
 
 @pytest.mark.usefixtures("functions")

@@ -78,18 +78,3 @@ def test_show_prints_the_page_and_draws_the_curve_or_the_release(release_file, t
     assert f"Wrote {curve}." in shown.output
     assert run("show", release_file, "--picture", picture).exit_code == 0
     assert curve.read_bytes()[:4] == picture.read_bytes()[:4] == b"\x89PNG"
-
-
-@pytest.mark.parametrize("curve", [(), ("--curve", "--max-k", "2")], ids=["release", "curve"])
-def test_a_picture_that_cannot_be_written_is_one_line_and_exit_code_three(release_file, tmp_path, curve):
-    result = run("show", release_file, *curve, "--picture", tmp_path / "no" / "x.png")
-    assert result.exit_code == 3
-    assert "x.png cannot be written. Hint: name a file" in result.stderr
-
-
-def test_a_curve_needs_a_summary(tmp_path):
-    model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0)
-    model.fit(np.zeros((10, 2))).release_.to_json(tmp_path / "release.json")
-    result = run("show", tmp_path / "release.json", "--curve")
-    assert result.exit_code == 3
-    assert result.stderr == "error: The release has no summary. Hint: fit with --algorithm tree.\n"

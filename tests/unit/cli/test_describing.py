@@ -69,16 +69,6 @@ def test_a_description_is_charged(folder):
     assert not (folder / "two.json").exists()
 
 
-def test_a_description_without_the_ledger_of_its_release_says_so_and_is_not_made_twice(folder):
-    run("ledger", "open", "my.ledger", "--epsilon", "9")
-    fit = ("fit", "stays.csv", "--columns", "age", "--bounds", "0", "110", "--k", "3", "--epsilon", "2", "--ledger", "my.ledger")
-    run(*fit, "--out", "release.json", "--force")
-    assert "was charged to my.ledger, and this description to no ledger" in run(*DESCRIBE, "--out", "found.json")
-    assert "to no ledger" not in run(*DESCRIBE, "--out", "paid.json", "--ledger", "my.ledger")
-    assert "paid.json is there already" in run(*DESCRIBE, "--out", "paid.json", "--ledger", "my.ledger", code=2)
-    assert "would hold JSON" in run(*DESCRIBE, "--out", "found.csv", code=2)
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [

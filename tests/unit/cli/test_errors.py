@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from spinney import Ledger
-from spinney.cli.errors import one_line_errors
 from tests.unit.cli.running import run
 
 CANARY = "canary 30000001"
@@ -99,19 +98,6 @@ def test_a_signal_ends_a_running_fit(end, folder):
     assert said.count("\n") == 1
     assert said.endswith(f"{STAYS}\n")
     assert not list(folder.glob("*.json"))
-
-
-def test_a_handler_of_the_caller_is_left_alone():
-    def own(*_):
-        pass
-
-    before = signal.signal(signal.SIGTERM, own)
-    try:
-        with one_line_errors():
-            assert signal.getsignal(signal.SIGTERM) is own
-        assert signal.getsignal(signal.SIGTERM) is own
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def test_exit_codes_are_in_the_help_and_on_the_page():

@@ -1,12 +1,9 @@
 """Tables of several files, and tables that stay on disk: the same release, the same errors."""
 
 import json
-import os
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from spinney.curators.files import FileBackend
@@ -78,23 +75,3 @@ def test_large_tables_with_groups_give_the_same_release(folder, request):
         assert fit(*FILES[kind], *options).exit_code == 0
         releases.add((folder / "release.json").read_text())
     assert len(releases) == 1
-
-
-@pytest.mark.parametrize("size", ["folder", "large"])
-def test_a_broken_file_is_exit_code_3_and_nothing_is_written(folder, size, request):
-    request.getfixturevalue(size)
-    path = folder / "broken.parquet"
-    broken = pa.table({"dose": RNG.normal(size=100_000), "age": RNG.normal(size=100_000)})
-    pq.write_table(broken, path, compression="zstd")
-    content = bytearray(path.read_bytes())
-    middle = slice(len(content) // 10, len(content) * 9 // 10)  # with the heads of pages
-    content[middle] = b"7" * len(content[middle])
-    path.write_bytes(content)
-    for files in ((path,), ("one.parquet", path)):
-        before = set(os.listdir(folder))
-        result = fit(*files)
-        assert result.exit_code == 3
-        told = [line for line in result.output.splitlines() if not line.startswith("Read as declared: ")]
-        assert told[0].startswith(f"error: {path} cannot be read. Hint: give a .csv")
-        assert len(told) == 1
-        assert set(os.listdir(folder)) == before

@@ -51,27 +51,6 @@ def test_the_plan_says_what_would_be_left(folder):
     assert Ledger("ledger").entries == ()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("ledger", "open", "ledger", "--epsilon", "2"), 2),
-        (("ledger", "open", "missing/ledger", "--epsilon", "2"), 3),
-        ((*FIT, "--epsilon", "1", "--out", "x.json", "--ledger", "missing"), 3),
-        ((*FIT, "--epsilon", "1", "--out", "x.json", "--ledger", "rows.csv"), 3),
-        ((*FIT, "--epsilon", "inf", "--out", "x.json", "--ledger", "ledger"), 2),
-        ((*FIT, "--epsilon", "1", "--adjacency", "replace", "--out", "x.json", "--ledger", "ledger"), 2),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
-)
-def test_errors_have_their_codes_and_charge_nothing(arguments, code, folder):
-    run("ledger", "open", "ledger", "--epsilon", "1")
-    result = run(*arguments)
-    assert result.exit_code == code
-    assert "rror: " in result.output
-    assert Ledger("ledger").entries == ()
-    assert not (folder / "x.json").exists()
-
-
 def test_a_release_that_cannot_be_written_stays_charged_and_says_so(monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device", "release.json")

@@ -103,13 +103,6 @@ def test_a_template_is_made_of_names_alone(folder):
     assert list(read_schema(folder / "odd.toml")) == ['a"b', "c]d", "é", "=x"]
 
 
-def test_a_schema_that_is_there_is_not_written_over(folder):
-    (folder / "rows.csv").write_text("age\n1\n")
-    (folder / "facts.toml").write_text("filled in")
-    refused(run("schema", "rows.csv", "--out", "facts.toml"), 2, "is there already")
-    assert (folder / "facts.toml").read_text() == "filled in"
-
-
 def test_kinds_are_told_as_declared_before_anything_is_charged(folder, monkeypatch):
     """A CSV file states no types, and those of Parquet do not tell all: the schema alone is repeated."""
     (folder / "texts.json").write_text('{"name": [0, 1], "age": [0, 110]}')
@@ -124,17 +117,6 @@ def test_kinds_are_told_as_declared_before_anything_is_charged(folder, monkeypat
     assert "'age', 'income' as numbers; 'admitted' as dates; 'region' as categories." in plan
     monkeypatch.setattr(fitting, "run", lambda *arguments: 1 / 0)
     assert "as dates" in fit("rows.parquet", "--schema", "schema.toml").stderr
-
-
-def test_units_that_differ_are_told_of_and_can_be_said(folder):
-    result = fit("rows.csv", "--bounds-file", "bounds.json")
-    assert "--scale bounds" in result.stderr
-    assert Release.from_json("release.json").schema is None
-    result = fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "bounds")
-    assert "--scale" not in result.stderr
-    assert [column["unit"] for column in Release.from_json("release.json").schema] == [110, 200_000]
-    assert "--scale" not in fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "1").stderr
-    assert "must be None, 'bounds'" in fit("rows.csv", "--bounds-file", "bounds.json", "--scale", "width").output
 
 
 WRONG = {

@@ -1,7 +1,6 @@
 import csv
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -80,25 +79,6 @@ def test_every_option_reaches_the_estimator(folder):
     assert (release.algorithm, release.adjacency, release.delta, release.power) == ("coverage", "replace", 1e-6, 2)
     assert release.names[2:] == ("A0", "A1")
     assert release.coordinates.shape == (4, 2)
-
-
-@pytest.mark.parametrize(
-    ("values", "names"), [(("A0, H0 ,",), ["A0", "H0"]), (("old.csv", "C3", "A0,C4"), ["A0", "H0", "C3", "C4"])]
-)
-def test_existing_sites_and_candidates_are_names_or_files_or_both(folder, values, names):
-    assert sites("--graph", "edges.csv", *(word for value in values for word in ("--existing", value))).exit_code == 0
-    assert list(read().names[2:]) == names
-    candidates = [word for value in (*values, "G6,G7") for word in ("--candidates", value)]
-    assert sites("--graph", "edges.csv", *candidates).exit_code == 0
-    assert set(read().names) <= {*names, "G6", "G7"}
-
-
-def test_the_largest_part_may_be_kept_alone(folder):
-    with (folder / "edges.csv").open("a") as file:
-        file.write("X,Y,1\n")
-    refused(sites("--graph", "edges.csv"), 3, "2 parts. The largest has 64 of 66 points; 'X' is outside. Hint: ")
-    assert sites("--graph", "edges.csv", "--largest-part").exit_code == 0
-    assert read().space["n_points"] == 64
 
 
 @pytest.mark.parametrize(
@@ -188,13 +168,6 @@ def test_what_is_wrong_is_one_line_before_demand_is_read(folder, arguments):
     assert files(folder) == before
 
 
-@pytest.mark.parametrize("missing", ["--demand", "--out"])
-def test_sites_asks_for_what_it_needs(folder, missing):
-    options = {"--demand": "demand.csv", "--out": "release.json"} | {missing: None}
-    given = [word for name, value in options.items() if value for word in (name, value)]
-    refused(run("sites", *POINTS, "--k", "2", "--epsilon", "1", *given), 2, f"{missing} is missing")
-
-
 @pytest.mark.parametrize(
     ("name", "content", "more", "words"),
     [
@@ -241,27 +214,6 @@ def test_what_rows_of_demand_hold_changes_no_word(folder, adjacency):
         assert said(rows + more) == plain
 
 
-@pytest.mark.parametrize("content", [b"point\n", b"point\nNowhere\n", b"point\n\n\n", b'point\n"'], ids=repr)
-def test_demand_that_is_lost_is_told_from_the_release_alone(folder, content):
-    (folder / "d.csv").write_bytes(content)
-    result = sites(*POINTS, demand="d.csv")
-    assert result.stderr == f"{SiteRelease.faint}\n"
-    assert result.stdout == f"Wrote release.json: {read().statement}.\n"
-
-
-def test_a_picture_that_fails_leaves_no_release_and_an_older_one_alone(folder, monkeypatch):
-    pytest.importorskip("matplotlib")
-    (folder / "release.json").write_text("older")
-    monkeypatch.setattr("spinney.report.map.draw_map", lambda *arguments: 1 / 0)
-    before = files(folder)
-    assert sites(*POINTS, "--picture", "map.png").exit_code == 1
-    assert files(folder) == before
-    assert (folder / "release.json").read_text() == "older"
-    refused(
-        run("sites", *POINTS, "--demand", "demand.csv", "--k", "2", "--epsilon", "1", "--out", "release.json"), 2, "there already"
-    )
-
-
 def test_sites_needs_no_scikit_learn_and_points_no_sparse_matrices(folder):
     for space, idle in (("--graph edges.csv", {"sklearn"}), ("--points places.csv", {"sklearn", "scipy.sparse"})):
         command = f"sites {space} --demand demand.csv --k 2 --epsilon 1 --algorithm hst --out r.json --force".split()
@@ -279,28 +231,3 @@ def test_sites_are_charged_to_a_ledger_and_refused_past_its_ceiling(folder):
     (folder / "release.json").unlink()
     assert sites("--graph", "edges.csv", "--ledger", "sites.ledger").exit_code == 4
     assert "release.json" not in files(folder)
-
-
-@pytest.mark.parametrize(
-    ("options", "words", "code"),
-    [
-        (("--picture", "map.png", "--graph", "edges.csv"), "--graph needs --coordinates.", 2),
-        (("--picture", "map.png", "--columns", "x,y"), "The space is missing", 2),
-        (MAP, "Public files are for the picture alone.", 2),
-        (("--picture", "map.png", *POINTS), "places.csv is not what these sites were chosen from.", 3),
-        (("--picture", "map.png", "--graph", "other.csv", "--coordinates", "places.csv"), "other.csv is not what", 3),
-    ],
-)
-def test_show_refuses_other_public_files(folder, options, words, code):
-    assert sites(*MAP).exit_code == 0
-    names = (folder / "edges.csv").read_text().splitlines()
-    (folder / "other.csv").write_text("\n".join([names[0], *names[:0:-1]]) + "\n")
-    result = run("show", "release.json", *options)
-    assert result.exit_code == code
-    assert words in result.stderr
-    assert not (folder / "map.png").exists()
-
-
-@pytest.mark.parametrize(("columns", "degrees"), [("lon,lat", True), ("Longitude, Latitude", True), ("x,y", None), (None, None)])
-def test_columns_tell_longitudes_and_latitudes(columns, degrees):
-    assert site_fitting.PublicFiles(None, Path("points.csv"), None, columns, None, False, (), ()).degrees is degrees

@@ -99,13 +99,3 @@ def test_a_label_tells_the_promise_and_leaves_people_to_the_publisher(name):
     assert ("rho" in entry["privacy_loss"]["privacy_parameters"]) == (name == "centers")
     assert entry["dp_flavor"]["name"].startswith({"centers": "approximate", "seeded": "seeded: not private"}.get(name, "pure"))
     json.dumps([label, entry], allow_nan=False)
-
-
-def test_labels_are_written_as_pages_and_as_json(folder):
-    path = folder / "release.json"
-    assert run("label", path)[1].startswith("# Privacy label")
-    assert run("label", path, "--out", folder / "label.json")[0] == 0
-    assert json.loads((folder / "label.json").read_text())["label"] == "spinney-label/1"
-    assert json.loads(run("label", path, "--registry")[1])["tier"] == 3
-    assert run("label", path, "--out", folder / "label.md")[0] == 0
-    assert (folder / "label.md").read_text().startswith("# Privacy label")

@@ -1,4 +1,3 @@
-import pickle
 import re
 
 import pytest
@@ -6,7 +5,7 @@ from click.testing import CliRunner
 
 from spinney.cli.errors import in_options
 from spinney.cli.main import main
-from spinney.exceptions import CuratorError, DataError, ParameterError
+from spinney.exceptions import ParameterError
 
 FIT = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", "--bounds", "0", "3", "--columns", "b", "--out", "release.json")
 PLAN = ("plan", "--k", "2", "--epsilon", "1", "--n-features", "2")
@@ -53,14 +52,3 @@ def test_python_names_parameters():
     error = ParameterError.wrong("n_clusters", "PrivateKMeans", "an int", 0, "for example n_clusters=8.")
     assert "'n_clusters' parameter of PrivateKMeans" in str(error)
     assert in_options(error) == "--k must be an int. Got 0 instead. Hint: for example --k 8."
-
-
-def test_what_a_user_typed_stays_as_it_is():
-    error = DataError("epsilon=1.csv is not a file.", "largest_part=True leaves the rest out.")
-    assert in_options(error) == "epsilon=1.csv is not a file. Hint: --largest-part leaves the rest out."
-
-
-@pytest.mark.parametrize("error", [DataError("No.", "k=1"), ParameterError.wrong("k", "A", "an int", 0, "k=1."), CuratorError()])
-def test_errors_keep_their_parts_in_a_pickle(error):
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), vars(again)) == (str(error), vars(error))

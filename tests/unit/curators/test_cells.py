@@ -8,7 +8,6 @@ from spinney import Box
 from spinney.curators.kernels import path_codes
 from spinney.curators.numbers import NumberBackend
 from spinney.questions.counts import Counts
-from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.spaces.grid import GRID_BITS, door
 from spinney.trees.quadtree import Splits, TreeCells
@@ -62,24 +61,6 @@ def test_path_codes_follow_the_geometry(domain):
     assert [bits(code, splits.depth) for code in codes] == [slow_path(row, splits) for row in rows.tolist()]
     rest = {bits(code, 64 * splits.words)[splits.depth :].strip("0") for code in codes}
     assert rest == {""}
-
-
-@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
-@pytest.mark.parametrize("threshold", [0, 3])
-def test_sorted_codes_the_stream_and_brute_force_count_alike(open_curator, domain, threshold):
-    splits = Splits.of(domain)
-    rows = grid_rows(domain, 80, 1)
-    paths = [slow_path(row, splits) for row in rows.tolist()]
-    curator, grow, ask = open_curator(rows, domain, "grow", "counts")
-    tree = curator.ask(Grow(splits, 1, threshold), grow)
-    leaves = tree.leaves
-    expected = slow_counts(paths, leaves)
-    assert curator.ask(Counts(leaves), ask).private_counts.tolist() == expected
-    assert NumberBackend._cell_counts(curator._rows, leaves).tolist() == expected
-    assert sum(expected) == len(rows)
-    if threshold == 0:
-        assert leaves.depths.max() == splits.depth  # equal rows are never parted
-        assert leaves.depths.max() > 64 or splits.words == 1
 
 
 def test_a_partition_with_gaps_leaves_rows_out(open_curator):

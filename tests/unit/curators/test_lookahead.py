@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from covering import covering
-from registered import REGISTERED
-from spinney import Box, PrivateKMeans, PrivateKMedian
+from spinney import Box, PrivateKMeans
 from spinney.curators import lookahead
 from spinney.curators.files import FileBackend
 from spinney.curators.memory import MemoryBackend
@@ -147,36 +145,6 @@ def test_the_number_of_rows_and_their_columns_take_one_pass():
     for partition in (Whole(), ColumnBins(3), ColumnBins(), Whole()):
         assert ahead.exact(partition).tolist() == memory.exact(partition).tolist()
     assert batches.passes == 1
-
-
-def tables():
-    """Rows that make a tree deep, wide or neither; at the epsilon below as 60,000 rows do at epsilon 1."""
-    rng = np.random.default_rng(2)
-    points = rng.uniform(-1, 1, (600, 10))
-    yield "blobs", points[rng.integers(0, 20, 15_000)] + rng.normal(0, 0.1, (15_000, 10))
-    yield "even", rng.uniform(-1, 1, (15_000, 10))
-    yield "tight blobs", points[rng.integers(0, 20, 15_000)] + rng.normal(0, 1e-4, (15_000, 10))
-    yield "many equal rows", points[rng.integers(0, 600, 15_000)]
-    yield "no rows", np.empty((0, 10))
-
-
-TABLES = dict(tables())
-#: Passes of each algorithm, at most, whatever the rows are; sixteen is what a fit by the default on a cluster may take.
-MOST_PASSES = {
-    "tree": 16, "hst": 14, "moments": 16, "lloyd": 8, "sample-aggregate": 4, "stable": 19,
-    "lsh": 23, "balcan": 22, "coverage": 12, "k-variates": 10,
-}  # fmt: skip
-
-
-DEEP_OR_WIDE = ("even", "tight blobs", "many equal rows", "no rows")
-
-
-@covering("algorithm, estimator, table", sorted(REGISTERED["points"]), [PrivateKMeans, PrivateKMedian], DEEP_OR_WIDE)
-@pytest.mark.matrix
-def test_a_fit_takes_few_passes(algorithm, estimator, table):
-    batches = ArrayBatches(TABLES[table].astype(np.float32), 2**16)
-    estimator(20, epsilon=4.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0).fit(batches)
-    assert 3 <= batches.passes <= MOST_PASSES[algorithm]
 
 
 def test_the_number_of_passes_does_not_grow_with_the_rows():

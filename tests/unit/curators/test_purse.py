@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney import Box, BudgetError, FiniteMetric, PrivateKMeans
+from spinney import Box, BudgetError, PrivateKMeans
 from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.registry import Adapted
 from spinney.algorithms.result import Result
 from spinney.algorithms.stable import Stable
 from spinney.curators.gate import Curator
@@ -173,43 +172,6 @@ def test_only_open_charges_are_passed_on_and_each_once(names):
     assert purse.names == ("a", "b")
 
 
-def test_a_question_that_is_refused_leaves_its_charges_open():
-    purse = plain("a", "b", "c")
-    purse.pass_on("a", "b")
-    with pytest.raises(ValueError, match="must"):
-        purse.ask("b", Counts(Rings(np.zeros((1, 3)))))
-    with pytest.raises(TypeError, match="questions of"):
-        purse.ask("b", "counts")
-    assert purse.names == ("b", "c")
-    purse.pass_on("b", "c")
-    purse.ask("c", Counts(Whole()))
-    assert purse.curator.ledger.epsilon == 1
-
-
-def test_views_share_the_charges():
-    space = FiniteMetric.from_points(CENTERS)
-    purse = plain(*"abcde")
-    views = [purse.within(PLANE), purse.projected(np.eye(2)[:1], Box(-1, 1).domain(1))]
-    views += [purse.near(CENTERS, np.array([0])), purse.at(space)]
-    assert [view.ground.domain is None for view in views] == [False, False, False, True]
-    for name, view in zip("abc", views, strict=False):
-        view.ask(name, Counts(Whole()))
-        assert all(name not in one for one in (purse, *views))
-    views[0].pass_on("d", "e")
-    assert {one.names for one in (purse, *views)} == {("e",)}
-    assert "d" not in purse
-    assert purse.unit == views[0].unit
-
-
-def test_a_purse_tells_what_its_charges_are_counted_in():
-    purse = purse_of((Charge("rho", "counts", Measure.ZCDP, Fraction(1, 100)),), Budget.of(1.0, 1e-6))
-    assert purse.measure("rho") is Measure.ZCDP
-    purse.ask("rho", Counts(Whole()))
-    assert purse.measure("rho") is Measure.ZCDP
-    with pytest.raises(BudgetError, match="no charge of this name"):
-        purse.measure("pure")
-
-
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_purse_is_neither_copied_nor_stored(copied):
     for held in (plain("a"), plain("a")._pockets):
@@ -245,18 +207,3 @@ class Long(Short):
 def test_an_algorithm_takes_a_purse_or_a_curator_and_charges(algorithm, tighten):
     model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm, tighten=tighten).fit(ROWS)
     assert "rows" in [charge.name for charge in model.release_.charges]
-
-
-def test_static_and_odd_runs_are_told_apart_by_their_arguments():
-    seen = []
-
-    class Static:
-        run = staticmethod(lambda curator, problem, charges, rng: seen.append((type(curator), sorted(charges))))
-
-    class Keyed:
-        def run(self, purse, problem, rng, *, fast=True):
-            seen.append(type(purse))
-
-    for algorithm in (Static(), Keyed()):
-        Adapted(algorithm).run(plain("a", "b"), None, None)
-    assert seen == [(Curator, ["a", "b"]), Purse]

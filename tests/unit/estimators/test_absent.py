@@ -40,22 +40,3 @@ def test_a_parameter_of_others_says_why_there_is_none(name, keyword):
     for method in {"fit", "fit_predict", "fit_transform"} & set(dir(model)):
         with pytest.raises(TypeError, match=rf"{name}\.fit\(\) got an unexpected keyword argument '{keyword}': .* Hint: "):
             getattr(model, method)(rows, **{keyword: [1.0]})
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_any_other_keyword_is_refused_as_python_does(name):
-    model, rows = FITTED[name]
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'n_cluster'$"):
-        type(model)(n_cluster=3)
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'weights'$"):
-        model.fit(rows, weights=None)
-    assert not hasattr(model, "release_")
-
-
-def test_a_subclass_may_have_such_a_parameter():
-    class Own(PrivateKMeans):
-        def __init__(self, n_clusters=8, *, n_init=1, epsilon=None, bounds=None):
-            super().__init__(n_clusters, epsilon=epsilon, bounds=bounds)
-            self.n_init = n_init
-
-    assert Own(2, n_init=5).n_init == 5

@@ -21,7 +21,6 @@ from spinney import (
     describe,
     plan_description,
     read_release,
-    scan,
     verify,
 )
 
@@ -88,20 +87,6 @@ def test_every_backend_describes_alike(grouped, adjacency, tmp_path):
     assert (found[0].persons is not None) is grouped
 
 
-def test_a_table_that_stays_on_disk_gives_the_same(tmp_path, monkeypatch):
-    from spinney.tables import files
-
-    table, path, seeded = table_of(), tmp_path / "rows.parquet", {"epsilon": 1.0, "noise_seed": 1}
-    release = fitted(table, max_rows_per_group=2)
-    table.write_parquet(path)
-    scanned = scan(path, ["age", "hours", "income"], "person")
-    there = describe(release, scanned, bounds={"income": (0, 100_000)}, **seeded)
-    assert plain(there) == plain(describe(release, table, bounds={"income": (0, 100_000)}, groups="person", **seeded))
-    monkeypatch.setattr(files, "LARGE_SHARE", 0.0)
-    left, whole = (describe(release, one, bounds=BOUNDS, groups="person", **seeded) for one in (path, table))
-    assert plain(left) == plain(whole)
-
-
 def test_without_noise_it_is_what_the_table_says():
     table = table_of()
     release = fitted(table, scale=None, epsilon=50.0)
@@ -157,20 +142,6 @@ def test_clusters_are_those_of_the_fit_in_a_ball_in_a_private_box_and_with_categ
     model = PrivateKMeans(3, bounds=Ball(20.0, [30.0, 30.0]), epsilon=math.inf, algorithm="lloyd").fit(rows)
     found = describe(model.release_, table, bounds=BOUNDS, columns=["smoker"], epsilon=math.inf)
     assert found.rows.tolist() == model.cluster_sizes_.tolist()
-
-
-def test_a_clustered_column_is_described_by_the_facts_of_the_release():
-    table = table_of()
-    bounds = {"age": (0, 110), "region": BOUNDS["region"]}
-    model = PrivateKMeans(3, algorithm="lloyd", epsilon=math.inf, bounds=bounds, scale="bounds", random_state=0).fit(table)
-    found = describe(model.release_, table, ["age", "region", "income"], bounds=BOUNDS, epsilon=math.inf)
-    assert found.names == ("age", "region", "income")
-    assert found.columns[0]["bounds"] == [0, 110]
-    share = found.shares("region")[0][:, :3]
-    seen = found.rows > 0
-    assert seen.sum() >= 2
-    np.testing.assert_allclose(share[seen], model.cluster_centers_[seen, 1:], atol=1e-6)
-    assert describe(model.release_, table, bounds=BOUNDS, epsilon=1.0).names == ("income", "smoker", "day")
 
 
 def test_it_is_charged_verified_read_and_written_and_needs_the_rest_of_the_ledger(tmp_path):
@@ -238,20 +209,6 @@ def test_verify_refuses_bins_priced_as_one_column_and_numbers_that_no_charge_pai
         for field in ("charges", "mechanisms"):
             record[field] = [one for one in record[field] if one["name"] != name]
         assert not holds(record), name
-
-
-def test_a_release_may_be_named_by_its_file_and_columns_by_their_names(tmp_path):
-    table, path = table_of(300), tmp_path / "release.json"
-    release = fitted(table)
-    release.to_json(path)
-    assert plan_description(path, bounds=BOUNDS, epsilon=1.0).charges
-    for columns, names in ((["region", "smoker"], ["rows", "bins"]), (["income"], ["rows", "totals", "bins"])):
-        found = describe(str(path), table, columns, bounds=BOUNDS, epsilon=1.0)
-        assert (found.of, [charge.name for charge in found.charges]) == (release.digest, names)
-        assert found.epsilon == pytest.approx(1.0)
-    for method in (found.shares, found.histogram, found.bin_names):
-        with pytest.raises(ParameterError, match=r"one of 'income'.*Got 'wealth'"):
-            method("wealth")
 
 
 def refused(match, release=None, table=None, **changes):

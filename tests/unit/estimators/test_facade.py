@@ -1,16 +1,11 @@
 import math
-import pickle
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, SeededNoiseWarning
-from spinney.baselines.lloyd import Lloyd
-from spinney.fits import run as fitting
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 RNG = np.random.default_rng(0)
@@ -21,27 +16,6 @@ FRAME = pd.DataFrame(ROWS, columns=["height", "weight"])
 
 def make(estimator=PrivateKMeans, **changes):
     return estimator(**{"n_clusters": 3, "epsilon": 1.0, "bounds": (-6, 6), "random_state": 0, "noise_seed": 0, **changes})
-
-
-def by_place(centers):
-    return centers[np.argsort(centers[:, 0])]
-
-
-@ESTIMATORS
-@pytest.mark.parametrize("algorithm", ["auto", "tree"])
-def test_clear_clusters_are_found(estimator, algorithm):
-    model = make(estimator, algorithm=algorithm).fit(ROWS)
-    np.testing.assert_allclose(by_place(model.cluster_centers_), by_place(MIDDLES), atol=0.5)
-    np.testing.assert_allclose(model.cluster_sizes_, 600, atol=250)
-    assert model.release_.algorithm == "tree"
-
-
-@ESTIMATORS
-def test_without_noise_sizes_are_exact(estimator):
-    model = make(estimator, epsilon=math.inf).fit(ROWS)
-    assert model.cluster_sizes_.tolist() == np.bincount(model.predict(ROWS), minlength=3).tolist()
-    assert (model.release_.noise, model.release_.epsilon, model.release_.is_private) == ("none: not private", math.inf, False)
-    assert model.release_.sizes_margin == 0
 
 
 @ESTIMATORS
@@ -64,12 +38,6 @@ def test_score_clips_as_fit_does(estimator, bounds):
     near = np.concatenate([bounds.domain(2).clip(ROWS * 1e6), [[0.0, 0.0], [0.0, 0.0]]])
     assert model.score(far) == pytest.approx(model.score(near), rel=1e-12)
     assert abs(model.score(far)) < 1e6
-
-
-def test_a_missing_new_point_is_read_as_the_middle_of_the_domain():
-    model = make(bounds=([-6, -6], [6, 2])).fit(ROWS)
-    odd = [[math.nan, 5.0], [math.inf, 0.0], [1.0, -math.inf]]
-    np.testing.assert_array_equal(model.transform(odd), model.transform([[0.0, -2.0]] * 3))
 
 
 @pytest.mark.parametrize("bounds", [Box([-6, -7], [6, 8]), Ball(7.0, [0.5, 0.0]), (-6, 6)])
@@ -107,28 +75,6 @@ def test_names_go_in_and_come_out(estimator):
     assert model.release_.feature_names is None
 
 
-@dataclass(frozen=True)
-class Named(Lloyd):
-    """Lloyd's algorithm under another name, which is not in the registry."""
-
-    name: str = "mine"
-
-
-def test_an_algorithm_may_be_an_object():
-    model, by_name = make(algorithm=Named()).fit(ROWS), make(algorithm="lloyd").fit(ROWS)
-    assert model.release_.algorithm == "mine"
-    assert "'mine'" in str(model.plan(2))
-    for copy in (by_name, clone(model).fit(ROWS), pickle.loads(pickle.dumps(model)).fit(ROWS)):
-        np.testing.assert_array_equal(copy.cluster_centers_, model.cluster_centers_)
-
-
-def test_changing_the_fitted_arrays_does_not_change_the_release():
-    model = make().fit(ROWS)
-    kept = model.release_.centers.copy()
-    model.cluster_centers_[:] = 0
-    np.testing.assert_array_equal(model.release_.centers, kept)
-
-
 @ESTIMATORS
 @pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
 def test_random_state_does_not_seed_the_noise(estimator, algorithm):
@@ -136,28 +82,6 @@ def test_random_state_does_not_seed_the_noise(estimator, algorithm):
     assert not np.array_equal(releases[0].centers, releases[1].centers)
     assert [release.noise for release in releases] == ["secure", "secure"]
     assert all(release.is_private for release in releases)
-
-
-@ESTIMATORS
-def test_random_state_alone_decides_without_noise(estimator):
-    settings = {"algorithm": "lloyd", "epsilon": math.inf, "noise_seed": None}
-    first, same, other = (make(estimator, random_state=seed, **settings).fit(ROWS).cluster_centers_ for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, same)
-    assert not np.array_equal(first, other)
-
-
-def test_only_the_noise_seed_reaches_the_noise(monkeypatch):
-    seeds = []
-    original = fitting.noise_source
-
-    def spy(seed):
-        seeds.append(seed)
-        return original(seed)
-
-    monkeypatch.setattr(fitting, "noise_source", spy)
-    for random_state, noise_seed in ((7, 3), (7, None), (None, 3)):
-        make(random_state=random_state, noise_seed=noise_seed).fit(ROWS[:50])
-    assert seeds == [3, None, 3]
 
 
 def test_public_randomness_leaves_numpys_global_state_alone():
@@ -178,11 +102,3 @@ def test_a_noise_seed_warns_once_per_fit_and_marks_the_release(estimator, method
         assert "NOT private" in str(caught[0].message)
     assert model.release_.noise == model.release_.statement == "seeded: not private"
     assert not model.release_.is_private
-
-
-@ESTIMATORS
-def test_a_median_is_not_dragged_by_outliers(estimator):
-    rows = np.concatenate([np.random.default_rng(0).normal(0, 0.1, (800, 2)), np.full((200, 2), 9.0)])
-    model = make(estimator, n_clusters=1, bounds=(-10, 10), epsilon=math.inf).fit(rows)
-    expected = 1.8 if estimator is PrivateKMeans else 0.05
-    np.testing.assert_allclose(model.cluster_centers_, expected, atol=0.15)

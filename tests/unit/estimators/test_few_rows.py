@@ -1,10 +1,8 @@
 """FewRowsWarning: the released sizes together look like no rows at all; it follows from these sizes alone."""
 
-import math
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from spinney import FewRowsWarning, FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
@@ -53,12 +51,6 @@ def test_a_fit_of_rows_says_nothing(kind):
     assert told(PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)), some) == []
 
 
-def test_a_table_of_words_says_so():
-    frame = pd.DataFrame({"id": [f"p{i}" for i in range(2000)], "day": pd.to_datetime("2020-01-01")})
-    (said,) = told(PrivateKMeans(4, epsilon=1.0, bounds=(0, 100_000)), frame)
-    assert said.category is FewRowsWarning
-
-
 def test_the_release_is_kept_when_warnings_are_errors():
     model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 1))
     with warnings.catch_warnings():
@@ -76,9 +68,3 @@ def test_noise_alone_looks_empty_for_any_number_of_clusters(distribution):
         missed = sum(not look_empty(np.maximum(draw(0, 100.0, k), 0), margin) for _ in range(2000))
         assert missed <= 12  # two are to be expected
     assert not look_empty(np.full(4, 3 * margin), margin)
-
-
-def test_without_noise_no_rows_are_no_rows():
-    model = PrivateKMeans(2, epsilon=math.inf, bounds=(0, 1))
-    assert [said.category for said in told(model, np.empty((0, 2)))] == [FewRowsWarning]
-    assert told(model, np.full((1, 2), 0.5)) == []

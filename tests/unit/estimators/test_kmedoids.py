@@ -1,13 +1,11 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedoids, ReleaseError
+from spinney import FiniteMetric, ParameterError, PrivateKMedoids, ReleaseError
 from spinney.algorithms.site_hst import SiteHST
-from spinney.tables.cells import numeric_column
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.random((40, 2))
@@ -43,13 +41,6 @@ def test_a_wrong_parameter_is_named_with_a_hint(name, value):
     assert "Hint" in str(error.value)
 
 
-def test_existing_sites_leave_fewer_candidates():
-    model_of(n_clusters=20).fit(ROWS)
-    with pytest.raises(ParameterError, match="at most 18"):
-        model_of(n_clusters=19, existing_sites=[0, 2]).fit(ROWS)
-    model_of(n_clusters=20, existing_sites=[1, 3]).fit(ROWS)  # these are no candidates
-
-
 @pytest.mark.parametrize("algorithm", ["auto", "cells", "coverage", "hst", "local-search"])
 @pytest.mark.parametrize("power", [1, 2])
 def test_sites_are_sorted_candidates_and_sizes_go_with_them(algorithm, power):
@@ -63,14 +54,6 @@ def test_sites_are_sorted_candidates_and_sizes_go_with_them(algorithm, power):
     assert np.array_equal(model.cluster_sizes_, model.release_.sizes[:3])
     assert np.array_equal(model.release_.coordinates, POINTS[model.release_.sites])
     assert (model.release_.algorithm, model.release_.power) == ("cells" if algorithm == "auto" else algorithm, power)
-
-
-def test_without_noise_sizes_are_exact():
-    model = model_of(epsilon=math.inf, existing_sites=[5], noise_seed=None).fit(ROWS)
-    labels = model.predict(ROWS)
-    assert model.release_.sizes.tolist() == np.bincount(labels, minlength=4).tolist()
-    assert model.release_.noise == "none: not private"
-    assert not model.release_.is_private
 
 
 def test_predict_gives_the_nearest_site():
@@ -108,43 +91,6 @@ def test_groups_are_one_name_a_row_and_have_a_cap():
     for groups in (people[:-1], people[:, None], "people", 3):
         with pytest.raises(ParameterError, match="groups"):
             model_of(max_rows_per_group=2).fit(ROWS, groups=groups)
-
-
-COLUMNS = [
-    [3, 5, 3], (3, 5, 3), [[3], [5], [3]], [3, [5], (3,)], ["3", 5.0, np.int8(3)], [np.array([3]), np.array(5), 3],
-    np.array([[3], [5], [3]]), np.array(["3", "5", "3"], dtype=object), pd.Series(["3", "5", "3"], dtype="string"),
-    pd.DataFrame({"site": [3, 5, 3]}), pd.Index([3, 5, 3]), range(3, 6, 2),
-]  # fmt: skip
-CELLS = [3, "3", None, "x", [3], [3, 4], [], (3,), np.array([3]), np.zeros((2, 2)), 2j, b"3"]
-
-
-def test_demand_may_be_any_column():
-    for column in COLUMNS:
-        assert numeric_column(column).astype(float).tolist()[:2] == [3.0, 5.0]
-    for column in (np.zeros((3, 2)), np.zeros((2, 1, 1)), pd.DataFrame({"a": [1], "b": [2]}), 5, "abc", {1: 2}):
-        with pytest.raises(ParameterError, match="one column"):
-            numeric_column(column)
-
-
-@pytest.mark.parametrize("cell", CELLS, ids=repr)
-def test_how_a_row_is_read_does_not_depend_on_the_others(cell):
-    alone = numeric_column([cell, 7])[0]
-    for other in ([3], [3, 4], "x", None, np.zeros((2, 3)), 10**400):
-        assert np.array_equal(numeric_column([cell, 7, other])[0], alone, equal_nan=True)
-
-
-def test_the_plan_is_printed_with_its_unit_and_noise():
-    text = str(model_of(algorithm="local-search", delta=1e-6).plan(n_guess=300))
-    for word in ("k-medoids", "3 sites of 20 candidates", "swap 1", "Gumbel scale", "add or remove one row", "300 rows"):
-        assert word in text
-    assert "delta 5e-07 of its own" in str(model_of(algorithm="coverage", delta=1e-6).plan())
-    assert "NOT PRIVATE" in str(model_of(epsilon=math.inf).plan())
-
-
-def test_an_algorithm_may_be_given_itself():
-    assert model_of(algorithm=SiteHST(2)).fit(ROWS).release_.algorithm == "hst"
-    with pytest.raises(ParameterError, match="algorithm"):
-        PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), algorithm="hst, sites").fit(np.zeros((3, 2)))
 
 
 NAMED = FiniteMetric.from_points(POINTS, candidates=np.arange(0, 40, 2), names=[f"p{i}" for i in range(40)])

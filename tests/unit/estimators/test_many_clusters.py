@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, PrivateKMedian, PrivateKMedoids
-from spinney.cli.main import main
 from spinney.estimators.coverage import max_coverage
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).random((60, 2)))
@@ -32,12 +30,6 @@ class Unread:
 def test_more_clusters_than_can_be_had_are_refused_before_rows_are_read(ask, k):
     with pytest.raises(ParameterError, match="must be at most 10000"):
         ask(k)
-
-
-def test_the_command_line_refuses_them_too():
-    result = CliRunner().invoke(main, ["plan", "--k", "300000", "--epsilon", "1", "--n-features", "2"])
-    assert result.exit_code == 2
-    assert "at most 10000" in result.stderr
 
 
 @pytest.mark.parametrize("algorithm", ["coverage", "local-search"])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian, UnitsWarning, one_cluster
+from spinney import Box, PrivateKMeans, PrivateKMedian, UnitsWarning, one_cluster
 
 NAMES = ("age", "income", "visits")
 LOWER, UPPER = np.array([0.0, -1_000.0, 0.0]), np.array([110.0, 200_000.0, 20.0])
@@ -84,15 +84,3 @@ def test_uneven_widths_warn_unless_something_is_said(rows, bounds):
     plain = PrivateKMeans(2, bounds=bounds, scale=1, **SEEDS).fit(frame)
     assert plain.release_.schema is None  # as if nothing had been said
     one_cluster(rows, 5, bounds=(LOWER, UPPER), epsilon=1.0)
-
-
-def test_a_unit_of_one_column_does_not_silence_what_the_others_lack():
-    model = PrivateKMeans(2, bounds={"age": {"bounds": (0, 110), "unit": 10}, "income": (0, 150_000)}, **SEEDS)
-    frame = pd.DataFrame({"age": [20.0, 60.0], "income": [1e4, 9e4]})
-    with pytest.warns(UnitsWarning, match="scale='bounds'"):
-        model.fit(frame)
-
-
-def test_a_ball_has_one_unit():
-    with pytest.raises(ParameterError, match="as wide in every column"):
-        PrivateKMeans(2, epsilon=1.0, bounds=Ball(1.0), scale="bounds").plan(2)

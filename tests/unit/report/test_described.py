@@ -53,17 +53,6 @@ def test_exact_descriptions_say_so_and_noise_alone_says_so():
     assert faint.looks_empty <= (faint.faint in description_page(faint))
 
 
-def test_of_many_columns_those_are_shown_that_tell_most():
-    more = {f"c{i}": (0, 1) for i in range(9)}
-    found = described()
-    rng = np.random.default_rng(1)
-    table = pl.DataFrame({"x": rng.uniform(-1, 2, 900)} | {name: rng.random(900) for name in more})
-    release = PrivateKMeans(2, epsilon=5.0, bounds={"x": (-1, 2)}).fit(table).release_
-    found = describe(release, table, bounds=more, epsilon=1.0)
-    assert "... and 1 more columns" in description_page(found)
-    assert "1 more columns are in the release file" in markdown_page(found)
-
-
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_a_frame_has_a_row_for_each_cluster(kind):
     found = described(grouped=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
-from spinney import FiniteMetric, PrivateKMedoids, ReleaseError
-from spinney.report.map import draw_map, look_like_degrees
+from spinney import FiniteMetric, PrivateKMedoids
+from spinney.report.map import draw_map
 from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")
@@ -64,25 +64,3 @@ def test_a_degree_to_the_east_is_drawn_shorter_than_one_to_the_north(monkeypatch
     assert any(text.endswith("°E") for text in texts(captured.last))
     draw_map(release(FiniteMetric.from_points(places)), "map.png", FiniteMetric.from_points(places), degrees=False)
     assert captured.last.axes[0].get_aspect() == 1
-
-
-def test_what_looks_like_degrees():
-    assert look_like_degrees(np.add(CIRCLE, [13.4, 52.5]))
-    assert not look_like_degrees(CIRCLE * 1000 + [13.4, 52.5])
-    assert not look_like_degrees(np.add(CIRCLE, [390_000.0, 5_820_000.0]))
-    assert not look_like_degrees(np.array([[x, y] for x in range(5) for y in range(5)]))
-    assert not look_like_degrees(np.ones((3, 1)) * 0.5)
-    assert not look_like_degrees(np.ones((3, 3)) * 0.5)
-
-
-def test_a_space_lends_its_coordinates_to_a_release_without(monkeypatch):
-    captured = Captured(monkeypatch)
-    made = replace(release(SPACES["network"]), coordinates=None)
-    draw_map(made, "map.png", SPACES["network"])
-    assert len(captured.figures) == 1
-
-
-def test_a_release_without_coordinates_cannot_be_drawn(tmp_path):
-    with pytest.raises(ReleaseError, match=r"no coordinates to draw\.\nHint: "):
-        draw_map(release(FiniteMetric.from_graph(RING)), tmp_path / "map.png")
-    assert not any(tmp_path.iterdir())

@@ -11,7 +11,6 @@ import pytest
 from spinney import (
     FiniteMetric,
     Ledger,
-    ParameterError,
     PrivateKMeans,
     PrivateKMedoids,
     ReleaseError,
@@ -94,15 +93,6 @@ def test_frames_hold_what_the_release_does(kind, release, sites, cover):
     assert list(places.columns) == ["site", "x", "y", "size", "kind"]
     assert np.array_equal(places["size"], sites.sizes)
     assert np.array_equal(cover.to_frame(kind)["set"], cover.chosen)
-
-
-def test_a_frame_of_another_kind_is_refused(release, monkeypatch):
-    with pytest.raises(ParameterError, match="'kind' parameter of to_frame"):
-        release.to_frame("arrow")
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ReleaseError, match="pandas is not installed"):
-        release.to_frame()
-    assert len(release.to_frame("polars")) == len(release.centers)
 
 
 def test_plots_return_axes_that_pyplot_knows(release, sites, cover, monkeypatch):

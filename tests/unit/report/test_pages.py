@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, Release, read_release
+from spinney import Ledger, PrivateKMeans, Release, read_release
 from spinney.algorithms.hst import HST
 from spinney.privacy.charges import Charge, Measure
 from spinney.releases.sites import SiteRelease
-from spinney.report.frames import site_rows
 from spinney.report.pages import SHOWN_COLUMNS, page
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 12))
@@ -51,25 +50,6 @@ def test_a_page_shows_the_promise_and_every_size_and_charge_the_largest_first(re
         assert (f"... and {d - SHOWN_COLUMNS} more columns" in page(release)) == (d > SHOWN_COLUMNS)
 
 
-@pytest.mark.parametrize("d", [2, 12])
-def test_a_page_shows_the_private_box(d):
-    wide = {"epsilon": 50.0, "bounds": (-20, 20), "noise_seed": 1}
-    assert "private box" not in page(fitted(ROWS[:, :d], **wide))
-    release = fitted(ROWS[:, :d], tighten=True, **wide)
-    text = page(release)
-    assert "The private box that rows were clipped to:" in text
-    for side in ("lower", "upper"):
-        assert all(f"{end:.5g}" in text for end in release.tightened[side][:SHOWN_COLUMNS])
-
-
-@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_a_page_states_the_rule_that_applied(adjacency):
-    text = page(fitted(adjacency=adjacency))
-    assert ("- rows with a missing or infinite value dropped\n" in text) == (adjacency == "add-remove")
-    assert ("- rows with a missing or infinite value read as the middle of the domain\n" in text) == (adjacency == "replace")
-    assert "- before that, as declared by the caller: none\n" in text
-
-
 def test_a_page_without_noise_claims_none():
     text = page(fitted(epsilon=math.inf))
     assert "held the rows and added no noise." in text
@@ -101,20 +81,3 @@ def test_many_centers_and_many_charges_stay_one_page():
     ]
     odd = tuple(Charge(f"q{i}", "counts", Measure.PURE, Fraction(1, 1000 + i)) for i in range(500))
     assert "... and 460 more charges" in page(replace(release, charges=odd)).splitlines()
-
-
-@pytest.mark.parametrize(
-    ("width", "axes"), [(None, []), (1, ["x"]), (3, ["x", "y", "z"]), (4, ["x1", "x2", "x3", "x4"])], ids=str
-)
-def test_sites_are_a_table_with_as_many_coordinates_as_the_space(width, axes):
-    if width is None:
-        space = FiniteMetric.from_matrix(np.abs(np.subtract.outer(range(36), range(36))).astype(float))
-    else:
-        space = FiniteMetric.from_points(np.random.default_rng(0).random((36, width)))
-    model = PrivateKMedoids(3, epsilon=2.0, space=space, algorithm="hst", existing_sites=[7], noise_seed=0, random_state=0)
-    made = model.fit(np.random.default_rng(0).integers(0, 36, 3000)).release_
-    heads, *rows = site_rows(made)
-    assert heads == ["name", *axes, "size", "margin", "kind"]
-    assert [row[-1] for row in rows] == ["new"] * 3 + ["existing"]
-    assert [int(row[-3]) for row in rows] == made.sizes.tolist()
-    assert {row[-2] for row in rows} == {f"{made.sizes_margin:.0f}"}

@@ -4,32 +4,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
+from spinney import PrivateKMeans, PrivateKMedian
 from spinney.releases.curve import CostCurve
 from spinney.report.curve import cost_curve, draw_curve
 from spinney.report.picture import draw
 from tests.unit.report.drawn import Captured, cut_off, overlapping, texts
 
 pytest.importorskip("matplotlib")
-PNG = b"\x89PNG\r\n\x1a\n"
 ROWS = np.random.default_rng(0).random((300, 3))
 
 
 def release(rows=ROWS, **changes):
     return PrivateKMeans(**{"n_clusters": 3, "epsilon": 1.0, "bounds": (0, 1), "noise_seed": 0, **changes}).fit(rows).release_
-
-
-def test_public_points_make_a_second_panel(tmp_path):
-    narrow, wide, colored = (tmp_path / f"{i}.png" for i in range(3))
-    draw(release(), narrow)
-    draw(release(), wide, ROWS)
-    draw(release(), colored, ROWS, colors=ROWS, columns=(2, 0))
-
-    def width(path):
-        return int.from_bytes(path.read_bytes()[16:20], "big")
-
-    assert width(wide) == width(colored) > 1.5 * width(narrow)
-    assert wide.read_bytes() != colored.read_bytes()
 
 
 WIDE = np.random.default_rng(0).random((400, 8))
@@ -96,12 +82,6 @@ def test_the_curve_bends_at_the_true_number_of_clusters(estimator):
     assert costs[6] > 0.5 * costs[3]
     assert cost_curve(release, 7) == curve
     assert len(str(curve).splitlines()) == 8
-
-
-def test_a_release_without_a_summary_has_no_curve():
-    release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0).fit(CORNERS).release_
-    with pytest.raises(ReleaseError, match="Hint: fit with algorithm='tree'"):
-        cost_curve(release)
 
 
 def test_a_curve_counts_clusters_in_whole_numbers_and_states_its_promise(monkeypatch):

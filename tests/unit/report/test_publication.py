@@ -18,7 +18,6 @@ from spinney.cli.main import main
 from spinney.report import cost_curve, html_page, markdown_page, write_report
 from spinney.report.publication.document import LETTERS, clean
 from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
-from spinney.report.publication.pictures import PALETTE
 from spinney.report.publication.printing import print_pdf
 from tests.unit.report.drawn import Reader
 from tools.page import HOSTILE, largest
@@ -164,25 +163,6 @@ def test_numbers_next_to_infinity_are_drawn(release):
     check(html_page(replace(release, domain={"lower": [0.0] * 3, "upper": [0.0] * 3}, centers=np.zeros((3, 3)))))
 
 
-def luminance(color):
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
-
-
-def contrast(one, other):
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_letters_stand_out():
-    shades = ["#ffffff", *re.findall(r"\.h\d\{background:(#\w{6})\}", STYLE)]
-    assert len(shades) == 7
-    assert min(contrast("#1c2430", shade) for shade in shades) >= 4.5
-    assert min(contrast(color, "#ffffff") for color in (*PALETTE, "#4a5464")) >= 4.5
-    assert contrast("#5f0d14", "#fdf0f0") >= 4.5
-
-
 def test_a_ledger_says_what_is_left_and_whether_it_paid(tmp_path):
     ledger = Ledger(tmp_path / "stays", epsilon=3)
     release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(ROWS, ledger=ledger).release_
@@ -195,24 +175,6 @@ def test_a_ledger_says_what_is_left_and_whether_it_paid(tmp_path):
         replace(release, algorithm="hst"), ledger=ledger
     )
     assert "what is left there is not shown here" in html_page(release)
-
-
-def test_other_units_are_told():
-    model = PrivateKMeans(2, epsilon=0.5, delta=1e-6, bounds=(0, 1), max_rows_per_group=3, adjacency="replace", algorithm="lloyd")
-    page = html_page(model.fit(ROWS, groups=np.arange(400) // 2).release_)
-    assert "At most 3 rows of a group were counted." in page
-    assert "1 in 1,000,000 (delta)" in page
-    assert "says one thing or another" in page
-    assert "the number of rows or groups" in page
-    assert "known to be in the table" not in page
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"release": 3}, {"title": "a\nb"}, {"title": ""}, {"ledger": 3}, {"curve": 3}, {"verification": 3}]
-)
-def test_wrong_parameters_are_named(wrong, release):
-    with pytest.raises(ParameterError, match=f"The '{next(iter(wrong))}' parameter of html_page must be"):
-        html_page(**{"release": release} | wrong)
 
 
 @pytest.fixture

@@ -2,17 +2,14 @@
 
 import re
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
-from spinney.cli.main import main
-from spinney.report import cost_curve, html_page, markdown_page
-from spinney.report.picture import draw, informative_columns
+from spinney.report import html_page, markdown_page
+from spinney.report.picture import draw
 from tests.unit.report.drawn import Captured, texts
 
 SCHEMA = {
@@ -100,32 +97,3 @@ def test_a_report_lists_the_columns_of_the_schema_by_their_own_names(model):
     plain = rows_of(markdown_page(wide), "column")
     assert [row[:2] for row in plain] == [[f"column {i}", "0 to 1"] for i in range(12)]
     assert all(" to " in row[2] for row in plain)  # the private box
-
-
-def test_pictures_prefer_numbers_and_dates_and_write_days(model, monkeypatch):
-    release = model.release_
-    names = release.feature_names
-    assert [names[i] for i in informative_columns(release, 3)] == ["age", "income", "admitted"]
-    assert len(informative_columns(release, 5)) == 5
-    drawn = html_page(release)
-    assert "admitted upwards" in drawn
-    assert re.search(r">20\d\d-\d\d-\d\d</text>", drawn)
-    captured = Captured(monkeypatch)
-    draw(release, "picture.png", columns=(0, names.index("admitted")))
-    captured.last.canvas.draw()
-    assert any(re.fullmatch(r"20\d\d-\d\d-\d\d", text) for text in texts(captured.last))
-
-
-@pytest.mark.parametrize("asked", [[], ["--max-k", "4"]])
-def test_a_number_that_was_found_is_marked_on_the_one_curve_that_is_shown(model, tmp_path, asked):
-    file, k = tmp_path / "r.json", len(model.cluster_centers_)
-    model.release_.to_json(file)
-    shown = CliRunner().invoke(main, ["show", str(file), "--curve", *asked]).output
-    assert shown.count("cost / cost of one cluster") == 1
-    assert re.search(rf"^ *{k} .*<- chosen$", shown, flags=re.MULTILINE)
-    curve = re.findall(r"^ *(\d+) +[01]\.\d{4}", shown, flags=re.MULTILINE)
-    assert len(curve) == (4 if asked else 6)
-    done = CliRunner().invoke(main, ["report", str(file), "--curve", *asked, "--out", str(tmp_path / "r.md")])
-    assert done.exit_code == 0
-    assert Path(tmp_path / "r.md").read_text().count(f"{k} (chosen)") == 1
-    assert cost_curve(model.release_, 3).chosen == k

@@ -52,13 +52,6 @@ def test_centers_are_different_candidates(tabulated):
     assert len(set(draw(Service.of(LINE, np.zeros(4)), 3, 0))) == 3
 
 
-def test_trials_lower_the_cost():
-    space = FiniteMetric.from_points(np.random.default_rng(1).normal(size=(200, 2)))
-    service = Service.of(space, np.ones(200))
-    single, several = (np.mean([service.cost(draw(service, 10, seed, trials=t)) for seed in range(20)]) for t in (1, 8))
-    assert several < single
-
-
 @pytest.mark.parametrize("k", [0, 4])
 def test_too_many_centers_are_refused(k):
     with pytest.raises(ParameterError, match="n_clusters"):

@@ -6,7 +6,7 @@ import pytest
 from spinney.exceptions import ParameterError
 from spinney.solvers import service as services
 from spinney.solvers import swaps
-from spinney.solvers.service import Service, nearest_two
+from spinney.solvers.service import Service
 from spinney.solvers.swaps import local_search, swap_changes
 from spinney.spaces.metric import FiniteMetric
 from tests.covering import covering
@@ -70,25 +70,10 @@ def test_all_changes_are_those_of_direct_costs_and_the_search_makes_the_best(sto
     assert local_search(service, centers, existing, alpha=0.5).swaps <= end.swaps  # small gains do not pay
 
 
-def test_nearest_two_are_found():
-    costs = np.array([[3.0, 1.0, 2.0], [1.0, 1.0, 5.0], [2.0, 0.5, 2.0]])
-    found = [part.tolist() for part in nearest_two(costs)]
-    assert found == [[1, 2, 0], [1.0, 0.5, 2.0], [2.0, 1.0, 2.0]]
-    assert np.isinf(nearest_two(costs[:1])[2]).all()
-
-
 @pytest.mark.parametrize("weights", [[1], [1, -1, 1], [1, np.nan, 1], [[1, 1, 1]]])
 def test_bad_weights_are_refused(weights):
     with pytest.raises(ParameterError, match="weights"):
         Service.of(FiniteMetric.from_points([[0.0], [1.0], [2.0]]), weights)
-
-
-@pytest.mark.parametrize(("power", "start", "name"), [(3, [0], "power"), (1, [2], "start"), (1, [0, 0], "start")])
-def test_bad_arguments_are_refused(power, start, name):
-    space = FiniteMetric.from_points([[0.0], [1.0], [2.0]], candidates=[0, 1])
-    with pytest.raises(ParameterError, match=name):
-        local_search(Service.of(space, np.ones(3), power), start)
-    assert local_search(Service.of(space, np.zeros(3)), [1]).cost == 0
 
 
 @pytest.mark.parametrize(("scale", "weight"), [(1e40, 1.0), (1e-40, 1.0), (1.0, 1e60), (1.0, 1e-60)])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from spinney.algorithms.summary import likely_leaves
 from spinney.mechanisms.additive import Noise
-from spinney.solvers.valleys import NoisyCells, bends, count_clusters
+from spinney.solvers.valleys import NoisyCells, count_clusters
 
 
 def grid_cells(rows, bins, std=0.0, seed=0):
@@ -74,9 +74,3 @@ def test_any_counts_have_a_number(counts, std, most, power):
     assert 1 <= found.k <= most
     assert np.isfinite(found.costs).all()
     assert found.k <= len(found.costs) <= most
-
-
-def test_a_bend_is_where_the_gain_falls():
-    costs = np.exp(-np.array([0.0, 1.0, 2.0, 3.0, 3.1, 3.2, 3.3]))
-    assert int(np.argmax(bends(costs))) == 3
-    assert bends(costs)[3] == 3.0  # more is no better

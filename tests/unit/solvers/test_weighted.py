@@ -36,13 +36,6 @@ def test_seeding_draws_points_of_positive_weight(power):
     assert len({tuple(center) for center in centers}) == 12
 
 
-def test_the_first_seed_follows_the_weights():
-    points = np.arange(4.0)[:, None]
-    weights = np.array([1.0, 0.0, 2.0, 1.0])
-    picks = [seed(points, weights, 1, 2, np.full((1, 1), u), np.zeros((1, 1)))[0, 0] for u in (0.0, 0.2, 0.3, 0.7, 0.8, 0.999)]
-    assert picks == [0, 0, 2, 2, 3, 3]
-
-
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize(
     ("points", "weights", "distinct"),
@@ -111,11 +104,3 @@ def test_solving_finds_the_clusters(power):
     np.testing.assert_allclose(np.sort(haunted.centers, axis=0), np.sort(solution.centers, axis=0), rtol=1e-6)
     distances = np.sqrt(((points[:, None] - solution.centers) ** 2).sum(axis=2))
     assert total_cost(points, solution.centers, power) == pytest.approx((distances.min(axis=1) ** power).sum())
-
-
-def test_a_further_start_can_win():
-    points, weights = blobs(k=4)
-    best = solve(points, weights, 4, 2, np.random.default_rng(0), fillers(4))
-    poor = solve(points[:1], weights[:1], 4, 2, np.random.default_rng(0), fillers(4), restarts=1)
-    helped = solve(points, weights, 4, 2, np.random.default_rng(1), fillers(4), restarts=1, starts=(poor.centers, best.centers))
-    assert helped.cost <= best.cost * (1 + 1e-9)

@@ -5,10 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 
 from spinney import FiniteMetric, ParameterError, PrivateKMeans, one_cluster, scan
-from spinney.cli.main import main
 from spinney.spaces.degrees import are_degrees
 
 DEGREES = pd.DataFrame({"pickup_lon": [13.1, 13.4], "pickup_lat": [52.3, 52.6]})
@@ -45,18 +43,6 @@ def test_every_door_refuses_degrees(tmp_path):
     for fit in fits(tmp_path):
         with pytest.raises(ParameterError, match=r"names say longitude and latitude\.\nHint: .* Project them to meters"):
             fit()
-
-
-def test_the_command_line_refuses_degrees(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    DEGREES.to_csv("rows.csv", index=False)
-    DEGREES.set_axis(["lon", "lat"], axis=1).assign(name=["a", "b"]).to_csv("places.csv", index=False)
-    fit = "fit rows.csv --k 1 --epsilon 1 --bounds 0 60 --out out.json"
-    sites = "sites --points places.csv --columns lon,lat --k 1 --epsilon 1 --plan"
-    for command in (fit, sites):
-        result = CliRunner().invoke(main, command.split())
-        assert result.exit_code == 2
-        assert "names say longitude and latitude. Hint: " in result.stderr
 
 
 @pytest.mark.parametrize("scale", [1, "bounds", {"pickup_lon": 0.014, "pickup_lat": 0.009}])

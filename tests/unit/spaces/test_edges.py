@@ -122,13 +122,6 @@ def test_a_sparse_matrix_has_every_edge_in_both_directions_or_each_in_one(turned
         assert FiniteMetric.from_graph(matrix.tocsr().maximum(matrix.tocsr().T)).n_points == n
 
 
-def test_labels_of_all_kinds_become_texts():
-    edges = [("Mill", 7, 1.0), (7, (0, 1), 2.0), ((0, 1), np.int32(12), 1.0), (12.0, np.str_("Mill"), 3.0)]
-    space = FiniteMetric.from_graph(edges)
-    assert space.names == ("Mill", "7", "(0, 1)", "12")
-    np.testing.assert_array_equal(space.distances([0]), [[0, 1, 3, 3]])
-
-
 def test_networkx_without_lengths_counts_edges_and_keeps_its_nodes():
     graph = NetworkX("cab", [("a", "b", {}), ("b", "c", {"color": 3})])
     space = FiniteMetric.from_graph(graph)
@@ -140,20 +133,6 @@ def test_networkx_without_lengths_counts_edges_and_keeps_its_nodes():
     with pytest.raises(ParameterError, match="connected"):
         FiniteMetric.from_graph(NetworkX("abcd", [("a", "b", {}), ("b", "c", {})]))
     assert FiniteMetric.from_graph(NetworkX(["x"], [])).names == ("x",)
-
-
-def test_points_of_every_space_may_have_names():
-    names = ["a", "b", "c"]
-    matrix = np.ones((3, 3)) - np.eye(3)
-    for space in (
-        FiniteMetric.from_matrix(matrix, names=names),
-        FiniteMetric.from_points([[0.0], [1.0], [2.0]], names=np.array(names)),
-        FiniteMetric.from_graph([(0, 1, 1.0), (1, 2, 1.0)], names=pd.Series(names)),
-        FiniteMetric.from_graph(sp.coo_array(([1.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3)), names=pl.Series(names)),
-    ):
-        assert space.names == ("a", "b", "c")
-        assert all(type(name) is str for name in space.names)
-    assert FiniteMetric.from_matrix(matrix).names is None
 
 
 def test_candidates_may_be_named():

@@ -83,14 +83,6 @@ def test_the_diameter_is_near_the_largest_distance(seed, n, d, kind):
     assert largest <= space.diameter <= 1.25 * largest
 
 
-def test_threads_do_not_change_distances(monkeypatch, space_and_matrix):
-    space, _ = space_and_matrix
-    everything = np.arange(space.n_points)
-    alone = space.distances(everything)
-    monkeypatch.setattr("spinney.spaces.metric.BLOCK_ENTRIES", 1)
-    np.testing.assert_array_equal(space.distances(everything), alone)
-
-
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 25), extra=st.integers(0, 60), whole=st.booleans())
 def test_networks_agree_with_scipy(seed, n, extra, whole):
@@ -119,15 +111,6 @@ def test_the_nearest_site_is_the_first_of_the_nearest(seed, n, sites, block):
         found, some = nearest_site(space, places), nearest_site(space, places, points)
     np.testing.assert_array_equal(found, space.distances(places).argmin(axis=0))
     np.testing.assert_array_equal(some, found[points])
-
-
-def test_one_point_is_a_space():
-    for space in (
-        FiniteMetric.from_matrix([[0.0]]),
-        FiniteMetric.from_points([[3.0, 4.0]]),
-        FiniteMetric.from_graph(sp.coo_array((1, 1))),
-    ):
-        assert (space.n_points, space.diameter, space.distances([0]).tolist()) == (1, 0.0, [[0.0]])
 
 
 def test_rounding_is_taken_out_of_a_matrix(monkeypatch):
@@ -199,13 +182,6 @@ WRONG = [
 def test_what_is_no_space_is_refused(make, given, message):
     with pytest.raises(ParameterError, match=message):
         make(*given)
-
-
-def test_the_hint_on_components_works():
-    graph = sp.coo_array(([1.0, 1.0, 0.0], ([0, 1, 3], [1, 2, 4])), shape=(5, 5))
-    labels = sp.csgraph.connected_components(graph, directed=False)[1]
-    keep = np.flatnonzero(labels == np.bincount(labels).argmax())
-    assert FiniteMetric.from_graph(graph.tocsr()[keep][:, keep]).n_points == 3
 
 
 def test_the_module_loads_nothing_heavy():

@@ -241,17 +241,6 @@ def test_what_may_not_be_put_together_is_refused_and_so_is_a_gap(records, tmp_pa
         assert refused(renamed(pooled, places_of(pooled)[name], f"{name} + {name}"), tmp_path), name
 
 
-def test_one_of_many_steps_that_is_left_out_is_missed(records, tmp_path):
-    for name in ("tree, zcdp, wide, replace", "moments", "tree, one center", "tree, one center, zcdp"):
-        names = [one["name"] for one in records[name]["charges"]]
-        steps = [one for one in names if one.split(" + ")[-1].startswith("step ")]
-        assert steps, name
-        record = copy.deepcopy(records[name])
-        for part in ("charges", "mechanisms"):
-            record[part] = [one for one in record[part] if one["name"] not in steps]
-        assert refused(record, tmp_path), name
-
-
 def test_bins_of_all_columns_are_told_from_cells_whoever_asks(records, tmp_path):
     """An algorithm of others is taken at its word, but a family says how far a row moves its counts."""
     record = copy.deepcopy(records["tree"]) | {"algorithm": "theirs"}

@@ -28,11 +28,11 @@ from spinney.questions.catalog import EVERY
 from spinney.questions.counts import Counting
 from spinney.questions.partitions import FAMILIES as PARTITIONS
 from spinney.questions.question import CENTERS
-from spinney.questions.sums import KERNELS, Summing
-from spinney.verification import schedule, schema
+from spinney.questions.sums import Summing
+from spinney.verification import schema
 from spinney.verification.asked import misasked, schedules
 from spinney.verification.families import FAMILIES
-from spinney.verification.schedule import FORMULAS, blank, followed
+from spinney.verification.schedule import blank, followed
 from spinney.verification.shape import SCHEMAS
 
 VERSIONS = [str(version) for version in SCHEMAS if version > 1]
@@ -42,8 +42,6 @@ STEPS = ("weiszfeld", "gradient", "localized", "objective")
 #: Programs before format 3: what they asked is in stored releases.
 BEFORE = {"release tree", "release moments"}
 STORED = Path(__file__).parents[2] / "stored" / "0.2.0"
-FIELDS = {"names", "needs", "together", "like", "base", "given", "margins"}
-OF_A_NAME = {"is", "times", "gaps", "follows", "length", "rank", "first"}
 
 
 def of_points():
@@ -190,35 +188,6 @@ def test_names_of_programs_before_format_3_stand_for_what_stored_releases_asked(
             assert {blank(name) for name in names} <= {blank(name) for name in known}, path.name
             seen.add(record["algorithm"])
     assert {f"release {name}" for name in seen} == BEFORE
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_schedule_says_only_what_is_understood(version):
-    data = schedules()[version]
-    known = data["words"].keys()
-    for name, one in data["schedules"].items():
-        assert one.keys() <= FIELDS, name
-        assert set(one.get("like", ())) <= data["schedules"].keys()
-        assert set(one.get("together", ())) <= one["names"].keys()
-        for line in one["names"].values():
-            line = line if isinstance(line, dict) else {"is": line}
-            assert line.keys() <= OF_A_NAME, name
-            assert schedule.blank(line.get("follows", "")) in {*one["names"], ""}
-            assert line.get("length", (0, next(iter(FORMULAS))))[1] in FORMULAS
-            for text in [line["is"]] if isinstance(line["is"], str) else line["is"]:
-                text = text if isinstance(text, str) else text[0]
-                assert text in known or is_text(text, version), (name, text)
-    assert all(is_text(text, version) for some in data["words"].values() for text, _ in some)
-
-
-def is_text(text, version):
-    """Whether a text names a question, its kernel and, from format 3 on, a family of its cells."""
-    question, *rest = text.removeprefix("blocks {k} {sampling} ").split()
-    if question not in {*EVERY, "reports"} or (question == "sums" and rest.pop(0) not in KERNELS):
-        return False
-    if version == "2":
-        return question not in FAMILIES or rest in ([], ["plain"], ["columns"])
-    return len(rest) == 1 and rest[0] in FAMILIES[question] if question in FAMILIES else rest == []
 
 
 def test_families_are_those_that_partitions_declare_and_the_schema_allows():
