@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from spinney.local.asking import least_gaussian, least_threshold
-from spinney.local.device import FINE, KINDS, WIDEST, _offset, respond, slots_of
+from spinney.local.device import FINE, KINDS, WIDEST, offsets_of, respond, slots_of
 
 HERE = Path(__file__).parent
 DEVICE = HERE.parent / "src" / "spinney" / "local" / "device.js"
@@ -151,9 +151,9 @@ def places_of(question):
         return [cuts] * slots
     columns, bins = len(asked["domain"]["steps"]) + (asked["kernel"] == "median"), asked["bins"]
     ends = [-(-i * WORD // columns) for i in range(columns)]
-    d = len(asked["domain"]["steps"])
     points = itertools.product(*(range(count) for count in asked["domain"]["steps"]))
-    regions = range(len(asked["centers"]))
-    values = {_offset(list(p), t, c, asked) for p in points for t in regions for c in range(d + (asked["kernel"] == "median"))}
+    regions = list(zip(asked["centers"], asked["reaches"], strict=True))
+    found = (offsets_of(list(p), *region, asked["kernel"], FINE) for p in points for region in regions)
+    values = {value for offsets in found for value in offsets[:columns]}
     roundings = [(value + FINE) * (bins - 1) % (2 * FINE) * (WORD // (2 * FINE)) for value in values]
     return [ends, roundings, *[cuts] * slots]

@@ -6,8 +6,6 @@ that is missing, broken or of another shape is read as the middle of the domain.
 operating system's entropy. ``docs/local.md`` has the format, with test vectors. Proof: ``proofs/local.md``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -20,9 +18,7 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import accumulate
 from numbers import Real
-from typing import Any
-
-__all__ = ["Refusal", "digest_of", "read_question", "respond"]
+from typing import Any, NamedTuple
 
 #: Probabilities are whole numbers of 1 / WORDS, values of offsets of 1 / FINE, and exponentials of 2^-PLACES.
 WORDS, FINE, PLACES = 2**32, 2**20, 128
@@ -111,7 +107,7 @@ def is_lawful_gaussian(resolution: int, variance: int, order: int, epsilon: Frac
 
 
 def _check_kind(asked: dict[str, Any], d: int) -> None:
-    """Refuse arguments that are no partition, no regions or no cost."""
+    """Refuse arguments that are no partition, no regions or no cost, and noise that is less than epsilon and delta promise."""
     kind, count = asked["kind"], len(asked["centers"]) if type(asked.get("centers")) is list else 0
     if kind == "cells":
         _require(_are(_SHAPE, asked["shape"]) and depth_of(asked["shape"]) >= 0, "its cells")
@@ -123,12 +119,8 @@ def _check_kind(asked: dict[str, Any], d: int) -> None:
     _require("reaches" not in asked or _wholes(asked["reaches"], 1, WIDEST, count), "its reaches")
     _require(kind != "offsets" or (asked["kernel"] in ("mean", "median") and _wholes([asked["bins"]], 2, 64)), "its kernel")
     _require(kind != "sums" or (_points(asked["anchors"], d, count) and _wholes([asked["resolution"]], 1, FINE)), "its anchors")
-
-
-def _check_noise(asked: dict[str, Any]) -> None:
-    """Refuse noise that is smaller than the question's epsilon and delta promise."""
     noise, epsilon, delta = asked["noise"], read_amount(asked["epsilon"]), read_amount(asked["delta"])
-    names = {"variance", "order"} if asked["kind"] == "sums" else {"threshold"}
+    names = {"variance", "order"} if kind == "sums" else {"threshold"}
     holds = type(noise) is dict and set(noise) == names and _wholes(list(noise.values()), 1, 2**50) and epsilon > 0
     _require(holds and 2 <= noise.get("order", 2) <= 4096, "its noise")
     if "order" in noise:
@@ -154,21 +146,17 @@ def depth_of(shape: str) -> int:
     return depth if start == end == len(shape) else -1
 
 
-def _parsed(text: str) -> Any:
-    """Return the JSON in a text, None if it is none that every language reads alike: some take 1.0 for 1, some know NaN."""
-    outside = b'"'.join(text.encode("ascii").split(b'"')[::2])
-    marks = outside.translate(None, _BETWEEN)  # brackets, and whatever may not be there
-    for _ in range(DEEPEST):
-        marks = re.sub(rb"\[\]|{}", b"", marks)
-    with suppress(ValueError):
-        return None if marks or "\\" in text or b"0" * 17 in outside.translate(_DIGITS) else json.loads(text)
-    return None
-
-
 def read_question(text: Any) -> dict[str, Any]:
     """Return what a question asks, or raise a `Refusal`: it is a whole one, and its noise keeps its own promise."""
     _require(isinstance(text, str) and len(text) <= LONGEST and text.isascii(), "it is no text, or too long")
-    asked = _parsed(text)
+    outside = b'"'.join(text.encode("ascii").split(b'"')[::2])
+    marks = outside.translate(None, _BETWEEN)  # brackets, and whatever may not be there
+    asked: Any = None
+    for _ in range(DEEPEST):
+        marks = re.sub(rb"\[\]|{}", b"", marks)
+    if not marks and "\\" not in text and b"0" * 17 not in outside.translate(_DIGITS):
+        with suppress(ValueError):  # else it is JSON that every language reads alike: some take 1.0 for 1, some know NaN
+            asked = json.loads(text)
     _require(type(asked) is dict and asked.get("format") == "spinney-question/1", "it is no question of this format")
     _require(type(asked.get("kind")) is str and asked["kind"] in KINDS, "its kind is unknown")
     _require(set(asked) == HEAD | KINDS[asked["kind"]], "its fields are others")
@@ -178,7 +166,6 @@ def read_question(text: Any) -> dict[str, Any]:
     _require(_wholes(bounds, 0, 2**16) and first < last <= parts, "its group")
     _require(_are(_TEXT, asked["id"], group["salt"]), "its texts")
     _check_kind(asked, len(read_domain(asked["domain"])[2]))
-    _check_noise(asked)
     return dict(asked)
 
 
@@ -191,18 +178,6 @@ def is_asked(group: dict[str, Any], token: str) -> bool:
     """Whether a device is one of those that a question asks: by a public hash of its token, which knows nothing of its row."""
     number = int(hashlib.sha256(f"{group['salt']}:{token}".encode("ascii")).hexdigest()[:8], 16)
     return bool(group["first"] <= number % group["parts"] < group["last"])
-
-
-def _read_state(state: Any, entropy: Callable[[int], bytes]) -> tuple[str, dict[str, Any]]:
-    """Return a device's token, drawn at its first use, and the reports that it sent."""
-    _require(isinstance(state, dict) and isinstance(state.setdefault("reports", {}), dict), BROKEN)
-    for one in state["reports"].values():
-        holds = isinstance(one, dict) and type(one.get("report")) is str
-        _require(holds and _are(_AMOUNT, one.get("epsilon"), one.get("delta")), BROKEN)
-    if state.get("token") in (None, ""):
-        state["token"] = entropy(16).hex()
-    _require(_are(_TEXT, state["token"]), BROKEN)
-    return state["token"], state["reports"]
 
 
 def _check_policy(asked: dict[str, Any], policy: dict[str, Any], reports: dict[str, Any]) -> None:
@@ -226,10 +201,9 @@ def _check_policy(asked: dict[str, Any], policy: dict[str, Any], reports: dict[s
 
 def place(row: Any, lower: list[float], step: float, steps: list[int]) -> list[int]:
     """Return a row as a point of the grid: clipped, or the middle if anything in it is missing or no number."""
-    try:
+    values = list[float]()
+    with suppress(Exception):  # whatever a broken row raises
         values = [math.nan if type(x) is bool or not isinstance(x, Real) else float(x) for x in row]
-    except Exception:  # whatever a broken row raises
-        values = []
     if len(values) != len(steps) or not all(map(math.isfinite, values)):
         return [count // 2 for count in steps]
     inside = (min(max(x, low), low + step * count) for x, low, count in zip(values, lower, steps, strict=True))
@@ -242,9 +216,8 @@ def _square(point: list[int], center: list[int]) -> int:
 
 def _region(point: list[int], asked: dict[str, Any]) -> int:
     """Return the nearest center, the first of equals, if the point lies within its radius, or -1."""
-    squares = [_square(point, center) for center in asked["centers"]]
-    nearest = squares.index(min(squares))
-    return nearest if squares[nearest] <= asked["radii"][nearest] ** 2 else -1
+    square, nearest = min((_square(point, center), i) for i, center in enumerate(asked["centers"]))
+    return nearest if square <= asked["radii"][nearest] ** 2 else -1
 
 
 def _leaf(point: list[int], asked: dict[str, Any]) -> int:
@@ -261,52 +234,30 @@ def _leaf(point: list[int], asked: dict[str, Any]) -> int:
     return node - ones[node]
 
 
-def _longest(point: list[int], center: list[int], reach: int) -> int:
-    """Return the least whole number that is below neither a distance nor a reach."""
+def offsets_of(point: list[int], center: list[int], reach: int, kernel: str, parts: int) -> list[int]:
+    """Return a point's offset in each column, and the weight of a median, in parts of the longest offset, toward zero."""
     square = _square(point, center)
-    return max(math.isqrt(square - 1) + 1 if square else 0, reach)
+    longest = reach if kernel == "mean" else max(math.isqrt(square - 1) + 1 if square else 0, reach)
+    offset = [min(max(x - c, -longest), longest) for x, c in zip(point, center, strict=True)]
+    return [number * parts // longest if number >= 0 else -(-number * parts // longest) for number in (*offset, reach)]
 
 
-def _scaled(number: int, by: int, length: int) -> int:
-    """Return number * by / length, truncated toward zero."""
-    return number * by // length if number >= 0 else -(-number * by // length)
-
-
-def _offset(point: list[int], region: int, column: int, asked: dict[str, Any]) -> int:
-    """Return what a user in a region says about a column, in parts of FINE: between -FINE and FINE."""
-    center, reach = asked["centers"][region], asked["reaches"][region]
-    longest = reach if asked["kernel"] == "mean" else _longest(point, center, reach)
-    told = point[column] - center[column] if column < len(point) else reach  # the weight of a median
-    return _scaled(min(max(told, -longest), longest), FINE, longest)
-
-
-class _Entropy:
+class _Entropy(NamedTuple):
     """Random bytes in their order."""
 
-    def __init__(self, draw: Callable[[int], bytes]) -> None:
-        self._draw, self._bytes, self._at = draw, b"", 0
-
-    def take(self, count: int) -> bytes:
-        """Return this many bytes."""
-        if self._at + count > len(self._bytes):
-            self._bytes, self._at = self._bytes[self._at :] + self._draw(max(count, 512)), 0
-        self._at += count
-        return self._bytes[self._at - count : self._at]
+    take: Callable[[int], bytes]
 
     def below(self, bound: int) -> int:
         """Return a number below a bound, each equally likely: bytes, cut to as many bits as needed, until it is below."""
         bits, number = (bound - 1).bit_length(), bound
-        size = (bits + 7) // 8
         while number >= bound:
-            number = int.from_bytes(self.take(size), "big") >> (8 * size - bits)
+            number = int.from_bytes(self.take((bits + 7) // 8), "big") >> (-bits % 8)
         return number
 
     def has_exp(self, above: int, below: int) -> bool:
         """Return True with probability e^-(above / below)."""
-        while above > below:
-            if not self.has_exp(1, 1):
-                return False
-            above -= below
+        if above > below:
+            return self.has_exp(1, 1) and self.has_exp(above - below, below)
         count = 1 + (above == below == 1)  # a number below 1 is 0, and reads no bytes
         while self.below(below * count) < above:
             count += 1
@@ -351,14 +302,15 @@ def reply_of(point: list[int], asked: dict[str, Any], entropy: _Entropy) -> dict
         words = struct.unpack(">2I", entropy.take(8))
         column, slot = words[0] * (len(point) + (asked["kernel"] == "median")) // WORDS, -1
         if region >= 0:  # one of the two nearest bins, so that it is the value on average
-            low, rest = divmod((_offset(point, region, column, asked) + FINE) * (asked["bins"] - 1), 2 * FINE)
+            offsets = offsets_of(point, asked["centers"][region], asked["reaches"][region], asked["kernel"], FINE)
+            low, rest = divmod((offsets[column] + FINE) * (asked["bins"] - 1), 2 * FINE)
             slot = region * asked["bins"] + low + int(words[1] < rest * (WORDS // (2 * FINE)))
         return {"column": column, "bits": _bits(slot, asked, entropy)}
     values = [entropy.gaussian(noise["variance"]) for _ in range(slots_of(asked))]
     if region >= 0:
-        anchor, reach = asked["anchors"][region], asked["reaches"][region]
-        for i, (x, c) in enumerate(zip(point, anchor, strict=True), start=region * len(point)):
-            values[i] += _scaled(x - c, asked["resolution"], _longest(point, anchor, reach))
+        offsets = offsets_of(point, asked["anchors"][region], asked["reaches"][region], "median", asked["resolution"])
+        for i, offset in enumerate(offsets[:-1], start=region * len(point)):
+            values[i] += offset
     return {"values": values}
 
 
@@ -372,20 +324,19 @@ def respond(
     Neighbors: any two rows of this device. Statement: all messages together, to whatever a server asks, are (epsilon,
     delta)-differentially private at the ceiling of the policy, as long as the state is kept: safe on disk before the message is
     sent, never put back to an older one, used by one process at a time (threads wait for each other; ``docs/local.md``). If it is
-    lost, the ceiling starts anew and losses add up. Proof: ``proofs/local.md``. Outside the promise: running time.
-
-    Parameters
-    ----------
-    row : sequence of numbers, or None
-    question : str
-    policy, state : dict
-        What this device allows and keeps; an empty state is a new device's.
-    entropy : callable, for tests of the format
+    lost, the ceiling starts anew and losses add up; an empty state is a new device's. Proof: ``proofs/local.md``. Outside the
+    promise: running time, and random bytes from elsewhere, which are for tests of the format.
     """
     with _ONE_AT_A_TIME:  # else two questions at once could both be within the ceiling
         try:
             asked = read_question(question)
-            digest, (token, reports) = digest_of(asked), _read_state(state, entropy)
+            digest, reports = digest_of(asked), state.setdefault("reports", {})
+            _require(isinstance(reports, dict), BROKEN)
+            for one in reports.values():
+                _require(_are(_AMOUNT, one["epsilon"], one["delta"]) and type(one["report"]) is str, BROKEN)
+            if state.get("token") in (None, ""):
+                state["token"] = entropy(16).hex()
+            _require(_are(_TEXT, token := state["token"]), BROKEN)
             if digest in reports:
                 return str(reports[digest]["report"])
             _require(is_asked(asked["group"], token), "another group is asked")

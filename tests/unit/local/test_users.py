@@ -118,7 +118,8 @@ def _truth(point, asked, entropy, column=None, word=None):
         return np.subtract(noisy["values"], noise["values"])
     if region < 0:
         return -1
-    low, rest = divmod((device._offset(point, region, column, asked) + device.FINE) * (asked["bins"] - 1), 2 * device.FINE)
+    offsets = device.offsets_of(point, asked["centers"][region], asked["reaches"][region], asked["kernel"], device.FINE)
+    low, rest = divmod((offsets[column] + device.FINE) * (asked["bins"] - 1), 2 * device.FINE)
     return region * asked["bins"] + low + int(word < rest * 2**11)
 
 
