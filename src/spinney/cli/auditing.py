@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from spinney.cli.errors import REFUSED, one_line_errors
-from spinney.cli.files import is_standard_output, tell_written, written_whole
+from spinney.cli.errors import REFUSED
+from spinney.cli.files import is_standard_output, tell_written, write_whole, written_whole
 from spinney.cli.options import FILE, OUT
 
 METHODS = ("replay", "sizes", "black-box", "one-run", "search")
@@ -53,29 +53,26 @@ def audit(context: click.Context, /, out: Path | None, into: Path | None, **opti
     With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap come from the release, and a line with the
     bounds goes into its field audit. Sign it after that, not before.
     """
-    with one_line_errors():
-        from spinney.audit.pages import audit_page
-        from spinney.cli.audits import How, asked_of, audited
-        from spinney.releases.reading import read_release
+    from spinney.audit.pages import audit_page
+    from spinney.cli.audits import How, asked_of, audited
+    from spinney.releases.reading import read_release
 
-        is_named = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in NAMING)
-        how = How(**{name: options.pop(name) for name in How.__dataclass_fields__})
-        release = None if into is None else read_release(into)
-        findings = audited(how=how, is_named=is_named, **(options | ({} if release is None else asked_of(release))))
-        page = audit_page(findings)
-        if out is None or is_standard_output(out):
-            click.echo(page)
-        else:
-            with written_whole(out) as part:
-                part.write_text(page, encoding="utf-8")
-            with written_whole(out.with_suffix(".json")) as part:
-                part.write_text(findings.to_json() + "\n", encoding="utf-8")
-            for finding in findings:
-                click.echo(finding.words)
-            click.echo(f"Wrote {out} and {out.with_suffix('.json')}.")
-        if release is not None and into is not None:
-            with written_whole(into) as part:
-                release.with_audit(findings).to_json(part)
-            tell_written(f"Wrote what was found into {into}.", out)
-        if findings.broken:
-            sys.exit(REFUSED)
+    is_named = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in NAMING)
+    how = How(**{name: options.pop(name) for name in How.__dataclass_fields__})
+    release = None if into is None else read_release(into)
+    findings = audited(how=how, is_named=is_named, **(options | ({} if release is None else asked_of(release))))
+    page = audit_page(findings)
+    if out is None or is_standard_output(out):
+        click.echo(page)
+    else:
+        write_whole(out, page)
+        write_whole(out.with_suffix(".json"), findings.to_json() + "\n")
+        for finding in findings:
+            click.echo(finding.words)
+        click.echo(f"Wrote {out} and {out.with_suffix('.json')}.")
+    if release is not None and into is not None:
+        with written_whole(into) as part:
+            release.with_audit(findings).to_json(part)
+        tell_written(f"Wrote what was found into {into}.", out)
+    if findings.broken:
+        sys.exit(REFUSED)

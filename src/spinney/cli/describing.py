@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, tell_charged, tell_release, written_whole
+from spinney.cli.files import publish
 from spinney.cli.options import FILE, FORCE, OUT
 from spinney.exceptions import ParameterError, ReleaseError
 
@@ -35,23 +34,22 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
     For each cluster: noisy numbers of rows and persons, means and quantiles of numbers, shares of categories, all with margins,
     and the columns that distinguish it most. 'spinney show' and 'spinney report' print what was written.
     """
-    with one_line_errors():
-        from spinney.cli.fitting import OWNER
-        from spinney.fits.description_facts import check_description
-        from spinney.releases.centers import Release
-        from spinney.releases.reading import read_release
-        from spinney.tables.schema_files import read_schema
+    from spinney.cli.fitting import OWNER
+    from spinney.fits.description_facts import check_description
+    from spinney.releases.centers import Release
+    from spinney.releases.reading import read_release
+    from spinney.tables.schema_files import read_schema
 
-        loaded = read_release(release)
-        if not isinstance(loaded, Release):
-            raise ReleaseError(f"{release} is no release of centers.", "name a file that 'spinney fit' wrote.")
-        columns, schema, groups = options.pop("columns"), options.pop("schema"), options.pop("groups")
-        typed = {name: options.pop(name) for name in ("epsilon", "delta", "bins", "adjacency", "max_rows_per_group")}
-        typed |= {"release": loaded, "bounds": None if schema is None else read_schema(schema), "noise_seed": None}
-        typed["columns"] = None if columns is None else [name.strip() for name in columns.split(",")]
-        facts = check_description(typed, OWNER, groups is not None)
-        charged = loaded.made.get("ledger") if loaded.made.get("entry") else None
-        (_show_plan if dry_run else _write)(facts, groups=groups, charged=charged, **options)
+    loaded = read_release(release)
+    if not isinstance(loaded, Release):
+        raise ReleaseError(f"{release} is no release of centers.", "name a file that 'spinney fit' wrote.")
+    columns, schema, groups = options.pop("columns"), options.pop("schema"), options.pop("groups")
+    typed = {name: options.pop(name) for name in ("epsilon", "delta", "bins", "adjacency", "max_rows_per_group")}
+    typed |= {"release": loaded, "bounds": None if schema is None else read_schema(schema), "noise_seed": None}
+    typed["columns"] = None if columns is None else [name.strip() for name in columns.split(",")]
+    facts = check_description(typed, OWNER, groups is not None)
+    charged = loaded.made.get("ledger") if loaded.made.get("entry") else None
+    (_show_plan if dry_run else _write)(facts, groups=groups, charged=charged, **options)
 
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
@@ -84,32 +82,25 @@ def _write(
     from spinney.cli.progress import asking
     from spinney.curators.files import FileRows
     from spinney.curators.memory import ArrayRows
-    from spinney.fits.charging import charge_stays
     from spinney.fits.run import run
-    from spinney.ledgers.ledger import Ledger
     from spinney.tables.files import open_table
     from spinney.tables.schema import table_files
     from spinney.tables.streams import Batches
 
     if out is None or n_guess is not None:
         raise ParameterError("A description is written to a file, and a guess is for its plan.", "--out FILE, or --dry-run.")
-    check_out(out, force)
-    opened = None if ledger is None else Ledger(ledger)
-    with written_whole(out) as part:
+
+    def made(opened: Any) -> Any:
         table_files(table)  # a missing one is reported first
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
         rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         with asking(facts.fit):
-            description = run(facts.fit, rows.encoded(facts.described), opened)
-        with charge_stays(opened):
-            description.to_json(part)
-    tell_release(description, out)
-    tell_charged(ledger, opened, out)
-    if opened is None and charged is not None:
+            return run(facts.fit, rows.encoded(facts.described), opened)
+
+    description = publish(made, out, force, ledger)
+    if ledger is None and charged is not None:
         told = f"The release that is described was charged to {charged}, and this description to no ledger: both epsilons add up."
         click.echo(f"{told} Hint: --ledger names it.", err=True)
-    if description.looks_empty:
-        click.echo(description.faint, err=True)
     for line in description.silent:
         click.echo(line, err=True)

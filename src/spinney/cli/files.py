@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -38,12 +39,6 @@ def tell_release(release: Any, *outs: Path | None) -> None:
     tell_written(f"Wrote {', '.join(map(str, outs))}: {release.statement}.", *outs)
 
 
-def tell_charged(ledger: Path | None, opened: Any, *outs: Path | None) -> None:
-    """Say what a ledger was charged, if there is one."""
-    if opened is not None:
-        tell_written(f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left.", *outs)
-
-
 def check_out(out: Path, force: bool) -> None:
     """Raise unless a release may be written to this file, before anything is charged: to make it again costs as much again."""
     if out.suffix.lower() in OTHERS:
@@ -56,6 +51,12 @@ def check_out(out: Path, force: bool) -> None:
             f"{out} is there already, and another release costs its epsilon again.",
             "name another file, or --force to replace it.",
         )
+
+
+def check_suffix(out: Path, kinds: tuple[str, ...]) -> None:
+    """Raise unless the name of a file ends in one of these."""
+    if out.suffix.lower() not in kinds:
+        raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {' or '.join(kinds)}.")
 
 
 def _unwritable(path: Path) -> DataError:
@@ -135,6 +136,42 @@ def made_once(path: Path, text: str, mode: int = 0o666) -> bool:
             raise _unwritable(path) from None
     _safe_name(path)
     return True
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text, whole and safe on disk, or not at all."""
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def publish(
+    make: Callable[[Any], Any],
+    out: Path,
+    force: bool,
+    ledger: Path | None,
+    also: Mapping[Path, Callable[[Any, Path], None]] = MappingProxyType({}),
+) -> Any:
+    """Write the release that `make` returns of the ledger to charge, and further files of it, and say what was done."""
+    from spinney.fits.charging import charge_stays
+    from spinney.ledgers.ledger import Ledger
+
+    check_out(out, force)
+    opened = None if ledger is None else Ledger(ledger)
+    with ExitStack() as stack:
+        parts = {path: stack.enter_context(written_whole(path)) for path in (out, *also)}
+        release = make(opened)
+        with charge_stays(opened):
+            release.to_json(parts[out])
+            for path, write in also.items():
+                write(release, parts[path])
+            stack.close()
+    tell_release(release, *parts)
+    if opened is not None:
+        told = f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left."
+        tell_written(told, *parts)
+    if release.looks_empty:
+        click.echo(release.faint, err=True)
+    return release
 
 
 @contextmanager

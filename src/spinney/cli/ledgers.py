@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from spinney.cli.errors import one_line_errors
 from spinney.cli.options import FILE
 
 
@@ -26,10 +25,9 @@ def ledger() -> None:
 @click.option("--max-rows-per-group", type=int, default=None, help="Protect groups; the most rows of one that count.")
 def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str | None, max_rows_per_group: int | None) -> None:
     """Make a new ledger; one that is there with the same ceiling is left as it is."""
-    with one_line_errors():
-        from spinney.ledgers.ledger import Ledger
+    from spinney.ledgers.ledger import Ledger
 
-        click.echo(Ledger(path, epsilon, delta, adjacency=adjacency, max_rows_per_group=max_rows_per_group).table(0))
+    click.echo(Ledger(path, epsilon, delta, adjacency=adjacency, max_rows_per_group=max_rows_per_group).table(0))
 
 
 @ledger.command()
@@ -37,7 +35,6 @@ def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str 
 @click.option("--last", type=click.IntRange(0), default=20, show_default=True, help="Number of releases to show, the last ones.")
 def show(path: Path, last: int) -> None:
     """Print the releases of a ledger, their total, and what is left."""
-    with one_line_errors():
-        from spinney.ledgers.ledger import Ledger
+    from spinney.ledgers.ledger import Ledger
 
-        click.echo(Ledger(path).table(last))
+    click.echo(Ledger(path).table(last))

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from spinney.cli.errors import one_line_errors
-from spinney.cli.files import held, made_once, tell_written, written_whole
+from spinney.cli.files import held, made_once, tell_written, write_whole, written_whole
 from spinney.cli.options import FILE, OUT
 from spinney.exceptions import DataError, ParameterError
 
@@ -47,12 +46,6 @@ def _lines(path: Path) -> Iterator[str]:
             yield line.decode("utf-8", "replace").rstrip("\r\n")
         return
     raise DataError(f"{path} cannot be read.", "name a file of lines of JSON.")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file, whole and on the disk, or not at all."""
-    with written_whole(path) as part:
-        part.write_text(text, encoding="utf-8")
 
 
 def _taken(path: Path) -> ParameterError:
@@ -100,19 +93,18 @@ def _session(path: Path, options: dict[str, Any]) -> Any:
 @click.option("--random-state", type=int, default=None, help="Seeds public randomness.")
 def question(session: Path, out: Path, policy: Path | None, **options: Any) -> None:
     """Write the open question of SESSION; options start a new one."""
-    with one_line_errors():
-        from spinney.local.session import policy_of
+    from spinney.local.session import policy_of
 
-        found = _session(session, options)
-        asked = found.question
-        if asked is None:
-            raise ParameterError("This session has ended: nothing is asked.", "'spinney local aggregate' wrote its release.")
-        if not session.exists() and not made_once(session, found.to_json()):
-            raise _taken(session)  # by another process, meanwhile
-        _write(out, asked + "\n")
-        if policy is not None:
-            _write(policy, json.dumps(policy_of(found), indent=1) + "\n")
-        tell_written(f"Wrote {out}: question {len(found.tallies) + 1} of {session}.", out)
+    found = _session(session, options)
+    asked = found.question
+    if asked is None:
+        raise ParameterError("This session has ended: nothing is asked.", "'spinney local aggregate' wrote its release.")
+    if not session.exists() and not made_once(session, found.to_json()):
+        raise _taken(session)  # by another process, meanwhile
+    write_whole(out, asked + "\n")
+    if policy is not None:
+        write_whole(policy, json.dumps(policy_of(found), indent=1) + "\n")
+    tell_written(f"Wrote {out}: question {len(found.tallies) + 1} of {session}.", out)
 
 
 def _row(line: str) -> Any:
@@ -140,20 +132,19 @@ def _state(line: str, path: Path) -> dict[str, Any]:
 @click.option("--out", type=OUT, required=True, help="Where to write the messages, one line a device.")
 def respond(question: Path, rows: Path, policy: Path, states: Path, out: Path) -> None:
     """Answer QUESTION for devices whose private ROWS are lines of JSON: a list of numbers, or null. A device has one line."""
-    with one_line_errors():
-        from spinney.local.device import respond as answer
+    from spinney.local.device import respond as answer
 
-        asked, allowed = _read(question).strip(), _row(_read(policy))
-        private = [_row(line) for line in _lines(rows)]
-        with held(states, lambda: "{}\n" * len(private)):  # what another process spends meanwhile would be spent twice
-            kept = [_state(line, states) for line in _lines(states)]
-            if len(kept) != len(private):
-                hint = "keep rows and states in the same order, a line each."
-                raise DataError("There are not as many states as rows.", hint)
-            messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
-            _write(states, "".join(json.dumps(state) + "\n" for state in kept))
-        _write(out, "".join(message + "\n" for message in messages))
-        tell_written(f"Wrote {out}.", out)
+    asked, allowed = _read(question).strip(), _row(_read(policy))
+    private = [_row(line) for line in _lines(rows)]
+    with held(states, lambda: "{}\n" * len(private)):  # what another process spends meanwhile would be spent twice
+        kept = [_state(line, states) for line in _lines(states)]
+        if len(kept) != len(private):
+            hint = "keep rows and states in the same order, a line each."
+            raise DataError("There are not as many states as rows.", hint)
+        messages = [answer(row, asked, allowed, state) for row, state in zip(private, kept, strict=True)]
+        write_whole(states, "".join(json.dumps(state) + "\n" for state in kept))
+    write_whole(out, "".join(message + "\n" for message in messages))
+    tell_written(f"Wrote {out}.", out)
 
 
 @local.command()
@@ -166,23 +157,22 @@ def aggregate(session: Path, reports: tuple[Path, ...], roster: Path | None, out
 
     Where no report counts, the session stays at its question: exit code 3.
     """
-    with one_line_errors():
-        from spinney.local.session import Session
+    from spinney.local.session import Session
 
-        tokens = None if roster is None else frozenset(_lines(roster))
-        with held(session, lambda: _read(session)):  # what another process adds up meanwhile would be lost
-            found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
-            is_over, tally = found.question is None, found.tallies[-1]
-            left = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in tally.left_out.items() if count)
-            if not tally.total_users:
-                told = f" Left out: {left}." if left else ""
-                raise DataError(f"No report counts: {session} stays at its question.{told}", "give the messages that answer it.")
-            if is_over and out is None:
-                raise ParameterError("This was the last question.", "--out release.json, to write the release.")
-            if is_over and out is not None:
-                with written_whole(out) as part:
-                    found.release.to_json(part)
-            _write(session, found.to_json())
-        tell_written(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."), out)
-        next_step = "Ask the next question with 'spinney local question'."
-        tell_written(f"Wrote {out}: {found.release.statement}." if is_over else next_step, out)
+    tokens = None if roster is None else frozenset(_lines(roster))
+    with held(session, lambda: _read(session)):  # what another process adds up meanwhile would be lost
+        found = Session.from_json(_read(session)).heard((line for path in reports for line in _lines(path)), tokens)
+        is_over, tally = found.question is None, found.tallies[-1]
+        left = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in tally.left_out.items() if count)
+        if not tally.total_users:
+            told = f" Left out: {left}." if left else ""
+            raise DataError(f"No report counts: {session} stays at its question.{told}", "give the messages that answer it.")
+        if is_over and out is None:
+            raise ParameterError("This was the last question.", "--out release.json, to write the release.")
+        if is_over and out is not None:
+            with written_whole(out) as part:
+                found.release.to_json(part)
+        write_whole(session, found.to_json())
+    tell_written(f"Counted {tally.total_users} reports" + (f"; left out: {left}." if left else "."), out)
+    next_step = "Ask the next question with 'spinney local question'."
+    tell_written(f"Wrote {out}: {found.release.statement}." if is_over else next_step, out)

@@ -15,7 +15,7 @@ from spinney._version import __version__
 from spinney.cli.auditing import audit
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, is_standard_output, tell_charged, tell_release, written_whole
+from spinney.cli.files import is_standard_output, publish, written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import (
@@ -58,10 +58,15 @@ class _Lines(click.Group):
     """Commands whose arguments are of one line each: others are the text of a table, and messages repeat what was typed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if any("\n" in one or "\r" in one for one in args):
-            with one_line_errors():
+        with one_line_errors():
+            if any("\n" in one or "\r" in one for one in args):
                 raise ParameterError("An argument has several lines.", "type the path of a table, not what is in it.")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever ends it is one line."""
+        with one_line_errors():
+            return super().invoke(ctx)
 
 
 @click.group(cls=_Lines, context_settings={"help_option_names": ["-h", "--help"]})
@@ -80,19 +85,17 @@ def main(context: click.Context) -> None:
 @click.option("--out", type=FILE, default=Path("demo-output"), show_default=True, help="Folder for the results.")
 def demo(out: Path) -> None:
     """Cluster a public data set at several epsilons; write release.json and demo.png."""
-    with one_line_errors():
-        from spinney.cli.demo import run_demo
+    from spinney.cli.demo import run_demo
 
-        run_demo(out)
+    run_demo(out)
 
 
 @main.command()
 def warm() -> None:
     """Compile all kernels now and keep them, so that no later process has to: for images and test machines."""
-    with one_line_errors():
-        from spinney.cli.warming import warm_up
+    from spinney.cli.warming import warm_up
 
-        click.echo(warm_up())
+    click.echo(warm_up())
 
 
 _clustering = add_options(
@@ -123,8 +126,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
     """Show every question and its charge, for signing. Needs no data; bounds do not change it, but categories are columns."""
     from spinney.cli.fitting import plan_text
 
-    with one_line_errors():
-        click.echo(plan_text(n_features=n_features, n_guess=n_guess, **parameters))
+    click.echo(plan_text(n_features=n_features, n_guess=n_guess, **parameters))
 
 
 @main.command()
@@ -144,20 +146,8 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
     Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
     """
     from spinney.cli.fitting import fit_table
-    from spinney.fits.charging import charge_stays
-    from spinney.ledgers.ledger import Ledger
 
-    with one_line_errors():
-        check_out(out, force)
-        opened = None if ledger is None else Ledger(ledger)
-        with written_whole(out) as part:
-            release = fit_table(ledger=opened, **options)
-            with charge_stays(opened):
-                release.to_json(part)
-        tell_release(release, out)
-        tell_charged(ledger, opened, out)
-        if release.looks_empty:
-            click.echo(release.faint, err=True)
+    publish(lambda opened: fit_table(ledger=opened, **options), out, force, ledger)
 
 
 @main.command()
@@ -168,15 +158,14 @@ def predict(release: Path, table: Path, out: Path | None) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     from spinney.cli.fitting import check_kind, label_table, write_labels
 
-    with one_line_errors():
-        if out is None or is_standard_output(out):
-            write_labels(label_table(release, table), None)
-            click.echo(f"Labeled the rows of {table} by {release}.", err=True)
-            return
-        check_kind(out)
-        with written_whole(out) as part:
-            write_labels(label_table(release, table), part)
-        click.echo(f"Wrote {out}.")
+    if out is None or is_standard_output(out):
+        write_labels(label_table(release, table), None)
+        click.echo(f"Labeled the rows of {table} by {release}.", err=True)
+        return
+    check_kind(out)
+    with written_whole(out) as part:
+        write_labels(label_table(release, table), part)
+    click.echo(f"Wrote {out}.")
 
 
 @main.command()
@@ -191,24 +180,23 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
 
     With the public files of 'spinney sites' the picture of a release of sites has the network too.
     """
-    with one_line_errors():
-        from spinney.cli.showing import show_clusters, show_description, show_sites
-        from spinney.releases.centers import Release
-        from spinney.releases.description import DescriptionRelease
-        from spinney.releases.reading import read_release
-        from spinney.releases.sites import SiteRelease
+    from spinney.cli.showing import show_clusters, show_description, show_sites
+    from spinney.releases.centers import Release
+    from spinney.releases.description import DescriptionRelease
+    from spinney.releases.reading import read_release
+    from spinney.releases.sites import SiteRelease
 
-        loaded = read_release(release)
-        if isinstance(loaded, SiteRelease):
-            show_sites(loaded, whole, curve, picture, public)
-        elif any(public.values()):
-            raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
-        elif isinstance(loaded, Release):
-            show_clusters(loaded, whole, curve, max_k, picture)
-        elif isinstance(loaded, DescriptionRelease):
-            show_description(loaded, curve, picture)
-        else:
-            raise ReleaseError(f"{release} is a release of maximum coverage.", "read it in Python: read_release(path).chosen.")
+    loaded = read_release(release)
+    if isinstance(loaded, SiteRelease):
+        show_sites(loaded, whole, curve, picture, public)
+    elif any(public.values()):
+        raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
+    elif isinstance(loaded, Release):
+        show_clusters(loaded, whole, curve, max_k, picture)
+    elif isinstance(loaded, DescriptionRelease):
+        show_description(loaded, curve, picture)
+    else:
+        raise ReleaseError(f"{release} is a release of maximum coverage.", "read it in Python: read_release(path).chosen.")
 
 
 for command in (describe, keys, label, sign, audit, example, report, schema, sites, verify, ledger, local):

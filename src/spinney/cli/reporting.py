@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from spinney.cli.errors import one_line_errors
-from spinney.cli.files import is_standard_output, tell_release, written_whole
+from spinney.cli.files import check_suffix, is_standard_output, tell_release, written_whole
 from spinney.cli.options import CURVE, FILE, MAX_K, OUT
 from spinney.exceptions import ParameterError
 
@@ -33,33 +32,32 @@ def report(
 
     One file that loads nothing. The release is checked as by 'spinney verify', and the page says what was found.
     """
-    with one_line_errors():
-        from spinney.ledgers.ledger import Ledger
-        from spinney.releases.centers import Release
-        from spinney.releases.reading import read_release
-        from spinney.report.publication import KINDS, markdown_page, write_report
-        from spinney.verification.checking import verify
+    from spinney.ledgers.ledger import Ledger
+    from spinney.releases.centers import Release
+    from spinney.releases.reading import read_release
+    from spinney.report.publication import KINDS, markdown_page, write_report
+    from spinney.verification.checking import verify
 
-        if out.suffix.lower() not in KINDS and not is_standard_output(out):
-            raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {', '.join(KINDS)}.")
-        loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
-        found = verify(release, ledger=ledger)
-        if ledger is not None and not found.holds and (alone := verify(release)).holds:
-            found = alone  # the page says what the ledger does not
-        told: Any = None if of is None else read_release(of)
-        estimated = None
-        if curve:
-            from spinney.cli.showing import asked_curve
+    if not is_standard_output(out):
+        check_suffix(out, KINDS)
+    loaded, opened = read_release(release), None if ledger is None else Ledger(ledger)
+    found = verify(release, ledger=ledger)
+    if ledger is not None and not found.holds and (alone := verify(release)).holds:
+        found = alone  # the page says what the ledger does not
+    told: Any = None if of is None else read_release(of)
+    estimated = None
+    if curve:
+        from spinney.cli.showing import asked_curve
 
-            if not isinstance(loaded, Release):
-                raise ParameterError("Only a release of centers has a cost curve.", "leave --curve out.")
-            estimated = asked_curve(loaded, max_k)
-        with written_whole(out) as part:
-            shown: Any = {"title": title, "ledger": opened, "curve": estimated, "verification": found, "described": told}
-            if is_standard_output(out):
-                part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
-            else:
-                write_report(loaded, part, **shown)
-        tell_release(loaded, out)
-        if loaded.is_private and not found.holds:
-            click.echo(f"{found.verdict} The report says so.", err=True)
+        if not isinstance(loaded, Release):
+            raise ParameterError("Only a release of centers has a cost curve.", "leave --curve out.")
+        estimated = asked_curve(loaded, max_k)
+    with written_whole(out) as part:
+        shown: Any = {"title": title, "ledger": opened, "curve": estimated, "verification": found, "described": told}
+        if is_standard_output(out):
+            part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
+        else:
+            write_report(loaded, part, **shown)
+    tell_release(loaded, out)
+    if loaded.is_private and not found.holds:
+        click.echo(f"{found.verdict} The report says so.", err=True)

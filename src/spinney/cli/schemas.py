@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from spinney.cli.errors import one_line_errors
-from spinney.cli.files import is_standard_output, written_whole
+from spinney.cli.files import check_suffix, is_standard_output, write_whole, written_whole
 from spinney.cli.options import FILE, OUT
 from spinney.exceptions import DataError, ParameterError
 
@@ -30,34 +29,30 @@ def schema(table: Path, out: Path | None) -> None:
 
     Filled in from public knowledge, it is what 'spinney fit --schema' takes.
     """
-    with one_line_errors():
-        from spinney.tables.schema_files import schema_template, table_columns
+    from spinney.tables.schema_files import schema_template, table_columns
 
-        if out is None or is_standard_output(out):
-            click.echo(schema_template(table_columns(table), ".toml"), nl=False)
-            return
-        if out.suffix.lower() not in KINDS:
-            raise ParameterError(f"{out} is of a kind that cannot be written.", f"--out FILE with {' or '.join(KINDS)}.")
-        if out.exists():
-            raise ParameterError(f"{out} is there already, and may have been filled in.", "name another file, or delete it.")
-        with written_whole(out) as part:
-            part.write_text(schema_template(table_columns(table), out.suffix.lower()), encoding="utf-8")
-        click.echo(f"Wrote {out}. Fill in what is public about each column, and delete those that are not to be used.")
+    if out is None or is_standard_output(out):
+        click.echo(schema_template(table_columns(table), ".toml"), nl=False)
+        return
+    check_suffix(out, KINDS)
+    if out.exists():
+        raise ParameterError(f"{out} is there already, and may have been filled in.", "name another file, or delete it.")
+    write_whole(out, schema_template(table_columns(table), out.suffix.lower()))
+    click.echo(f"Wrote {out}. Fill in what is public about each column, and delete those that are not to be used.")
 
 
 @click.command()
 @click.option("--out", type=FILE, default=Path(), show_default="this folder", help="Folder for the files.")
 def example(out: Path) -> None:
     """Write the made-up patients of the guide, patients.csv, and a public schema of them, patients.toml, to try things on."""
-    with one_line_errors():
-        from spinney.datasets import patients, patients_schema
+    from spinney.datasets import patients, patients_schema
 
-        files = {out / path.name: path for path in (patients(), patients_schema())}
-        for path in files:
-            if path.exists():
-                raise ParameterError(f"{path} is there already, and may have been changed.", "--out names another folder.")
-        made_folder(out)
-        for path, source in files.items():
-            with written_whole(path) as part:
-                part.write_bytes(source.read_bytes())
-        click.echo(f"Wrote {' and '.join(map(str, files))}. Nobody is in them: they are made up, bad cells too.")
+    files = {out / path.name: path for path in (patients(), patients_schema())}
+    for path in files:
+        if path.exists():
+            raise ParameterError(f"{path} is there already, and may have been changed.", "--out names another folder.")
+    made_folder(out)
+    for path, source in files.items():
+        with written_whole(path) as part:
+            part.write_bytes(source.read_bytes())
+    click.echo(f"Wrote {' and '.join(map(str, files))}. Nobody is in them: they are made up, bad cells too.")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import csv
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
-from spinney.cli.errors import one_line_errors
-from spinney.cli.files import check_out, tell_charged, tell_release, written_whole
-from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, OUT, add_options, promise_options
+from spinney.cli.files import publish
+from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, MAP_OPTIONS, OUT, add_options, promise_options
 from spinney.exceptions import ParameterError
 
 
 @click.command()
 @add_options(
-    click.option("--graph", type=FILE, default=None, help="Public network: a table with columns from, to, length."),
-    click.option("--points", type=FILE, default=None, help="Or public points: a table with columns name, x, y."),
+    *MAP_OPTIONS,
     click.option("--demand", type=FILE, default=None, help="Private demand: a table with the name of a point in each row."),
     click.option("--demand-column", default="point", show_default=True, help="Column of the demand that names points."),
 )
@@ -29,9 +26,6 @@ from spinney.exceptions import ParameterError
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
     GROUPS,
     click.option("--metric", type=click.Choice(["euclidean", "manhattan"]), default=None, help="Distance between --points."),
-    click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
-    click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),
-    click.option("--largest-part", is_flag=True, help="Leave out what is not connected with the network's largest part."),
     click.option("--plan", "only_plan", is_flag=True, help="Show every question and its charge, read no demand, and stop."),
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
     click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
@@ -55,43 +49,40 @@ def sites(
 ) -> None:
     """Choose sites for private demand at the points of a public network (p-median)."""
     from spinney.cli.site_fitting import PublicFiles, choose_sites, site_plan_text
-    from spinney.fits.charging import charge_stays
-    from spinney.ledgers.ledger import Ledger
     from spinney.report.frames import site_rows
 
-    with one_line_errors(), ExitStack() as stack:
-        files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
-        options["power"] = int(options["power"])
-        if only_plan:
-            click.echo(site_plan_text(files, n_guess, groups, **options))
-            return
-        if demand is None or out is None:
-            missing = "--demand" if demand is None else "--out"
-            raise ParameterError(f"{missing} is missing.", f"only --plan needs no {missing}.")
-        check_out(out, force)
-        if n_guess is not None:
-            raise ParameterError("--n-guess needs --plan.", "leave --n-guess out.")
-        if picture is not None:
-            if not files.has_coordinates:
-                raise ParameterError("--picture needs --coordinates.", "--coordinates TABLE with the columns name, x, y.")
-            import matplotlib  # noqa: F401  (if it is missing, say so before the work)
-        written = [path for path in (out, picture, csv_file) if path is not None]
-        if len({path.resolve() for path in written}) < len(written):
-            raise ParameterError("Two outputs have one name.", "give --out, --picture and --csv a file each.")
-        parts = {path: stack.enter_context(written_whole(path)) for path in written}
-        opened = None if ledger is None else Ledger(ledger)
-        release, space = choose_sites(files, demand, demand_column, groups, opened, **options)
-        with charge_stays(opened):
-            release.to_json(parts[out])
-            if csv_file is not None:
-                with parts[csv_file].open("w", encoding="utf-8", newline="") as file:
-                    csv.writer(file, lineterminator="\n").writerows(site_rows(release))
-            if picture is not None:
-                from spinney.report.map import draw_map
+    files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
+    options["power"] = int(options["power"])
+    if only_plan:
+        click.echo(site_plan_text(files, n_guess, groups, **options))
+        return
+    if demand is None or out is None:
+        missing = "--demand" if demand is None else "--out"
+        raise ParameterError(f"{missing} is missing.", f"only --plan needs no {missing}.")
+    if n_guess is not None:
+        raise ParameterError("--n-guess needs --plan.", "leave --n-guess out.")
+    if picture is not None:
+        if not files.has_coordinates:
+            raise ParameterError("--picture needs --coordinates.", "--coordinates TABLE with the columns name, x, y.")
+        import matplotlib  # noqa: F401  (if it is missing, say so before the work)
+    written = [path for path in (out, picture, csv_file) if path is not None]
+    if len({path.resolve() for path in written}) < len(written):
+        raise ParameterError("Two outputs have one name.", "give --out, --picture and --csv a file each.")
+    space: Any = None
 
-                draw_map(release, parts[picture], space, files.degrees)
-            stack.close()
-        tell_release(release, *parts)
-        tell_charged(ledger, opened, *parts)
-        if release.looks_empty:
-            click.echo(release.faint, err=True)
+    def made(opened: Any) -> Any:
+        nonlocal space
+        release, space = choose_sites(files, demand, demand_column, groups, opened, **options)
+        return release
+
+    def drawn(release: Any, part: Path) -> None:
+        from spinney.report.map import draw_map
+
+        draw_map(release, part, space, files.degrees)
+
+    def listed(release: Any, part: Path) -> None:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(site_rows(release))
+
+    also = {path: write for path, write in ((picture, drawn), (csv_file, listed)) if path is not None}
+    publish(made, out, force, ledger, also)
