@@ -55,11 +55,8 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
     """Print the plan, and what it would leave in a ledger."""
     from spinney.cli.fitting import OWNER, declared, left_words
-    from spinney.fits.parameters import check_number
 
-    if n_guess is not None:
-        check_number("n_guess", OWNER, n_guess)
-    plan = facts.fit.plan(n_guess)
+    plan = facts.fit.plan(n_guess, OWNER)
     click.echo(str(plan))
     click.echo(declared(facts.cells))
     if ledger is not None:
@@ -80,12 +77,9 @@ def _write(
     """Ask, and write what may be published."""
     from spinney.cli.fitting import declared
     from spinney.cli.progress import asking
-    from spinney.curators.files import FileRows
-    from spinney.curators.memory import ArrayRows
-    from spinney.fits.run import run
+    from spinney.fits.run import opened_rows, run
     from spinney.tables.files import open_table
     from spinney.tables.schema import table_files
-    from spinney.tables.streams import Batches
 
     if out is None or n_guess is not None:
         raise ParameterError("A description is written to a file, and a guess is for its plan.", "--out FILE, or --dry-run.")
@@ -94,9 +88,8 @@ def _write(
         table_files(table)  # a missing one is reported first
         found = open_table(table, list(facts.described.table), groups, facts.cells)
         click.echo(declared(facts.cells), err=True)
-        rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
         with asking(facts.fit):
-            return run(facts.fit, rows.encoded(facts.described), opened)
+            return run(facts.fit, opened_rows(found).encoded(facts.described), opened)
 
     description = publish(made, out, force, ledger)
     if ledger is None and charged is not None:

@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 
 from spinney.cli.errors import in_options
 from spinney.cli.progress import asking, reading
-from spinney.curators.files import FileRows
-from spinney.curators.memory import ArrayRows
-from spinney.curators.rows import Rows
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.fits.parameters import check_number, check_points
-from spinney.fits.run import run
+from spinney.fits.parameters import check_points
+from spinney.fits.run import opened_rows, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
@@ -26,7 +23,6 @@ from spinney.spaces.schema import Schema
 from spinney.tables.files import open_table, read_table
 from spinney.tables.schema import table_files
 from spinney.tables.schema_files import read_schema
-from spinney.tables.streams import Batches
 
 #: Whose parameters a message is about.
 OWNER = "spinney"
@@ -59,9 +55,7 @@ def plan_text(
     typed = {"bounds": bounds, "scale": _scale(scale), **parameters}
     facts = check_points(typed, objective, OWNER, cap is not None)
     fit = facts.planned(n_features)
-    if n_guess is not None:
-        check_number("n_guess", f"{OWNER}.plan", n_guess)
-    plan = fit.plan(n_guess)
+    plan = fit.plan(n_guess, f"{OWNER}.plan")
     text = str(plan) if bounds_file is None else f"{plan}\n{declared(facts.schema, list(bounds))}"
     if ledger is None:
         return text
@@ -151,10 +145,7 @@ def fit_table(
         click.echo(declared(facts.schema, names), err=True)
     elif names is None and found.columns is not None:
         click.echo(_all_columns(found.columns), err=True)
-    rows: Rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-    facts.check_columns(rows.columns)
-    schema = facts.schema_of(rows.n_features)
-    rows = rows if schema is None else rows.encoded(schema)
+    rows = scaled_rows(opened_rows(found), facts)
     if facts.is_local:
         from spinney.local.desk import users_of
 

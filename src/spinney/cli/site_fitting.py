@@ -14,7 +14,7 @@ from spinney.cli.fitting import OWNER, check_cap
 from spinney.cli.progress import asking, reading
 from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
-from spinney.fits.parameters import check_clusters, check_number, check_promise, check_sites
+from spinney.fits.parameters import check_clusters, check_promise, check_sites
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.sites import SiteRelease
@@ -134,9 +134,7 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, 
         check_cap(groups, parameters)
     grouped = parameters["max_rows_per_group"] is not None
     fit = check_sites(_read_space(files, grouped, parameters), OWNER, grouped)
-    if n_guess is not None:
-        check_number("n_guess", f"{OWNER}.plan", n_guess)
-    return str(fit.plan(n_guess))
+    return str(fit.plan(n_guess, f"{OWNER}.plan"))
 
 
 def choose_sites(

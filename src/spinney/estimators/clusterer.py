@@ -20,11 +20,11 @@ from spinney.constraints import check
 from spinney.curators.rows import Rows
 from spinney.estimators.display import OUTPUTS
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
+from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts, check_points
+from spinney.fits.parameters import check_points
 from spinney.fits.record import algorithm_of
-from spinney.fits.run import given_groups, rows_of
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
@@ -82,9 +82,6 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
     def _power(self) -> int:
         return POWERS[self._objective]
 
-    def _facts(self, has_groups: bool) -> PointFacts:
-        return check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
-
     def plan(self, n_features: int | None = None, n_guess: int | None = None) -> Plan:
         """Return every question with its charge and noise, before any row is read.
 
@@ -100,7 +97,9 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         Plan
             Prints as a table.
         """
-        return self._planned(self._facts(self.max_rows_per_group is not None).planned(n_features), n_guess)
+        has_groups = self.max_rows_per_group is not None
+        facts = check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
+        return self._planned(facts.planned(n_features), n_guess)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any) -> Self:
         """Cluster private rows.
@@ -139,14 +138,11 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
         Parameters as for `fit`.
         """
-        facts = self._facts(given_groups(X, groups))  # all before anything is asked of X
-        rows = rows_of(
-            X, groups, facts, lambda source: (self._checked(source, reset=True), getattr(self, "feature_names_in_", None))
-        )
-        if facts.is_local:
-            from spinney.local.desk import users_of
 
-            rows = users_of(rows)
+        def checked(source: Source) -> tuple[NDArray[Any], Any]:
+            return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
+
+        facts, rows = prepared(X, groups, self.get_params(deep=False), self._objective, type(self).__name__, checked)
         if facts.uneven is not None:
             warnings.warn(facts.uneven, stacklevel=3)
         return facts.fit(rows.n_features), rows

@@ -10,22 +10,16 @@ from typing import Any
 import numpy as np
 
 from spinney.algorithms.plan import Plan
-from spinney.curators.files import FileRows
-from spinney.curators.frames import spark_rows
-from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.fits.cautions import warn_if_loose
 from spinney.fits.description_facts import BINS, DescriptionFacts, check_description
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_number
-from spinney.fits.run import given_groups, run
+from spinney.fits.run import given_groups, rows_of, run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import read_release
-from spinney.tables.cells import check_groups
-from spinney.tables.sources import is_path, is_spark_frame, open_path, read_source
-from spinney.tables.streams import Batches, chosen_batches
+from spinney.tables.sources import Source, is_path
 
 OWNER = "describe"
 
@@ -51,23 +45,13 @@ class DescriptionModel:
     def prepare(self, table: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `describe` would run, and where the rows are. Nothing is asked or charged."""
         facts = self.facts(given_groups(table, groups))
-        return facts.fit, _rows(table, groups, facts).encoded(facts.described)
+        cells, names = facts.cells, facts.described.table
 
+        def checked(source: Source) -> tuple[Any, Any]:
+            return np.asarray(source.nonprivate_rows), names
 
-def _rows(table: Any, groups: Any, facts: DescriptionFacts) -> Rows:
-    """Return where the rows are, one number for each column of the table."""
-    names, cells = facts.described.table, facts.cells
-    if is_spark_frame(table):
-        return spark_rows(table, names, groups, cells)
-    if issubclass(type(table), Batches):
-        return FileRows(chosen_batches(table, names, cells))
-    if is_path(table):
-        found = open_path(table, names, groups, cells)
-        return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-    source = read_source(table, names, groups, must_have_names=True, schema=cells)
-    array = np.asarray(source.nonprivate_rows)
-    check_groups(source.nonprivate_groups, len(array))
-    return ArrayRows(array, source.nonprivate_groups, names)
+        rows = rows_of(table, groups, names, checked, schema=cells, spark_schema=cells)
+        return facts.fit, rows.encoded(facts.described)
 
 
 def _opened(release: Any) -> Any:
@@ -99,11 +83,9 @@ def plan_description(
     read = _opened(release)
     model = DescriptionModel(read, columns, bounds, epsilon, delta, bins, adjacency, max_rows_per_group)
     grouped = max_rows_per_group is not None or getattr(read, "max_rows_per_group", None) is not None
-    if n_guess is not None:
-        check_number("n_guess", "plan_description", n_guess)
     fit = model.facts(grouped).fit
     warn_if_loose(fit.problem.budget.loose, 3)
-    return fit.plan(n_guess)
+    return fit.plan(n_guess, "plan_description")
 
 
 def describe(

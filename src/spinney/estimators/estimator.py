@@ -15,7 +15,6 @@ from spinney.estimators.display import Discreet
 from spinney.exceptions import FewRowsWarning
 from spinney.fits.cautions import warn_if_loose
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_number
 from spinney.fits.run import run
 from spinney.naming import named
 
@@ -98,10 +97,8 @@ class PrivateEstimator(Discreet):
 
     def _planned(self, fit: Fit, n_guess: int | None) -> Plan:
         """Return the plan of a fit, with the errors that a guess of the number of rows lets expect."""
-        if n_guess is not None:
-            check_number("n_guess", f"{type(self).__name__}.plan", n_guess)
         warn_if_loose(fit.problem.budget.loose, 4)
-        return fit.plan(n_guess)
+        return fit.plan(n_guess, f"{type(self).__name__}.plan")
 
     def _keep(self, release: Any) -> Self:
         """Store a new release, and warn the caller of `fit` if it looks like a release of no rows."""

@@ -14,7 +14,7 @@ from spinney.curators.rows import Rows
 from spinney.exceptions import FewRowsWarning, ParameterError, UnitsWarning
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import PointFacts, check_points
-from spinney.fits.run import given_groups, rows_of, run
+from spinney.fits.run import given_groups, rows_of, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
@@ -37,7 +37,9 @@ def prepared(
 ) -> tuple[PointFacts, Rows]:
     """Return checked parameters of `fit`, and where the rows are. Nothing is asked or charged; `owner` is named in messages."""
     facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
-    rows = rows_of(X, groups, facts, checked)
+    # Users are asked one by one, so that their rows are in memory.
+    rows = rows_of(X, groups, facts.columns, checked, schema=facts.schema, width=facts.width, whole=facts.is_local)
+    rows = scaled_rows(rows, facts)
     if facts.is_local:
         from spinney.local.desk import users_of
 

@@ -8,6 +8,7 @@ from typing import Any
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Problem
+from spinney.constraints import check, integer
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,10 @@ class Fit:
     random_state: Any = None
     noise_seed: int | None = None
 
-    def plan(self, n_guess: int | None = None) -> Plan:
-        """Return every question with its charge and noise; an algorithm may refuse the problem."""
+    def plan(self, n_guess: int | None = None, owner: str = "plan") -> Plan:
+        """Return every question with its charge and noise; an algorithm may refuse the problem, and an owner's guess be none."""
+        if n_guess is not None:
+            check(owner, {"n_guess": n_guess}, {"n_guess": integer(1, "for example n_guess=8.")})
         plan = Plan(self.algorithm, self.problem, n_guess, self.grouped)
         _ = plan.charges
         return plan

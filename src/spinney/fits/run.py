@@ -27,6 +27,7 @@ from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
+from spinney.spaces.schema import Schema
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -55,24 +56,41 @@ def given_groups(X: Any, groups: Any) -> bool:
     return bool(X.has_groups)
 
 
-def rows_of(X: Any, groups: Any, facts: PointFacts, checked: Callable[[Source], tuple[NDArray[Any], Any]]) -> Rows:
-    """Return where the private rows of a table are, in scaled numbers if there are units.
+def rows_of(
+    X: Any,
+    groups: Any,
+    columns: tuple[str, ...] | None,
+    checked: Callable[[Source], tuple[NDArray[Any], Any]],
+    *,
+    schema: Schema | None = None,
+    spark_schema: Schema | None = None,
+    width: int | None = None,
+    whole: bool = False,
+) -> Rows:
+    """Return where the private rows of a table are, one number for each of these columns.
 
-    `checked` checks the schema of a table in memory; it returns its numbers, and the names of its columns.
+    `checked` checks the schema of a table in memory; it returns its numbers, and the names of its columns. The schema says how
+    cells are read, in Spark if it is given for it too; `width` is the number of columns, and `whole` rows are in memory.
     """
-    rows: Rows
     if issubclass(type(X), Batches):
-        rows = FileRows(X if facts.columns is None else chosen_batches(X, facts.columns, facts.schema))
-    elif is_spark_frame(X):
-        rows = spark_rows(X, facts.columns, groups)
-    elif is_path(X):
-        found = open_path(X, facts.columns, groups, facts.schema, facts.is_local)  # users are asked one by one
-        rows = FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
-    else:
-        source = read_source(X, facts.columns, groups, must_have_names=True, schema=facts.schema, width=facts.width)
-        array, names = checked(source)
-        check_groups(source.nonprivate_groups, len(array))
-        rows = ArrayRows(array, source.nonprivate_groups, None if names is None else tuple(map(str, names)))
+        return FileRows(X if columns is None else chosen_batches(X, columns, schema))
+    if is_spark_frame(X):
+        return spark_rows(X, columns, groups, spark_schema)
+    if is_path(X):
+        return opened_rows(open_path(X, columns, groups, schema, whole))
+    source = read_source(X, columns, groups, must_have_names=True, schema=schema, width=width)
+    array, names = checked(source)
+    check_groups(source.nonprivate_groups, len(array))
+    return ArrayRows(array, source.nonprivate_groups, None if names is None else tuple(map(str, names)))
+
+
+def opened_rows(found: Any) -> Rows:
+    """Return the rows of a table that was opened by its path, in memory or on disk."""
+    return FileRows(found) if isinstance(found, Batches) else ArrayRows.of(found)
+
+
+def scaled_rows(rows: Rows, facts: PointFacts) -> Rows:
+    """Return rows in scaled numbers, if there are units, after a check of their names."""
     facts.check_columns(rows.columns)
     schema = facts.schema_of(rows.n_features)
     return rows if schema is None else rows.encoded(schema)
