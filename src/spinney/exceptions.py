@@ -90,7 +90,7 @@ class ReleaseError(SpinneyError, ValueError):
 
 
 class FewRowsWarning(UserWarning):
-    """The released noisy sizes together look like no rows at all. It follows from these sizes alone."""
+    """The released noisy sizes look like no rows, or like far fewer than were expected. It follows from these sizes alone."""
 
 
 class LoosePromiseWarning(UserWarning):

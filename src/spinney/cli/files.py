@@ -169,8 +169,9 @@ def publish(
     if opened is not None:
         told = f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left."
         tell_written(told, *parts)
-    if release.looks_empty:
-        click.echo(release.faint, err=True)
+    doubt = release.faint if release.looks_empty else getattr(release, "lack", "")
+    if doubt:
+        click.echo(doubt, err=True)
     return release
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spinney.cli.errors import in_options
 from spinney.cli.progress import asking, reading
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.fits.parameters import check_points
+from spinney.fits.parameters import check_guess, check_points
 from spinney.fits.run import opened_rows, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
@@ -130,11 +130,13 @@ def fit_table(
     groups: str | None,
     ledger: Ledger | None,
     scale: str | None,
+    n_guess: int | None = None,
     **parameters: Any,
 ) -> Release:
     """Read a table, fit, and return the release; parameters are checked before rows are read."""
     names, public = _columns_and_bounds(bounds, bounds_file, columns, scale)
     check_cap(groups, parameters)
+    check_guess(n_guess, OWNER)
     facts = check_points({"bounds": public, "scale": _scale(scale), **parameters}, objective, OWNER, groups is not None)
     if facts.uneven is not None:
         click.echo(in_options(facts.uneven), err=True)
@@ -150,7 +152,7 @@ def fit_table(
         from spinney.local.desk import users_of
 
         rows = users_of(rows)
-    fit = facts.fit(rows.n_features)
+    fit = facts.fit(rows.n_features, n_guess)
     with asking(fit):
         release: Release = run(fit, rows, ledger)
     return release

@@ -137,6 +137,9 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.option("--scale", default=None, help=SCALE)
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
 @GROUPS
+@click.option(
+    "--n-guess", type=int, default=None, help="How many rows (with --groups: persons) there should be; it is said if many lack."
+)
 @click.option("--out", type=OUT, required=True, help="Where to write the release (JSON); - for standard output.")
 @FORCE
 @LEDGER

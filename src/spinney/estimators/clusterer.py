@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,7 +24,7 @@ from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_points
+from spinney.fits.parameters import check_guess, check_points
 from spinney.fits.record import algorithm_of
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
@@ -101,7 +102,15 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         facts = check_points(self.get_params(deep=False), self._objective, type(self).__name__, has_groups)
         return self._planned(facts.planned(n_features), n_guess)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, ledger: Ledger | None = None, **unknown: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        ledger: Ledger | None = None,
+        n_guess: int | None = None,
+        **unknown: Any,
+    ) -> Self:
         """Cluster private rows.
 
         Privacy
@@ -124,13 +133,18 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             do not count.
         ledger : Ledger, optional
             Charged for the whole plan before anything is asked; a fit that would exceed its ceiling is refused.
+        n_guess : int, optional
+            How many rows (with groups: persons) there should be, as a public guess. If the released sizes add up to far fewer,
+            a `FewRowsWarning` says so, and so do pages of the release. Nothing else depends on it.
 
         Returns
         -------
         self
         """
         check_keywords(f"{type(self).__name__}.fit", unknown)
+        check_guess(n_guess, f"{type(self).__name__}.fit")
         fit, rows = self.prepare(X, groups)
+        fit = replace(fit, n_guess=None if n_guess is None else int(n_guess))
         return self._keep(self._run(fit, rows, ledger))
 
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:

@@ -101,8 +101,8 @@ class PrivateEstimator(Discreet):
         return fit.plan(n_guess, f"{type(self).__name__}.plan")
 
     def _keep(self, release: Any) -> Self:
-        """Store a new release, and warn the caller of `fit` if it looks like a release of no rows."""
+        """Store a new release, and warn the caller of `fit` if it looks like a release of no rows, or of too few."""
         self._store(release)
-        if release.looks_empty:
-            warnings.warn(release.faint, FewRowsWarning, stacklevel=3)
+        if release.doubt:
+            warnings.warn(release.doubt, FewRowsWarning, stacklevel=3)
         return self

@@ -13,7 +13,7 @@ from spinney.constraints import check, one_of
 from spinney.curators.rows import Rows
 from spinney.exceptions import FewRowsWarning, ParameterError, UnitsWarning
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts, check_points
+from spinney.fits.parameters import PointFacts, check_guess, check_points
 from spinney.fits.run import given_groups, rows_of, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
@@ -66,6 +66,7 @@ def fit(
     noise_seed: int | None = None,
     scale: Any = None,
     ledger: Ledger | None = None,
+    n_guess: int | None = None,
 ) -> Release:
     """Cluster private rows, as `PrivateKMeans` and `PrivateKMedian` do, without scikit-learn.
 
@@ -83,7 +84,7 @@ def fit(
     objective : {"kmeans", "kmedian"}, default "kmeans"
         Whether centers minimize squared distances, or distances.
     max_clusters, bounds, epsilon, delta, algorithm, adjacency, tighten, model, groups, max_rows_per_group, random_state, \
-    noise_seed, scale, ledger
+    noise_seed, scale, ledger, n_guess
         As for `PrivateKMeans` and its ``fit``.
 
     Returns
@@ -105,11 +106,12 @@ def fit(
         "max_rows_per_group": max_rows_per_group, "random_state": random_state, "noise_seed": noise_seed,
     }  # fmt: skip
     check(OWNER, {"objective": objective}, {"objective": one_of(POWERS, "'kmeans'.")})
+    check_guess(n_guess, OWNER)
     facts, rows = prepared(X, groups, typed, objective, OWNER)
     if facts.uneven is not None:
         warnings.warn(facts.uneven, UnitsWarning, stacklevel=2)
-    asked: Fit = facts.fit(rows.n_features)
+    asked: Fit = facts.fit(rows.n_features, n_guess)
     release: Release = run(asked, rows, ledger)
-    if release.looks_empty:
-        warnings.warn(release.faint, FewRowsWarning, stacklevel=2)
+    if release.doubt:
+        warnings.warn(release.doubt, FewRowsWarning, stacklevel=2)
     return release

@@ -20,6 +20,8 @@ class Fit:
     grouped: bool = False
     random_state: Any = None
     noise_seed: int | None = None
+    #: How many rows a user expects, of a fit of points; the release says so, and nothing else depends on it.
+    n_guess: int | None = None
 
     def plan(self, n_guess: int | None = None, owner: str = "plan") -> Plan:
         """Return every question with its charge and noise; an algorithm may refuse the problem, and an owner's guess be none."""

@@ -93,6 +93,12 @@ def check_number(name: str, owner: str, value: Any) -> None:
     check(owner, {name: value}, {name: integer(1, f"for example {name}=8.")})
 
 
+def check_guess(n_guess: Any, owner: str) -> None:
+    """Raise unless a public guess of the number of rows is a whole number, or left out."""
+    if n_guess is not None:
+        check_number("n_guess", owner, n_guess)
+
+
 def check_clusters(name: str, owner: str, value: Any) -> None:
     """Raise unless a public number of clusters, sites or choices is a whole number from one to MOST_CLUSTERS."""
     check_number(name, owner, value)
@@ -211,8 +217,8 @@ class PointFacts:
         """Whether the number of clusters is to be found."""
         return isinstance(self.typed["n_clusters"], str)
 
-    def fit(self, n_features: int) -> Fit:
-        """Return the fit for this number of encoded columns, of which a category has several."""
+    def fit(self, n_features: int, n_guess: Any = None) -> Fit:
+        """Return the fit for this number of encoded columns, of which a category has several, and so many expected rows."""
         schema = self.schema_of(n_features)
         problem = PointProblem(
             k=int(self.typed["max_clusters"] or MOST_FOUND) if self.is_counted else int(self.typed["n_clusters"]),
@@ -229,7 +235,8 @@ class PointFacts:
         if self.is_counted and not algorithm.counts(problem):
             hint = "n_clusters=8, or algorithm='tree': others ask with k before there is a summary, or make none."
             raise ParameterError.wrong("n_clusters", self.owner, f"an int with algorithm {algorithm.name!r}", AUTO, hint)
-        return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"])
+        expected = None if n_guess is None else int(n_guess)
+        return Fit(problem, algorithm, self.grouped, self.typed["random_state"], self.typed["noise_seed"], expected)
 
     def planned(self, n_features: Any) -> Fit:
         """Return the fit for a number of columns that a user typed; None if the bounds name them."""

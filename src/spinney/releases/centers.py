@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.releases.clusters import ClusterRelease, frozen_array
+from spinney.releases.clusters import ClusterRelease, frozen_array, lack_rows
 from spinney.spaces.schema import Schema
 
 
@@ -49,6 +49,8 @@ class Release(ClusterRelease):
         where the algorithm takes no such step.
     k_costs : tuple of float or None
         The estimated costs of 1, 2, ... clusters, over the cost of one, from which k was found; None where it was given.
+    n_guess : int or None
+        How many rows (with groups: persons) were expected, if the caller said so before the fit.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -63,6 +65,7 @@ class Release(ClusterRelease):
     center_margins: NDArray[np.float64] | None = None
     schema: list[dict[str, Any]] | None = None
     k_costs: tuple[float, ...] | None = None
+    n_guess: int | None = None
     format: str = "spinney-release/3"
 
     def __post_init__(self) -> None:
@@ -80,6 +83,28 @@ class Release(ClusterRelease):
         return (
             "These sizes may all be noise. Are there too few rows for this k and epsilon, was a column of words "
             "clustered, or is the table empty?"
+        )
+
+    @property
+    def lack(self) -> str:  # type: ignore[override]
+        """What to say of the rows that were expected and are not in the sizes; empty if nothing was expected, or nothing lacks.
+
+        It follows from the released sizes and the public guess alone.
+        """
+        if self.n_guess is None:
+            return ""
+        what = "rows" if self.max_rows_per_group is None else "persons"
+        if self.adjacency == "replace":
+            return (
+                f"{self.n_guess:,} {what} were expected, and whether all could be read cannot be known: with adjacency 'replace' "
+                "a row with a missing cell counts as the middle of the domain."
+            )
+        if not lack_rows(self.sizes, self.sizes_margin, self.n_guess):
+            return ""
+        margin = "" if self.noise.is_exact else f" +- {self.sizes_margin * len(self.sizes) ** 0.5:,.0f}"
+        return (
+            f"{self.n_guess:,} {what} were expected, and the sizes add up to {self.sizes.sum():,.0f}{margin} rows: a row with a "
+            "cell that cannot be read as the schema says does not count. docs/schema.md has what a schema can say of cells."
         )
 
     def __repr__(self) -> str:
@@ -142,6 +167,7 @@ class Release(ClusterRelease):
             and (costs is None or (len(costs) >= count and np.isfinite(costs).all()))
             and (margins is None or (margins.shape == self.centers.shape and not ((margins < 0) | np.isinf(margins)).any()))
             and (names is None or len(names) == d)
+            and (self.n_guess is None or (type(self.n_guess) is int and self.n_guess >= 1))
             and self.domain.get("columns") in (None, list(names or ()))
             and (facts is None or (facts.width == d and facts.titles in (None, names)))
             and all(isinstance(text, str) for text in (self.objective, self.algorithm))

@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 from spinney.exceptions import ParameterError
 from spinney.releases.promise import Promise
 
+#: Sizes that add up to less than this share of the rows that were expected are worth a word.
+_EXPECTED_SHARE = 0.9
+#: A margin of Gaussian noise that holds with probability 0.95, in standard deviations; of Laplace noise it is more.
+_DEVIATIONS = 1.96
+
 
 def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
     """Return an array that cannot be written to."""
@@ -32,12 +37,17 @@ def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:
     return bool(sizes.sum() <= margin * (len(sizes) / 5 + len(sizes) ** 0.5 + 0.8))
 
 
+def lack_rows(sizes: NDArray[np.float64], margin: float, n_guess: int) -> bool:
+    """Whether noisy sizes add up to so little of a public guess that noise does not explain it: by four standard deviations."""
+    return bool(sizes.sum() < _EXPECTED_SHARE * n_guess - 4 * len(sizes) ** 0.5 * margin / _DEVIATIONS)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClusterRelease(Promise):
     """A release of clusters, by their centers or by their sites; fields as for `Release` and `SiteRelease`."""
 
-    #: What to say if the sizes are no larger than noise.
-    faint = ""
+    #: What to say if the sizes are no larger than noise, and if they lack rows that were expected.
+    faint, lack = "", ""
 
     algorithm: str
     sizes: NDArray[np.float64]
@@ -49,6 +59,11 @@ class ClusterRelease(Promise):
     def looks_empty(self) -> bool:
         """Whether the noisy sizes together look like no rows at all."""
         return look_empty(self.sizes, self.sizes_margin)
+
+    @property
+    def doubt(self) -> str:
+        """What to say of the sizes, if there is something: it follows from them alone."""
+        return self.faint if self.looks_empty else self.lack
 
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:

@@ -21,12 +21,12 @@ from spinney.verification.keys import shared_signature, signature_by
 #: Fields that releases of earlier versions do not have; such files stay readable for good.
 LATER = frozenset(
     {
-        "audit", "center_margins", "k", "k_costs", "k_source", "made", "mechanisms", "missing_values", "noise_seed",
-        "parameters", "random_state", "schema", "signature", "supported_centers", "tightened", "versions",
+        "audit", "center_margins", "k", "k_costs", "k_source", "made", "mechanisms", "missing_values", "n_guess",
+        "noise_seed", "parameters", "random_state", "schema", "signature", "supported_centers", "tightened", "versions",
     }
 )  # fmt: skip
 #: Fields that are written only if they say something.
-STATED = frozenset({"center_margins", "schema"})
+STATED = frozenset({"center_margins", "n_guess", "schema"})
 #: Versions of the format that are read: the first is of 0.1.
 VERSIONS = ("1", "2", "3")
 #: What a whole number is, or nothing.

@@ -159,7 +159,7 @@ def _centers(release: Release, whole: bool) -> tuple[list[str], list[str], list[
     more += _margin_lines(release)
     box = _tightened(release, shown) + schema_lines(release)
     found = [] if release.k_costs is None else [f"Number of clusters: {release.k}, {release.k_source}."]
-    return [head, *found], [*table, *more, *([release.faint] if release.looks_empty else [])], box
+    return [head, *found], [*table, *more, *([release.doubt] if release.doubt else [])], box
 
 
 def _sites(release: SiteRelease, whole: bool) -> tuple[list[str], list[str], list[str]]:
@@ -175,7 +175,7 @@ def _sites(release: SiteRelease, whole: bool) -> tuple[list[str], list[str], lis
         f"Space: {space['kind']} of {space['n_points']} points, {space['n_candidates']} of them candidates.",
     ]
     table = [f"Sites by {sizes_words(release, ', the rows each serves')}:", *shortened(aligned(rows), "sites", whole)]
-    return head, [*table, *([release.faint] if release.looks_empty else [])], []
+    return head, [*table, *([release.doubt] if release.doubt else [])], []
 
 
 def page(release: Release | SiteRelease, *, whole: bool = False, curve: bool = True) -> str:

@@ -169,8 +169,9 @@ def _center_sections(release: Release) -> list[Section]:
     if release.supported_centers is not None and release.supported_centers < k:
         told = f"{release.supported_centers:,} of {k:,} centers rest on a private step of their own"
         blocks.append(Paragraph(f"{told}, the budget not being enough for more; the others come from the private summary."))
-    if release.looks_empty:
-        blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
+    if release.doubt:
+        title = "Sizes no larger than noise" if release.looks_empty else "Rows that were expected"
+        blocks.insert(0, Notice(title, release.doubt))
     pictures = pair_drawings(release, order, column_names(release), shown_columns(release, DRAWN))
     title = "One column" if len(release.centers[0]) == 1 else "Pairs of columns"
     summary = f"{AREAS}" if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
