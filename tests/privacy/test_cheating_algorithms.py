@@ -22,6 +22,7 @@ from spinney import BudgetError, FiniteMetric, Ledger, ParameterError, PrivateKM
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.problem import charges_of
 from spinney.algorithms.result import Result
+from spinney.curators.copying import rebuilt
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
@@ -39,7 +40,6 @@ from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
-from spinney.questions.copying import rebuilt
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Family

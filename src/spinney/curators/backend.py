@@ -9,6 +9,7 @@
 | `Costs` | a sum of costs |
 | `Slopes` | sums of gradients, weights and second derivatives; of rows in memory |
 | `Swaps`, `Sets` | the costs of options, and the public range of one row's |
+| `OfEachRow` | what the aggregate of a question's own file adds up of each row alone |
 | `Tuples` | a backend over the centers of blocks of rows |
 | `Balls`, `Family` | what counts the rows that each set would cover at a stage, and removes those that a chosen one covers |
 """

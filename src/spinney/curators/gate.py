@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from spinney.curators.backend import Backend
+from spinney.curators.copying import rebuilt
 from spinney.curators.telling import tell
 from spinney.exceptions import BudgetError, DataError
 from spinney.mechanisms.drawing import Watched
@@ -26,7 +27,6 @@ from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.arrays import require
 from spinney.questions.catalog import EVERY, EXPERIMENTAL
-from spinney.questions.copying import rebuilt
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind, Question
 from spinney.spaces.box import Domain, FloatArray

@@ -17,6 +17,7 @@ from spinney.curators.entrance import PLACES, RAW, STEPS, Near, enter, enter_nea
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
 from spinney.mechanisms.source import IntArray
 from spinney.questions.planes import PlaneCells
+from spinney.questions.question import OfEachRow
 from spinney.questions.sums import KERNELS
 from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door
@@ -24,6 +25,7 @@ from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, squared_di
 from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
 
 __all__ = [
+    "add_up",
     "count_below",
     "count_between",
     "count_cells",
@@ -54,6 +56,15 @@ _FEW_LEVELS = 16
 def count_rows(rows: Rows, mask: Mask, door: Door) -> IntArray:
     """Count the rows that enter."""
     return np.array([sum(int(np.count_nonzero(e.alive)) for e in enter(rows, mask, door, RAW))], dtype=np.int64)
+
+
+def add_up(rows: Rows, mask: Mask, door: Door, aggregate: OfEachRow) -> IntArray:
+    """Add up what an aggregate makes of each row that enters."""
+    total = aggregate.summed(np.empty((0, door.lower.size)))
+    for entered in enter(rows, mask, door, PLACES):
+        inside = entered.slab[:, :, :BLOCK].swapaxes(1, 2).reshape(-1, door.lower.size)[: entered.size]
+        total = total + aggregate.summed(inside[entered.alive])
+    return total
 
 
 @compiled

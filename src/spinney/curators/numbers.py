@@ -16,6 +16,7 @@ from spinney.curators.backend import Backend
 from spinney.curators.cluster_kernels import count_cluster_bins, count_cluster_rows, sum_columns
 from spinney.curators.demand import SnappedBackend
 from spinney.curators.kernels import (
+    add_up,
     count_cells,
     count_columns,
     count_planes,
@@ -36,6 +37,7 @@ from spinney.questions.ground import Ground
 from spinney.questions.minimize import Slopes
 from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, PlaneCells, Rings, TreeCells, Whole
 from spinney.questions.persons import OneEach
+from spinney.questions.question import OfEachRow
 from spinney.questions.sums import Offsets
 from spinney.questions.totals import ColumnTotals
 from spinney.spaces.box import Domain, FloatArray
@@ -158,6 +160,8 @@ class NumberBackend(Backend):
             return self._map_nearest(aggregate.centers, sum_slopes, aggregate.points, aggregate.radii)
         if isinstance(aggregate, Tuples):
             return self._over_centers(aggregate)
+        if isinstance(aggregate, OfEachRow):
+            return self._map(add_up, aggregate)[0]
         raise TypeError("rows of numbers have no such aggregate")
 
     def _ring_counts(self, rings: Rings) -> IntArray:

@@ -24,7 +24,7 @@ from spinney.questions.counts import Counts
 from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.questions.sums import Sums
 
@@ -172,3 +172,10 @@ class Blocks(Question[Any]):
         kind = self.kind(ground)
         price, protected = kind.price(charge), kind.unit(unit)
         return self.about.answer(rows.exact(self.tuples), ground, price, protected, source)
+
+
+LISTED = Listed(
+    Blocks, Blocking, "the k centers of one block by any others, as 2 k points move the question about them",
+    ("proofs/blocks.md",),
+    ("tests/privacy/test_blocks.py",),
+)  # fmt: skip

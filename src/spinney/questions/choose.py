@@ -23,7 +23,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import freeze, frozen_places, require, require_power
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric, IntArray
@@ -184,3 +184,10 @@ class Choose(Question[int]):
         """Add up the costs, and choose."""
         costs, span = rows.exact(self.options)
         return choose(-costs, max(span, 1), unit.value_price(charge), source, unit.moved_rows)
+
+
+LISTED = Listed(
+    Choose, Choosing, "any two options' costs apart by at most their public range, all in one direction",
+    ("proofs/selection.md", "proofs/sites.md"),
+    ("tests/privacy/test_site_sensitivity.py", "tests/privacy/test_exponential_mechanism.py"), parts=(Sets, Swaps),
+)  # fmt: skip

@@ -16,7 +16,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, freeze, frozen, require, require_power
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Question
+from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 from spinney.spaces.box import Domain, FloatArray
 
@@ -135,3 +135,10 @@ def cost_range(domain: Domain, first: FloatArray, second: FloatArray, power: int
     sides = ((first, second), (second, first))
     found = [worst(b, part) for b, c in sides for part in np.array_split(c, -(-b.size * len(c) // MOST_NUMBERS))]
     return max(*found, 1e-12 * domain.half_diagonal**power)
+
+
+LISTED = Listed(
+    Cost, Costing, "the sum by at most COST_STEPS, the steps of its public range, or of a smaller one",
+    ("proofs/questions.md",),
+    ("tests/privacy/test_brute_force.py", "tests/privacy/test_sensitivity.py"),
+)  # fmt: skip

@@ -15,8 +15,8 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, frozen_places, require, require_number
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import ClusterBins, ColumnBins, Partition, TreeCells, check_partition
-from spinney.questions.question import Exact, Question
+from spinney.questions.partitions import FAMILIES, ClusterBins, ColumnBins, Partition, TreeCells, check_partition
+from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 
 __all__ = ["CountAnswer", "Counting", "Counts"]
@@ -87,3 +87,14 @@ class Counts(Question[CountAnswer]):
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         return CountAnswer(privatize(rows.exact(self.partition), noise, source, kind.moves(unit)), noise)
+
+
+LISTED = Listed(
+    Counts, Counting, "one count by one; for bins of columns, one count of every column",
+    ("proofs/questions.md", "proofs/sites.md", "proofs/describe.md"),
+    (
+        "tests/privacy/test_brute_force.py", "tests/privacy/test_sensitivity.py", "tests/privacy/test_site_sensitivity.py",
+        "tests/privacy/test_describe.py",
+    ),
+    parts=tuple(FAMILIES.values()),
+)  # fmt: skip

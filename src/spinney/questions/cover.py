@@ -20,7 +20,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import freeze, frozen, require
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric
@@ -180,3 +180,10 @@ class Cover(Question[IntArray]):
                 chosen.append(winner)
                 counts = counts - uncovered.remove(winner, stage)
         return np.array(chosen, dtype=np.int64)
+
+
+LISTED = Listed(
+    Cover, Covering, "the count of every set that holds it by one, until it is covered",
+    ("proofs/coverage.md",),
+    ("tests/privacy/test_cover_process.py",), parts=(Balls,),
+)  # fmt: skip

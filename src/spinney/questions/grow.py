@@ -19,7 +19,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
-from spinney.questions.question import Exact, Kind, Question
+from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
@@ -104,3 +104,10 @@ class Grow(Question[Quadtree]):
             return rule.decide(rows.exact(cells, splits.depth - depth), depth - self.start, source, unit.moved_rows)
 
         return Quadtree.visit(splits, self.start, decide)
+
+
+LISTED = Listed(
+    Grow, Splitting, "one count of every level by one; only decisions leave, and the worst path is summed exactly",
+    ("proofs/splitting.md",),
+    ("tests/privacy/test_split_decisions.py",),
+)  # fmt: skip

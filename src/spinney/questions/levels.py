@@ -21,7 +21,7 @@ from spinney.questions.arrays import require, require_number
 from spinney.questions.counts import Counting
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
-from spinney.questions.question import Exact, Question
+from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind, Answer
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
@@ -121,3 +121,10 @@ class Levels(Question[LevelAnswer]):
 
         tree = Quadtree.visit(self.splits, self.start, decide)
         return LevelAnswer(tree, np.concatenate(private_counts), noise)
+
+
+LISTED = Listed(
+    Levels, LevelCounting, "one count of every level by one",
+    ("proofs/questions.md",),
+    ("tests/privacy/test_brute_force.py", "tests/privacy/test_sensitivity.py"),
+)  # fmt: skip

@@ -19,7 +19,7 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import finite_points, finite_radii, freeze, require, require_number
 from spinney.questions.ground import Ground
-from spinney.questions.question import CENTERS, Exact, Kind, Question
+from spinney.questions.question import CENTERS, Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 
@@ -135,3 +135,10 @@ class Minimize(Question[MinimumAnswer]):
 
         found_points = minimized(slopes, len(self.centers), found, source, unit)
         return MinimumAnswer(np.asarray(self.centers + self.radii[:, None] * found_points), found)
+
+
+LISTED = Listed(
+    Minimize, Minimizing, "the gradient of one cell's sum by at most 1, and its second derivatives; over the reals only",
+    ("proofs/perturbation.md",),
+    ("tests/privacy/test_minimize.py",), experimental=True,
+)  # fmt: skip

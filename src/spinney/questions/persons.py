@@ -15,7 +15,7 @@ from spinney.questions.arrays import require
 from spinney.questions.clusters import Clusters
 from spinney.questions.counts import CountAnswer
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Question
+from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 
 __all__ = ["OneEach", "PersonCounting", "Persons"]
@@ -72,3 +72,10 @@ class Persons(Question[CountAnswer]):
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         return CountAnswer(privatize(rows.exact(OneEach(self.clusters)), noise, source, kind.moves(unit)), noise)
+
+
+LISTED = Listed(
+    Persons, PersonCounting, "one count by one with a whole person, whatever the number of its rows",
+    ("proofs/describe.md",),
+    ("tests/privacy/test_describe.py",),
+)  # fmt: skip

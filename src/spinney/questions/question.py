@@ -7,16 +7,16 @@ a budget is best spent, and the noise that a charge buys. Plans, algorithms and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms.source import IntArray, NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-
-__all__ = ["CENTERS", "Exact", "Kind", "Question"]
+from spinney.spaces.box import FloatArray
 
 #: What releases call the Voronoi cells of centers, in which vectors are summed.
 CENTERS = "centers"
@@ -89,3 +89,31 @@ class Question(ABC, Generic[A]):
     @abstractmethod
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> A:
         """Aggregate exact integers, add noise to every slot, and answer."""
+
+
+class OfEachRow(ABC):
+    """An aggregate that adds up what it makes of each row alone. Its question's file says all: no backend has to know it."""
+
+    @abstractmethod
+    def summed(self, rows: FloatArray) -> IntArray:
+        """Return the sum over some rows, and over none: whole numbers that stay below 2**40 for each row.
+
+        Rows have come in through the door: they lie in the domain, in the middles of steps of its grid.
+        """
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What makes a file of this room a question of the catalog: it names one as ``LISTED``."""
+
+    question: type[Question[Any]]
+    kind: type[Kind]
+    #: How far one added or removed row moves the exact answer.
+    sensitivity: str
+    proofs: tuple[str, ...]
+    #: Tests that try to break it: brute force over tiny tables, and searches for worse neighbors.
+    attacks: tuple[str, ...]
+    #: Types of its own that its fields hold.
+    parts: tuple[type, ...] = ()
+    #: Whether it is proved over the reals only, and asked only if the plan names it.
+    experimental: bool = False

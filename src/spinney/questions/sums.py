@@ -20,7 +20,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import finite_points, finite_radii, finite_widths, freeze, require
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.questions.question import CENTERS, Exact, Kind, Question
+from spinney.questions.question import CENTERS, Exact, Kind, Listed, Question
 from spinney.questions.record import Answer, additive_record
 from spinney.spaces.box import FloatArray
 
@@ -235,3 +235,10 @@ class Sums(Question[SumAnswer]):
             np.asarray(privatize(weights, noise.weights, source, kind.weight_moves(unit), "weights") / noise.weight_steps),
             noise,
         )
+
+
+LISTED = Listed(
+    Sums, Summing, "one vector of length at most RADIUS_STEPS and one weight of at most one row, in one cell",
+    ("proofs/questions.md", "proofs/pricing.md"),
+    ("tests/privacy/test_brute_force.py", "tests/privacy/test_sensitivity.py"),
+)  # fmt: skip

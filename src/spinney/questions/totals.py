@@ -21,7 +21,7 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import freeze, require, require_number
 from spinney.questions.clusters import Clusters
 from spinney.questions.ground import Ground
-from spinney.questions.question import Exact, Question
+from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.spaces.box import FloatArray
@@ -111,3 +111,10 @@ class Totals(Question[TotalAnswer]):
         noise = kind.noise(charge, unit)
         exact = rows.exact(ColumnTotals(self.clusters, self.columns))
         return TotalAnswer(np.asarray(privatize(exact, noise, source, kind.moves(unit)) / RADIUS_STEPS), noise)
+
+
+LISTED = Listed(
+    Totals, Totaling, "each column of one cluster by at most RADIUS_STEPS, half its width",
+    ("proofs/describe.md",),
+    ("tests/privacy/test_describe.py",),
+)  # fmt: skip

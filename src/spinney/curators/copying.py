@@ -14,10 +14,8 @@ import numpy as np
 
 from spinney.questions.arrays import frozen, is_one_of, require
 from spinney.questions.catalog import EVERY
-from spinney.questions.choose import Sets, Swaps
-from spinney.questions.cover import Balls, Family
+from spinney.questions.cover import Family
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import FAMILIES
 from spinney.spaces.box import Domain
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import Route, Splits
@@ -27,7 +25,7 @@ __all__ = ["rebuilt"]
 #: Values that cannot be changed.
 PLAIN = (int, float, bool, str, type(None))
 #: The types that questions are made of. Each is made anew by its own constructor.
-PARTS = (*(entry.question for entry in EVERY.values()), *FAMILIES.values(), Balls, Domain, Sets, Splits, Swaps)
+PARTS = (*(part for listed in EVERY.values() for part in (listed.question, *listed.parts)), Domain, Splits)
 
 
 def rebuilt(value: Any, ground: Ground) -> Any:
