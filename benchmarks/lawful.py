@@ -146,7 +146,7 @@ def before_families(record: dict[str, Any]) -> dict[str, Any]:
 def is_new(record: dict[str, Any]) -> bool:
     """Whether a release asks for steps as no version before format 3 did: as one of format 2 it must be refused."""
     names = {part for one in record["charges"] for part in one["name"].split(" + ")}
-    return any(re.fullmatch(r"step \d+", name) for name in names)
+    return any(re.fullmatch(r"(step|stable round) \d+", name) for name in names)
 
 
 def swapped(record: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:

@@ -17,6 +17,7 @@ Proof: ``proofs/stable.md``.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -31,11 +32,12 @@ from spinney.algorithms.registry import adapted, choose, find, names, solves_of
 from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer
 from spinney.curators.purse import Purse
+from spinney.mechanisms.source import IntArray
 from spinney.privacy.composition import Part
 from spinney.questions.cost import Cost, Costing
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Rings
-from spinney.questions.sums import Summing, Sums
+from spinney.questions.sums import SumAnswer, Summing, Sums
 from spinney.solvers.stability import next_distances
 from spinney.spaces.box import FloatArray
 
@@ -56,6 +58,14 @@ LEAST_RADIUS = 2.0**-10
 LENGTHS = np.concatenate([[0.0], np.geomspace(1e-7, 1.0, 100)])
 #: The name of the first step.
 FIRST_STEP = "stable step"
+#: Names of what the first step toward medians is preceded by; each has an equal part of its share.
+ROUNDS = tuple(f"stable round {i}" for i in range(1, 7))
+#: They are taken if the noise in one of them is expected to cost at most this part of the cost.
+SMALL = 1e-3
+#: Radii shrink by this factor from round to round where rows weigh more than this part of their number: most are within them.
+SHRINK, MOST_NEAR = 1 / 4, 1 / 2
+#: Steps of rounds are as much longer: Weiszfeld's steps are too short, and twice as long is where they cease to lower the cost.
+LONGER = 1.5
 #: More steps would leave each of them nearly nothing.
 MOST_STEPS = 100
 
@@ -111,11 +121,20 @@ class Stable(Algorithm):
         check_median_step(self.median_step, problem, "Stable")
         return (
             *(replace(part, share=part.share * base) for part in self.base_of(problem).parts(problem)),
-            *self._step_parts(FIRST_STEP, step, problem),
+            *self._first_parts(step, problem),
             Costing().part("stable cost", cost),
             *(part for i in range(1, self.steps + 1) for part in self._step_parts(f"extra {i}", step, problem)),
             Counting().part("recount", sizes),
         )
+
+    def _first_parts(self, share: Fraction, problem: PointProblem) -> tuple[Part, ...]:
+        """Return the parts of the first step, and of the rounds before it if it is one toward medians."""
+        names = (*self._rounds(problem), FIRST_STEP)
+        return tuple(part for name in names for part in self._step_parts(name, share / len(names), problem))
+
+    def _rounds(self, problem: PointProblem) -> tuple[str, ...]:
+        """Return the names of the rounds before the first step."""
+        return ROUNDS if problem.power == 1 and self.median_step == "weiszfeld" else ()
 
     def _step_parts(self, name: str, share: Fraction, problem: PointProblem) -> tuple[Part, ...]:
         """Return the parts of a step of this name."""
@@ -123,19 +142,31 @@ class Stable(Algorithm):
             return median_parts(name, share, problem, self.median_step)
         return (Summing(step_kernel(problem, name), problem.n_features).part(name, share),)
 
-    def _moved(self, purse: Purse, problem: PointProblem, centers: FloatArray, name: str) -> tuple[FloatArray, FloatArray | None]:
+    def _first_moved(
+        self, purse: Purse, problem: PointProblem, centers: FloatArray, private_sizes: IntArray
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """Take the first step, in rounds if noise in each of them is small; return the moved centers and their margins."""
+        reach, rounds = radii(problem, centers, EQUALLY_NEAR if problem.power == 1 else NEAR), self._rounds(problem)
+        sizes = np.maximum(private_sizes, 1.0)
+        if rounds and _noise_cost(purse, problem, sizes) > SMALL:
+            for name, later in itertools.pairwise((*rounds, FIRST_STEP)):
+                purse.pass_on(name, later)
+            rounds = ()
+        for name in rounds:
+            centers, answer = _stepped(purse, problem, centers, reach, name, LONGER)
+            shrunk = np.maximum(SHRINK * reach, LEAST_RADIUS * problem.domain.half_diagonal)
+            reach = np.where(answer.private_weights > MOST_NEAR * sizes, shrunk, reach)
+        return self._moved(purse, problem, centers, reach, FIRST_STEP)
+
+    def _moved(
+        self, purse: Purse, problem: PointProblem, centers: FloatArray, reach: FloatArray, name: str
+    ) -> tuple[FloatArray, FloatArray | None]:
         """Take the step of this name; return the moved centers and their margins."""
-        first = NEAR if name == FIRST_STEP else HALF
-        reach = radii(problem, centers, EQUALLY_NEAR if problem.power == 1 else first)
         if self.median_step != "weiszfeld":
             found = move_to_medians(purse, problem, centers, reach, name, self.median_step)
             return found.centers, found.margins
-        answer = purse.ask(name, Sums(centers, step_kernel(problem, name), reach))
-        weights = np.maximum(answer.private_weights, least_weight(answer.noise))
-        shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
-        if problem.power == 2:  # no mean of rows within the radius is farther off
-            shares /= np.maximum(np.sqrt((shares**2).sum(axis=1)), 1.0)[:, None]
-        return problem.domain.clip(centers + reach[:, None] * shares), step_margins(answer, reach)
+        moved, answer = _stepped(purse, problem, centers, reach, name)
+        return moved, step_margins(answer, reach)
 
     def counts(self, problem: PointProblem) -> bool:
         return self.base_of(problem).counts(problem)
@@ -143,17 +174,36 @@ class Stable(Algorithm):
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         result: Result = self.base_of(problem).run(purse, problem, rng)
         centers = problem.domain.clip(result.centers)
-        moved, margins = self._moved(purse, problem, centers, FIRST_STEP)
+        moved, margins = self._first_moved(purse, problem, centers, result.private_sizes)
         more = purse.ask("stable cost", Cost(centers, problem.power, moved)).private_cost
         supported = len(centers) if more > 0 or self.steps else result.supported
         centers, margins = (moved, margins) if more > 0 else (centers, result.margins)
         for i in range(1, self.steps + 1):
-            centers, margins = self._moved(purse, problem, centers, f"extra {i}")
+            reach = radii(problem, centers, EQUALLY_NEAR if problem.power == 1 else HALF)
+            centers, margins = self._moved(purse, problem, centers, reach, f"extra {i}")
         sizes = purse.ask("recount", Counts(Rings(centers)))
         counts = np.maximum(sizes.private_counts, 0)
         return replace(
             result, centers=centers, private_sizes=counts, size_noise=sizes.noise, supported=supported, margins=margins
         )
+
+
+def _noise_cost(purse: Purse, problem: PointProblem, sizes: FloatArray) -> float:
+    """Return the part of the cost that noise in a round adds, about: half its squared length in distances of rows."""
+    std = purse.preview(Summing(problem.kernel, problem.n_features), ROUNDS[0]).vector_std
+    return float(problem.n_features * std**2 * (1 / sizes).sum() / sizes.sum() / 2)
+
+
+def _stepped(
+    purse: Purse, problem: PointProblem, centers: FloatArray, reach: FloatArray, name: str, longer: float = 1.0
+) -> tuple[FloatArray, SumAnswer]:
+    """Take one step that a question about sums pays for; return the moved centers and the answer."""
+    answer = purse.ask(name, Sums(centers, step_kernel(problem, name), reach))
+    weights = np.maximum(answer.private_weights, least_weight(answer.noise))
+    shares = shortened(answer.private_vectors / weights[:, None], (answer.noise.vector_std / weights) ** 2)
+    if problem.power == 2:  # no mean of rows within the radius is farther off
+        shares /= np.maximum(np.sqrt((shares**2).sum(axis=1)), 1.0)[:, None]
+    return problem.domain.clip(centers + longer * reach[:, None] * shares), answer
 
 
 def step_kernel(problem: PointProblem, name: str) -> str:

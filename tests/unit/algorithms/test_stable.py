@@ -12,6 +12,7 @@ from spinney.audit import replay
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Whole
 from spinney.solvers.weighted import total_cost
+from spinney.verification import verify
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])
 RNG = np.random.default_rng(0)
@@ -34,6 +35,16 @@ class Given(Algorithm):
         answer = curator.ask(Counts(Whole()), charges["rows"])
         d = problem.n_features
         return Result(self.centers, np.zeros(len(self.centers)), answer.noise, np.empty((0, d)), np.empty(0))
+
+
+class Counted(Given):
+    """The same, and how many rows each has."""
+
+    def parts(self, problem):
+        return (Counting().part("sizes", Fraction(1)),)
+
+    def run(self, purse, problem, rng):
+        return Result.asked(purse, self.centers, np.empty((0, problem.n_features)), np.empty(0))
 
 
 def make(base="auto", estimator=PrivateKMeans, k=3, steps=0, **changes):
@@ -79,6 +90,46 @@ def test_centers_that_coincide_and_empty_cells_give_k_centers(estimator, rows, e
             centers = model.fit(rows).cluster_centers_
             assert centers.shape == (3, 2)
             assert (np.abs(centers) <= 1).all()
+
+
+def skewed(k, d):
+    """Return rows whose medians lie far from their means, and the cost of their exact medians."""
+    rng = np.random.default_rng(k)
+    middles = np.linspace(-0.6, 0.6, k)[:, None] * np.ones(d)
+    rows = [middle + 0.03 * rng.exponential(1, (4000, d)) ** 1.5 for middle in middles]
+    medians = np.array([cluster.mean(axis=0) for cluster in rows])
+    for _ in range(300):
+        for place, cluster in enumerate(rows):
+            weights = 1 / np.maximum(np.sqrt(((cluster - medians[place]) ** 2).sum(axis=1)), 1e-9)
+            medians[place] = weights @ cluster / weights.sum()
+    return np.concatenate(rows), np.array([cluster.mean(axis=0) for cluster in rows]), medians
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+@pytest.mark.parametrize("k", [1, 3])
+def test_medians_are_reached_as_epsilon_grows(k, d):
+    rows, means, medians = skewed(k, d)
+    least = total_cost(rows, medians, 1)
+    assert total_cost(rows, means, 1) > 1.005 * least
+    over = []
+    for epsilon in (0.05, 20.0, math.inf):
+        seeds = [None] if epsilon == math.inf else [0, 1, 2]
+        found = [make(Counted(means), PrivateKMedian, k, epsilon=epsilon, noise_seed=seed).fit(rows) for seed in seeds]
+        over.append(np.mean([total_cost(rows, model.cluster_centers_, 1) / least - 1 for model in found]))
+    assert over[0] > 0.002
+    assert max(over[1:]) < 0.001
+
+
+def test_a_step_toward_medians_is_one_where_noise_is_not_small_and_seven_where_it_is(tmp_path):
+    rows = skewed(1, 2)[0]
+    for n, count in ((40, 1), (4000, 7)):
+        release = make(Tree(), PrivateKMedian, 1, noise_seed=None).fit(rows[:n]).release_
+        steps = [charge for charge in release.charges if charge.question == "sums"]
+        assert len(steps) == count
+        assert sum(len(charge.name.split(" + ")) for charge in steps) == 7
+        assert sum(charge.amount for charge in steps) == Fraction(15, 100)  # a share as before
+        release.to_json(tmp_path / "release.json")
+        assert verify(tmp_path / "release.json").holds
 
 
 def test_rows_on_the_radius_move_the_step_by_no_more_than_the_radius():
