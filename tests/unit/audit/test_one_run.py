@@ -47,15 +47,6 @@ def test_randomized_response_passes_its_epsilon_as_rarely_as_the_confidence_says
     assert (np.diff(bounds) >= 0).all()
 
 
-def test_a_share_delta_of_told_secrets_is_within_the_bound():
-    """With chance delta a bit is told for sure, else with epsilon: (epsilon, delta)-private."""
-    m, epsilon, delta, confidence = 60, 1.0, 0.01, 0.9
-    chance = delta + (1 - delta) / (1 + math.exp(-epsilon))
-    law = [math.comb(m, i) * chance**i * (1 - chance) ** (m - i) for i in range(m + 1)]
-    wrong = sum(p for right, p in enumerate(law) if one_run_bound(m, m, right, delta, confidence) > epsilon)
-    assert wrong <= 1 - confidence
-
-
 def response(epsilon, seed):
     """Tell the bit of each of the places 0 .. 999, truly with the chance of randomized response."""
     rng = np.random.default_rng(seed)
@@ -94,13 +85,3 @@ def test_one_run_of_an_estimator_guesses_from_its_release():
         one_run(lambda table: 1.0, CANARIES, epsilon=1.0)
     with pytest.raises(ParameterError, match="guesses"):
         one_run(model, grid, guesses=100)
-
-
-@pytest.mark.parametrize("counts", [(10, 11, 3), (10, 5, 6), (10, -1, 0)])
-def test_counts_that_cannot_be_are_refused(counts):
-    with pytest.raises(ParameterError, match="one_run_bound"):
-        one_run_bound(*counts)
-
-
-def test_no_right_guess_shows_nothing():
-    assert one_run_bound(10, 10, 0) == one_run_bound(0, 0, 0) == 0.0

@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from spinney import ParameterError
 from spinney.audit.pairs import GROUP_KINDS, KINDS, demand_pairs, table_pairs
 from spinney.privacy.pricing import Unit
 
@@ -50,8 +49,3 @@ def test_every_pair_differs_by_one_unit_and_every_kind_comes(adjacency, grouped,
             assert pair.kind == "an unnamed person"
     if not unit.replaces:  # both directions
         assert {len(pair.first) < len(pair.second) for pair in pairs} == {True, False}
-
-
-def test_a_unit_of_several_rows_needs_groups():
-    with pytest.raises(ParameterError, match="'unit' parameter of table_pairs"):
-        table_pairs([0], [1], Unit("add-remove", 3), 1)

@@ -74,15 +74,6 @@ def test_a_loose_promise_is_warned_of_once_where_it_was_typed(call, promise, wor
     assert [one.filename for one in found] == [__file__] * len(found)
 
 
-def test_without_noise_nothing_is_said_of_the_promise():
-    assert not warned(lambda: kmeans(epsilon=math.inf, delta=0.5).fit(ROWS), LoosePromiseWarning)
-
-
-def test_a_plan_shows_that_its_promise_is_loose():
-    assert "An epsilon above 10 is hardly a promise" in str(kmeans(epsilon=11.0).plan(1))
-    assert "hardly a promise" not in str(kmeans(epsilon=10.0).plan(1))
-
-
 COMMANDS = {
     "plan": "plan --k 1 --n-features 1 --epsilon 11",
     "fit": "fit rows.csv --k 1 --bounds 0 1 --algorithm lloyd --epsilon 11 --out release.json",
@@ -119,13 +110,6 @@ def test_repeated_fits_without_a_ledger_are_warned_of_once_whatever_their_rows(a
     (found,) = warned(lambda: FITS[name](epsilon=1.0), UncountedFitsWarning)
     assert found.filename == __file__
     assert not any(warned(lambda: FITS[name](epsilon=1.0), UncountedFitsWarning) for _ in range(3))
-
-
-def test_a_search_is_warned_of(anew):
-    from sklearn.model_selection import GridSearchCV
-
-    search = GridSearchCV(kmeans(epsilon=1.0), {"n_clusters": [1, 2]}, cv=2)
-    assert len(warned(lambda: search.fit(ROWS), UncountedFitsWarning)) == 1
 
 
 def test_fits_with_a_ledger_or_without_privacy_do_not_count(anew, tmp_path):

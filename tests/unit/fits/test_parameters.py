@@ -1,14 +1,12 @@
 import math
 import re
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.algorithms.default import Tree
 from spinney.curators import memory
 from spinney.fits.parameters import check_number
 from spinney.fits.run import generator as public_generator
@@ -110,13 +108,6 @@ def test_a_plan_needs_whole_numbers_of_columns_and_rows():
         check_number("n", "here", number)
 
 
-def test_what_is_not_an_algorithm_is_refused():
-    words = r"must be one of 'auto', .*, or an algorithm for tables\. Got .+ instead\.\nHint: leave it out"
-    for algorithm in (Tree, int, object(), 3, SimpleNamespace(name="x", plan=None, run=None)):
-        with pytest.raises(ParameterError, match=words):
-            make(PrivateKMeans, algorithm=algorithm).plan(2)
-
-
 def test_public_randomness_repeats_as_asked():
     first, same, other = (public_generator(state).random(3) for state in (5, 5, 6))
     np.testing.assert_array_equal(first, same)
@@ -135,10 +126,3 @@ NO_COLUMNS = [3, "a" * 30, dict.fromkeys(range(30)), np.zeros((30, 1)), pd.DataF
 def test_groups_that_are_not_a_column_are_refused(groups):
     with pytest.raises(ParameterError, match=r"(?s)'groups' argument of fit must name one group per row\.\nHint: "):
         make(PrivateKMeans, max_rows_per_group=2).fit(ROWS, groups=groups)
-
-
-@pytest.mark.parametrize("table", [[0.12345, 0.2], ROWS[:, 0], ROWS * 1j], ids=["a list", "one dimension", "complex"])
-def test_no_message_shows_the_rows(table):
-    with pytest.raises(ValueError, match=r".") as caught:
-        make(PrivateKMeans).fit(table)
-    assert not re.search(r"\d\.\d{3,}", str(caught.value))

@@ -88,14 +88,6 @@ def test_each_reason_to_leave_a_message_out():
         assert aggregate(QUESTIONS[kind], [sent]).left_out["out of range"] == 1
 
 
-def test_dropped_reports_leave_estimates_without_bias_for_those_that_came():
-    rng, question = np.random.default_rng(0), question_of("cells", epsilon="6")
-    policy = policy_for(epsilon="6", question_epsilon="6")
-    reports = [respond([i % 4, 0], question, policy, {}, rng.bytes) for i in range(1000)]
-    for some in (reports, reports[::2]):
-        assert abs(aggregate(question, some).counts[0].sum() - len(some)) < 6 * np.sqrt(len(some))
-
-
 def test_no_question_is_an_error_and_no_reports_are_a_tally_of_zeros():
     with pytest.raises(ParameterError, match="This is no question"):
         aggregate("{}", [])

@@ -12,7 +12,6 @@ import pytest
 
 from alarms import check_frequencies
 from reports import domain_of, policy_for, question_of, run_node
-from spinney import ParameterError
 from spinney.local import Session, device, policy_of
 from spinney.local.device import respond
 
@@ -70,12 +69,6 @@ def test_threads_share_one_ceiling():
         replies = list(pool.map(lambda text: respond([0.5], text, policy, state), texts))
     assert sum('"spinney-report/1"' in reply for reply in replies) == 1
     assert len(state["reports"]) == 1
-
-
-@pytest.mark.parametrize("seed", [None, 1.0, True, np.random.default_rng(0)], ids=lambda one: type(one).__name__)
-def test_a_session_is_dealt_by_one_number(seed):
-    with pytest.raises(ParameterError, match="random_state"):
-        Session({"n_clusters": 2, "epsilon": 1.0, "bounds": (0, 1)}, n_features=1, random_state=seed)
 
 
 class Counted(list):

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,14 +6,11 @@ import pytest
 
 import spinney
 from covering import covering
-from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
+from spinney import Box, PrivateKMeans, PrivateKMedian, verify
 from spinney.audit import replay
-from spinney.exceptions import BudgetError, DataError, FewRowsWarning, ParameterError, ReleaseError
+from spinney.exceptions import BudgetError, DataError, ParameterError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
 from spinney.local.device import read_question
-from spinney.report import markdown_page
-from spinney.report.curve import cost_curve
-from spinney.report.pages import page
 
 CENTERS = np.array([[-0.6, -0.5], [0.6, 0.5], [-0.5, 0.6]])
 
@@ -53,11 +49,6 @@ def test_a_local_fit_finds_separated_clusters_and_its_release_verifies(estimator
     assert type(again._facts(False).fit(2).algorithm) is type(model._facts(False).fit(2).algorithm)
 
 
-def test_a_seed_repeats_a_local_fit():
-    first, second = (local(noise_seed=5).fit(blobs(3_000)).cluster_centers_ for _ in range(2))
-    assert (first == second).all()
-
-
 def test_what_the_local_model_has_not_is_refused_before_rows_are_read():
     wrong = {"adjacency": "add-remove", "epsilon": np.inf, "tighten": True, "algorithm": "tree", "model": "distant"}
     changes = [{name: value} for name, value in wrong.items()] + [{"algorithm": "refined", "model": "central"}]
@@ -66,14 +57,6 @@ def test_what_the_local_model_has_not_is_refused_before_rows_are_read():
             local(**change).fit(blobs(10))
     with pytest.raises(ParameterError, match="'delta' parameter"):
         local(algorithm="stable").fit(blobs(10))
-
-
-def test_groups_and_files_are_refused(tmp_path):
-    with pytest.raises(ParameterError, match="max_rows_per_group"):
-        local(max_rows_per_group=2).fit(blobs(10), groups=np.arange(10))
-    np.save(tmp_path / "rows.npy", blobs(10))
-    fitted = local(noise_seed=0).fit(tmp_path / "rows.npy")  # a small file is read into memory
-    assert fitted.cluster_centers_.shape == (3, 2)
 
 
 @pytest.mark.parametrize(("algorithm", "delta"), [("refined", 0.0), ("stable", 1e-6)])
@@ -201,15 +184,6 @@ def test_a_session_is_kept_whatever_its_bounds_and_protocol(bounds, algorithm):
     assert policy_of(again) == policy_of(session)
 
 
-def test_a_session_takes_boxes_and_known_parameters_alone():
-    good = {"n_clusters": 2, "epsilon": 1.0, "bounds": (-1, 1)}
-    for wrong in ({"bounds": Ball(1.0)}, {"adjacency": "replace"}, {"noise_seed": 1}, {7: 1}):
-        with pytest.raises(ParameterError, match=r"parameter of spinney\.local\.Session"):
-            Session(good | wrong, 2, 1)
-    with pytest.raises(ParameterError, match="objective"):
-        Session(good, 2, 1, "kmodes")
-
-
 def test_a_session_file_with_other_fields_is_refused():
     session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1).heard([])
     record = json.loads(session.to_json())
@@ -227,13 +201,6 @@ def test_a_session_file_with_other_fields_is_refused():
             Session.from_json(json.dumps(record | change))
 
 
-def test_a_tally_of_another_question_is_refused():
-    session, other = (Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, seed) for seed in (1, 2))
-    for foreign in (other.heard([]).tallies, session.heard([]).tallies * 2):
-        with pytest.raises(DataError, match="not of the question"):
-            _ = replace(session, tallies=foreign).question
-
-
 def test_a_release_that_names_another_model_is_refused(tmp_path):
     path = tmp_path / "release.json"
     record = json.loads(local().fit(blobs(2_000)).release_.to_json())
@@ -243,16 +210,6 @@ def test_a_release_that_names_another_model_is_refused(tmp_path):
     central = local(model="central").fit(blobs(2_000)).release_
     path.write_text(json.dumps(central.to_dict() | {"model": "local: devices"}))
     assert not verify(path).holds
-
-
-def test_sizes_that_are_noise_speak_of_users():
-    with pytest.warns(FewRowsWarning, match="users"):
-        release = local(k=2, epsilon=0.1).fit(np.empty((0, 2))).release_
-    assert "column of words" not in page(release) + markdown_page(release)
-    assert "What each user's reports are worth" in markdown_page(release)
-    empty = replace(release, summary_points=np.empty((0, 2)), summary_weights=np.empty(0))
-    with pytest.raises(ReleaseError, match="more users"):
-        cost_curve(empty)
 
 
 def test_one_user_answers_one_question_of_the_refined_protocol():

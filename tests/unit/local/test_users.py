@@ -21,7 +21,7 @@ from spinney.local.grid import Grid
 from spinney.local.users import Users, _binned, _regions, _sums
 from spinney.mechanisms import randomizers
 from spinney.mechanisms.drawing import Watched
-from spinney.mechanisms.randomizers import Responses, binomials, responses
+from spinney.mechanisms.randomizers import binomials
 from spinney.mechanisms.source import SeededSource
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
@@ -29,7 +29,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Ball, Box
+from spinney.spaces.box import Box
 
 REPLACE = Unit(Adjacency.REPLACE)
 #: A box whose grid is read_domain's of (4, 2) steps, but finer.
@@ -58,13 +58,6 @@ def test_rows_are_placed_as_devices_place_them(rows):
     with np.errstate(over="ignore", invalid="ignore"):
         places = grid.places(np.array(rows, dtype=np.float64))
     assert places.tolist() == [place(row, *read_domain(grid.record)) for row in rows]
-
-
-def test_points_of_the_grid_lie_in_their_steps():
-    grid = Grid.of(Box([-1, 0.1], [1, 0.7]).domain(2))
-    points = np.random.default_rng(0).uniform([-1, 0.1], [1, 0.7], (100, 2))
-    assert (np.abs(grid.points(grid.places(points)) - points) <= grid.step).all()
-    assert (grid.nearest(grid.points(grid.places(points))) == grid.places(points)).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -213,17 +206,6 @@ def test_a_till_takes_planned_charges_alone_and_a_desk_replaced_rows():
         Till(FitLedger(Budget.of(1.0), (Charge("other", "reports", Measure.PURE, 1),))).paid(asked_of("cells"), charge)
     with pytest.raises(BudgetError, match="replace one row"):
         open_desk([charge], unit=Unit())
-
-
-def test_rows_outside_a_ball_are_clipped_to_it():
-    domain = Ball(1.0).domain(2)
-    users = Users(np.array([[5.0, 0.0], [np.nan, 0.0], [0.2, 0.3]]), Ground(domain), bytes(16))
-    points = users.grid.points(users._places)
-    assert np.abs(points - [[1, 0], [0, 0], [0.2, 0.3]]).max() < 1e-5
-
-
-def test_users_without_noise_are_counted_exactly():
-    assert responses(np.array([3, 0]), Responses((5, 5), 2**32, 0), np.random.default_rng(0).bytes).tolist() == [3, 0]
 
 
 @settings(max_examples=200, deadline=None)

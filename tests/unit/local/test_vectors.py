@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 from reports import DEVICE, RUNNER, TOKEN, policy_for, question_of, run_node, run_python
-from spinney.local import respond
 from tools.local_vectors import PATH, vectors
 
 VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
@@ -65,13 +64,6 @@ def test_both_devices_refuse_the_same_questions_for_the_same_reasons():
     reasons = {json.loads(message).get("reason") for message, _ in found}
     assert None in reasons
     assert len(reasons) > 12
-
-
-def test_numbers_are_whole_as_they_are_written():
-    question = question_of("cells")
-    for text in ("1.0", "1e0", "10e-1", "true"):
-        message = respond([1, 1], question.replace('"parts": 1', f'"parts": {text}'), policy_for(), {"token": TOKEN})
-        assert json.loads(message)["reason"] == "it is no question of this format"
 
 
 def test_javascript_draws_from_the_system_and_repeats_its_report():

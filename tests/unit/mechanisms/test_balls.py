@@ -135,14 +135,3 @@ def test_margins_hold_what_they_say(columns, probability):
     assert inside(0.98 * half) < probability <= inside(half) + 1e-4
     assert Noise("ball", scale, columns).quantile(probability) == half
     assert Noise("ball", scale, columns).std == ball_std(columns, scale) == pytest.approx(scale * math.sqrt(even + 1))
-
-
-def test_the_polar_points_lie_in_the_circle_and_on_all_sides():
-    uniforms, place, points = _Uniforms(randbits_of(3)), 0, []
-    near = 1 << (uniforms.bits - uniforms.bits // balls.NEAR)
-    for _ in range(400):
-        first, second, square, place = balls._in_circle(uniforms, place, near)
-        assert square == first**2 + second**2 < 1 << (2 * uniforms.bits)
-        points.append((float(Decimal(first) / (1 << uniforms.bits)), float(Decimal(second) / (1 << uniforms.bits))))
-    assert np.abs(np.mean(points, axis=0)).max() < 0.15
-    assert 0.4 < np.mean(np.square(points).sum(axis=1)) < 0.6

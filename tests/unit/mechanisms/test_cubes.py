@@ -13,7 +13,6 @@ from alarms import check_frequencies
 from spinney.audit.laws import cube_law, noise_law
 from spinney.mechanisms.additive import Noise, Sensitivity, calibrate, privatize
 from spinney.mechanisms.cubes import _part, add_cubes, cube_quantile, cube_std, wide_geometric
-from spinney.mechanisms.drawing import Watched
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.charges import Charge, Measure
 
@@ -118,25 +117,12 @@ def test_noise_wider_than_64_bits_is_no_error(source):
     assert np.abs(noisy).max() == 2**63 - 1
 
 
-def test_noise_knows_its_cube():
-    noise = Noise("cube", 2.0, 3)
-    assert (noise.std, noise.quantile(0.95)) == (cube_std(3, 2.0), cube_quantile(3, 2.0, 0.95))
-
-
 def test_narrow_cubes_and_parts_of_a_step_are_drawn_until_they_are_accepted():
     assert SecureSource().cube(np.zeros((60, 4), dtype=np.int64), 1.0).shape == (60, 4)
     rng = np.random.default_rng(0)
     parts = [_part(4, Fraction(4), lambda bound: int(rng.integers(bound))) for _ in range(4000)]
     law = np.exp(-np.arange(4) / 4)
     check_frequencies(np.bincount(parts, minlength=4), law / law.sum(), 1e-6)
-
-
-def test_a_watched_cube_is_told_of():
-    events = []
-    Watched(SeededSource(0), events.append).cube(np.zeros((2, 3), dtype=np.int64), 5.0)
-    assert [(event.draw.distribution, event.draw.norm, event.exact.shape) for event in events] == [
-        ("cube", "largest of a cell", (2, 3))
-    ]
 
 
 @given(st.integers(42, 200), st.integers(0, 10**6), st.integers(0))

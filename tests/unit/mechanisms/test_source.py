@@ -42,13 +42,6 @@ def test_selection_prefers_high_scores(source):
     assert {source.select(np.array([0, 0, 0]), 1.0) for _ in range(200)} == {0, 1, 2}
 
 
-def test_keys_are_secret_or_seeded():
-    assert len(SecureSource().key()) == 16
-    assert SecureSource().key() != SecureSource().key()
-    assert SeededSource(1).key() == SeededSource(1).key()
-    assert len(SeededSource(1).key()) == 16
-
-
 def test_a_seed_warns_and_says_so():
     with pytest.warns(SeededNoiseWarning, match="NOT private"):
         source = noise_source(0)

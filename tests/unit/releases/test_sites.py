@@ -1,7 +1,6 @@
 import json
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from spinney import ReleaseError
@@ -75,23 +74,9 @@ def test_a_damaged_file_is_refused(name, value):
         SiteRelease.from_dict(RELEASE.to_dict() | {name: value})
 
 
-def test_a_release_without_chosen_sites_is_refused():
-    with pytest.raises(ReleaseError):
-        SiteRelease.from_dict(RELEASE.to_dict() | {"medoids": [], "sizes": [5.0], "coordinates": None, "names": None})
-
-
 @pytest.mark.parametrize("name", [name for name in RELEASE.to_dict() if name != "statement"])
 def test_a_missing_field_is_noticed(name):
     record = RELEASE.to_dict()
     del record[name]
     with pytest.raises(ReleaseError):
         SiteRelease.from_dict(record)
-
-
-def test_a_release_says_when_it_is_not_private():
-    record = RELEASE.to_dict() | {"noise": "none: not private", "epsilon": "inf", "promised_epsilon": "inf"}
-    release = SiteRelease.from_dict(record)
-    assert not release.is_private
-    assert release.statement == "none: not private"
-    assert np.isinf(release.epsilon)
-    assert "2 sites of 10 points" in repr(release)

@@ -1,6 +1,5 @@
 """Tables in files are read alike in memory and batch by batch, again and again, and nothing is said about a cell."""
 
-import json
 import os
 import traceback
 from datetime import date
@@ -249,12 +248,6 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, kind, content, words):
             read(path)
 
 
-def test_a_path_is_no_pattern(tmp_path):
-    (tmp_path / "[a].csv").write_text("a\n1\n")
-    (tmp_path / "a.csv").write_text("a\n2\n")
-    assert read_table(tmp_path / "[a].csv").nonprivate_rows.tolist() == [[1.0]]
-
-
 def test_names_of_groups_are_texts_or_numbers_of_one_type(tmp_path):
     for i, column in enumerate([[1], ["1"], [date(2020, 1, 1)], [[1]]]):
         write(pl.DataFrame({"a": [1.0], "who": column}), tmp_path / f"{i}.parquet")
@@ -305,16 +298,6 @@ def test_wide_decimals_are_refused_by_their_type_before_a_charge(tmp_path):
                 model.fit(read(path, groups=groups), ledger=ledger)
     assert ledger.spent == 0
     assert_read(path, [[1.0]], ["b"])
-
-
-def test_a_type_that_polars_does_not_take_is_refused(tmp_path, monkeypatch):
-    def panic(column):
-        raise pl.exceptions.PanicException("no such type")
-
-    path = write(pl.DataFrame({"a": [1.0]}), tmp_path / "rows.parquet")
-    monkeypatch.setattr(pl, "from_arrow", panic)
-    with pytest.raises(DataError, match="column 'a' does not hold numbers"):
-        scan(path)
 
 
 @pytest.mark.parametrize("kind", ["csv", "npy", "parquet"])
@@ -428,13 +411,6 @@ def test_the_estimator_takes_a_table_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(Scan, "read", None)  # parameters are checked first
     with pytest.raises(ParameterError, match="epsilon"):
         model.set_params(epsilon=-1).fit(grouped)
-
-
-@pytest.mark.parametrize("record", [{"a": [0, 1], "b": [2, 3.5]}, {}])
-def test_bounds_are_read(tmp_path, record):
-    path = tmp_path / "bounds.json"
-    path.write_text(json.dumps(record))
-    assert read_bounds(path) == {name: tuple(pair) for name, pair in record.items()}
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "3", '{"a": 3}', '{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": ["x", 2]}', '{"a": null}'])

@@ -106,26 +106,6 @@ def test_the_printed_tree_carves_each_cell_around_its_own_points(space):
     assert len(orders) > 1
 
 
-def test_cells_belong_to_the_first_point_of_the_order():
-    space, seed = SPACES["matrix"](), 11
-    tree = MetricHST.build(space, np.random.default_rng(seed), 4)
-    order = np.random.default_rng(seed).permutation(space.n_points)
-    matrix = space.distances(np.arange(space.n_points))
-    label = np.zeros((1, space.n_points), dtype=int)
-    for depth in range(1, 5):
-        label = np.vstack([label, first_within(matrix, order, tree.radii[depth])])
-        expected = {tuple(np.flatnonzero((column == label.T).all(axis=1))) for column in label.T}
-        assert {tuple(sorted(tree.points(cell))) for cell in tree.cells(depth)} == expected
-
-
-def test_the_same_tree_from_a_network_and_from_its_matrix(monkeypatch):
-    graph, matrix = SPACES["graph"](), SPACES["matrix"]()
-    monkeypatch.setattr(FiniteMetric, "diameter", 64.0)
-    one, two = (MetricHST.build(space, np.random.default_rng(4), 7) for space in (graph, matrix))
-    for name in ("parent", "first_child", "depth", "start", "stop", "representative", "order", "radii"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-
-
 def test_tree_distances_dominate_and_stretch_moderately(space):
     n = space.n_points
     matrix = space.distances(np.arange(n))

@@ -3,7 +3,6 @@ import pytest
 import scipy.sparse as sp
 
 from spinney.spaces.metric import FiniteMetric
-from spinney.trees import nested_cells
 from spinney.trees.nested_cells import NestedCells
 
 
@@ -66,38 +65,3 @@ def test_fine_cells_lie_in_their_coarse_cell(space):
     np.testing.assert_array_equal(owner[fine.labels], coarse.labels)
     np.testing.assert_array_equal(np.bincount(owner), np.minimum(numbers, coarse.sizes))
     assert (np.diff(owner) >= 0).all()
-
-
-def test_distant_twins_are_told_apart_and_near_ones_are_not():
-    for places, most in (([[0.0], [1e-200], [1e99]], 3), ([[0.0], [0.0], [0.0]], 1)):
-        space = FiniteMetric.from_points(np.repeat(places, 5, axis=0))
-        cells = NestedCells.carve(space, 6, np.random.default_rng(0))
-        assert_partition(cells, np.arange(15), 15)
-        assert (cells.labels[0] != cells.labels[14]) == (most > 1)
-        assert len(cells) <= most
-
-
-def test_moved_seeds_bring_points_nearer(monkeypatch):
-    space = streets(25)
-
-    def cost():
-        runs = [NestedCells.carve(space, 20, np.random.default_rng(seed)) for seed in range(5)]
-        return np.mean([space.distances(cells.seeds).min(axis=0).sum() for cells in runs])
-
-    moved = cost()
-    monkeypatch.setattr(nested_cells, "MOVE_POINTS", 0)
-    assert moved < 0.95 * cost()
-
-
-def test_a_large_network_is_searched_from_few_sources(monkeypatch):
-    space, asked = streets(100), []
-    inner = FiniteMetric.distances_between
-
-    def count(self, sources, targets, *rest, **options):
-        asked.extend(sources)
-        return inner(self, sources, targets, *rest, **options)
-
-    monkeypatch.setattr(FiniteMetric, "distances_between", count)
-    assert space.n_points > nested_cells.MOVE_POINTS
-    cells = NestedCells.carve(space, 40, np.random.default_rng(0))
-    assert len(asked) == len(cells) == 40

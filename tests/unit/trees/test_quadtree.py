@@ -4,7 +4,7 @@ import pytest
 from spinney import Ball, Box
 from spinney.questions.grow import Grow
 from spinney.spaces.grid import GRID_BITS
-from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Quadtree, Splits, TreeCells
+from spinney.trees.quadtree import BIN_BITS, MAX_DEPTH, Splits, TreeCells
 
 SPACES = {
     "unit interval": Box(0, 1).domain(1),
@@ -73,14 +73,6 @@ def test_children_cut_their_parent_at_the_share_of_their_level_at_every_depth(do
         np.testing.assert_allclose(cells.diameters(), np.linalg.norm(upper - lower, axis=1))
 
 
-def test_a_column_whose_rows_do_not_vary_is_split_last():
-    densities = np.full((2, 2**BIN_BITS), 0.5**BIN_BITS)
-    densities[0] = np.eye(2**BIN_BITS)[100]
-    axes = Splits.of(Box(0, 1).domain(2), densities).route.axes
-    assert axes[:3].tolist() == [1, 1, 1]
-    assert np.bincount(axes).tolist() == [GRID_BITS, GRID_BITS]
-
-
 @pytest.mark.parametrize("domain", SPACES.values(), ids=SPACES.keys())
 def test_a_grown_tree_is_consistent_and_its_leaves_tile_the_box(open_curator, domain):
     rows = domain.sample(60, np.random.default_rng(2))
@@ -114,16 +106,6 @@ def test_random_splits_take_the_columns_in_turn_and_cut_in_the_middle_third(doma
     shares = splits.route.fractions / 2.0**GRID_BITS
     assert ((shares > 1 / 3 - 1e-9) & (shares < 2 / 3)).all()
     assert len(np.unique(shares)) == splits.depth
-
-
-def test_arrays_of_cells_are_of_one_kind_however_they_are_made():
-    """An array that can be written to is another type to the compiler: kernels would be compiled twice."""
-    grid = TreeCells.grid(Splits.of(Box(0, 1).domain(2)), 3)
-    tree = Quadtree.visit(grid.splits, 1, lambda cells, depth: np.full(len(cells), depth < 3))
-    mine = TreeCells(grid.splits, np.array(grid.codes), np.array(grid.depths))
-    for cells in (grid, grid.children(np.ones(8, dtype=bool)), grid.take(np.arange(2)), tree.cells, tree.leaves, mine):
-        assert not cells.codes.flags.writeable
-        assert not cells.depths.flags.writeable
 
 
 def test_representatives_and_spreads_of_cells_are_those_of_rows_drawn_by_the_densities():
