@@ -50,7 +50,6 @@ SEEDED = {
     "tests/unit/mechanisms/test_exact.py",
     "tests/unit/local/test_device.py",
     "tests/statistical/test_epsilon_audit.py",
-    "tests/privacy/test_planted_faults.py",
     "tests/unit/audit/test_black_box.py",
     "tests/unit/audit/test_one_run.py",
     "tests/privacy/test_lonely_outlier.py::test_the_audit_catches_noise_that_is_three_times_too_small",

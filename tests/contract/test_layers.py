@@ -304,13 +304,3 @@ def test_every_proof_named_exists():
 
     assert offenders(lambda path: {page for page in named(path) if not (ROOT / page).is_file()}) == {}
     assert len(set().union(*map(named, MODULES))) > 10
-
-
-def test_the_mechanisms_name_their_proofs():
-    silent = {
-        name_of(path)
-        for path in (SRC / "mechanisms").glob("*.py")
-        if path.stem not in ("__init__", "source", "drawing")
-        and f"proofs/{path.stem}.md" not in (ast.get_docstring(parse(path)) or "")
-    }
-    assert silent == set()

@@ -9,7 +9,7 @@ import pytest
 from cases import ASKED
 
 from covering import covering
-from spinney import Ball, Box, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.tables.cells import numeric_array
 
 RNG = np.random.default_rng(9)
@@ -176,24 +176,6 @@ def test_how_a_cell_is_read_does_not_depend_on_other_rows(cell):
             assert np.array_equal(column(0.5, cell, other)[:2], alone, equal_nan=True)
 
 
-class Unreadable:
-    """A table that must not be touched."""
-
-    def __getattr__(self, name):
-        raise AssertionError("the rows were read")
-
-    def __len__(self):
-        raise AssertionError("the rows were read")
-
-
-@pytest.mark.parametrize("missing", ["bounds", "epsilon"])
-def test_what_is_public_is_asked_of_the_user_before_any_row_is_read(missing):
-    parameters = {"epsilon": 1.0, "bounds": (-1, 1)}
-    del parameters[missing]
-    with pytest.raises(ParameterError, match=missing):
-        PrivateKMeans(2, **parameters).fit(Unreadable())
-
-
 def test_preprocessing_comes_from_the_declared_domain_and_is_stated(asked):
     model = PrivateKMeans(2, epsilon=1.0, bounds=([-1, -2], [3, 5]), **asked)
     narrow, wide = (model.fit(table).release_ for table in (CLEAN * 1e-3, CLEAN * 1e3))
@@ -202,12 +184,3 @@ def test_preprocessing_comes_from_the_declared_domain_and_is_stated(asked):
     for word in ("clipped", "declared bounds", "dropped"):
         assert word in narrow.preprocessing
     assert "middle" in model.set_params(adjacency="replace").fit(CLEAN).release_.preprocessing
-
-
-@pytest.mark.parametrize(
-    "table", [np.array([0.7316, 0.25]), np.full((2, 2, 2), 0.7316), [0.7316, 0.25]], ids=["1d", "3d", "list"]
-)
-def test_messages_about_the_shape_of_a_table_hold_no_values(table):
-    with pytest.raises(ValueError, match="array") as error:
-        PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(table)
-    assert "7316" not in str(error.value)

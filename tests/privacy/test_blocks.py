@@ -170,17 +170,6 @@ def test_every_block_gives_k_centers_in_the_domain(domain, power):
         assert np.isfinite(backend._blocks_over(Tuples(3, 4, power, "replacement", 0))._rows).all()
 
 
-def test_equal_rows_are_spread_over_blocks_and_all_rows_are_somewhere():
-    tuples, weights = Tuples(1, 7, 2, "disjoint", 0), []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathered, "cluster_blocks", lambda p, w, starts, *rest: weights.append((w, starts)) or rest[-1])
-        centers_of(np.full((100, 2), 0.5), tuples)
-        centers_of(np.random.default_rng(0).uniform(-1, 1, (500, 2)), tuples)
-    (equal, _), (single, starts) = weights
-    assert sorted(equal) == [14] * 5 + [15] * 2
-    assert (single.sum(), np.diff(starts).min() > 40) == (500, True)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 100, 10_001])
 @pytest.mark.parametrize("charged", [0.01, 0.3, 1.0, 4.0, 20.0])
 def test_a_row_drawn_several_times_is_paid_for(n, charged):

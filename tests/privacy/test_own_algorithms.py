@@ -256,24 +256,3 @@ def test_a_charge_that_grows_after_the_plan_buys_nothing(whose):
     with pytest.raises(BudgetError, match="no open charge"):
         PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Asking(plan, ask)).fit(ROWS)
     assert answers == []
-
-
-def test_kinds_of_algorithms_are_told_apart():
-    """Each used to end in an AttributeError."""
-    from spinney.algorithms.hst import HST
-    from spinney.algorithms.site_hst import SiteHST
-
-    class OwnSites(Algorithm):
-        name, solves, parts, run = "own", "sites", print, print
-
-    for algorithm in (SiteHST(), OwnSites()):
-        model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=algorithm)
-        for ask in (lambda model=model: model.fit(ROWS), lambda model=model: model.plan(2)):
-            with pytest.raises(ParameterError, match="'algorithm' parameter of PrivateKMeans must be"):
-                ask()
-    for algorithm in (HST(), Asking(())):
-        sites = PrivateKMedoids(2, epsilon=1.0, space=SPACE, algorithm=algorithm)
-        with pytest.raises(ParameterError, match="'algorithm' parameter of PrivateKMedoids must be"):
-            sites.fit(DEMAND)
-        with pytest.raises(ParameterError, match="'algorithm' parameter"):
-            sites.plan()

@@ -1,9 +1,6 @@
 """Rules 8, 11 and 16: which questions are asked, and what is made of them, depends on the rows through answers alone."""
 
 import dataclasses
-import logging
-import sys
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +10,6 @@ from cases import ASKED, ESTIMATORS, EVERY_CASE, SITES, STEPS, Case
 import spinney.questions.counts
 from covering import covering
 from spinney import PrivateKMeans
-from spinney.algorithms.coverage import Coverage
 from spinney.audit import compare, record, replay, replay_pairs, total_loss
 from spinney.baselines.lloyd import Lloyd
 from spinney.curators.gate import Curator
@@ -123,17 +119,6 @@ def test_a_number_of_clusters_that_is_found_follows_the_rows_through_answers_alo
     check_halved(model, list(case.pairs("add-remove", 7, False)), {one.name for one in questions})
 
 
-@pytest.mark.parametrize("case", SITES, indirect=True)
-def test_replay_would_notice_a_question_about_sites_that_follows_the_rows(case, monkeypatch):
-    def peek(self, purse, problem, rng):
-        rng.random(int(purse.curator._rows._counts.sum()) % 7)  # public randomness moved by the number of rows
-        return purse, problem, rng
-
-    peeking(monkeypatch, type(case.algorithm), "run", peek)
-    # The questions of coverage need no randomness.
-    assert replay(case.model(), case.rows, case.rows[:-1]).broken or isinstance(case.algorithm, Coverage)
-
-
 def peeking(monkeypatch, owner, name, peek):
     """Let a method do something first."""
     method = getattr(owner, name)
@@ -161,25 +146,6 @@ def test_replay_would_notice_a_box_that_follows_the_rows(monkeypatch):
     peeking(monkeypatch, Curator, "within", peek)
     model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), tighten=True)
     assert replay(model, ROWS, ROWS[:-1]).broken
-
-
-@pytest.mark.parametrize(
-    ("word", "say"),
-    [
-        ("warnings", lambda n: warnings.warn(f"{n} rows", stacklevel=2)),
-        ("logs", lambda n: logging.getLogger("spinney").debug("%s rows", n)),
-        ("printed", lambda n: sys.stdout.write(str(n))),
-        ("error", lambda n: 1 / (n % 2)),
-    ],
-)
-def test_replay_would_notice_a_word_about_the_rows(word, say, monkeypatch):
-    def peek(self, purse, *rest):
-        say(len(purse.curator._rows._rows))
-        return purse, *rest
-
-    peeking(monkeypatch, Lloyd, "run", peek)
-    model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")
-    assert any(f"the {word} of the fit" in fault for fault in replay(model, ROWS, ROWS[:-1]).faults)
 
 
 def test_replay_would_notice_an_answer_without_noise(monkeypatch):

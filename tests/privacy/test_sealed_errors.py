@@ -18,7 +18,6 @@ from spinney import CuratorError, FiniteMetric, Ledger, PrivateKMeans, PrivateKM
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.result import Result
 from spinney.estimators.coverage import max_coverage
-from spinney.exceptions import BudgetError, DataError
 from spinney.fits.charging import CHARGED, UNCOUNTED
 from spinney.privacy.seal import sealed
 from spinney.questions.counts import Counting, Counts
@@ -273,21 +272,6 @@ def test_an_interrupt_passes_without_context_and_says_that_the_charge_stays(kind
         assert [text[: len(note)] for text in caught.value.__notes__] == [note]
         assert CANARY not in all_words(caught.value)
     assert len(ledger.entries) == 1
-
-
-def test_own_errors_pass_without_context():
-    @sealed()
-    def fail(own):
-        try:
-            raise ValueError(CANARY)
-        except ValueError:
-            raise own  # noqa: B904
-
-    for own in (BudgetError("a text"), DataError("a text"), CuratorError()):
-        with pytest.raises(type(own)) as caught:
-            fail(own)
-        assert caught.value is own
-        assert CANARY not in all_words(own)
 
 
 def test_the_error_can_be_pickled():

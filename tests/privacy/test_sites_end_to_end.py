@@ -15,7 +15,6 @@ import spinney.fits.run
 from alarms import check_frequencies
 from spinney import (
     FiniteMetric,
-    ParameterError,
     PrivateKMedoids,
     SeededNoiseWarning,
 )
@@ -83,23 +82,6 @@ def test_a_broken_row_counts_as_no_row_or_as_the_first_point(broken):
         for adjacency, more in (("add-remove", []), ("replace", [0])):
             model = case.model(adjacency=adjacency, noise_seed=5)
             assert model.fit([*rows, broken]).release_.to_json() == model.fit([*rows, *more]).release_.to_json()
-
-
-def test_a_bad_shape_is_told_without_values():
-    for demand in (np.array([[7316, 2], [3, 4]]), 7316, "7316", np.zeros((2, 2, 2)), {7316: 1}):
-        with pytest.raises(ParameterError, match="demand") as error:
-            SITES["cells"].model().fit(demand)
-        assert "7316" not in str(error.value)
-
-
-@pytest.mark.parametrize("missing", ["space", "epsilon"])
-def test_what_is_public_is_asked_of_the_user_before_any_row_is_read(missing):
-    class Unreadable:
-        def __getattr__(self, name):
-            raise AssertionError("the rows were read")
-
-    with pytest.raises(ParameterError, match=missing):
-        PrivateKMedoids(2, **({"space": SPACE, "epsilon": 1.0} | {missing: None})).fit(Unreadable())
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(20)])

@@ -159,19 +159,6 @@ def test_a_projection_from_the_middle_of_the_rows_would_be_noticed(monkeypatch, 
     assert np.abs(counts(more) - counts(ROWS[:50])).sum() > 1
 
 
-def test_cells_of_kept_centers_keep_all_their_rows_and_others_none(curator, charge):
-    names = ("all", "near", "none")
-    asked = [dataclasses.replace(charge("counts", amount=10**6), name=name) for name in names]
-    outside = curator(ROWS, asked, SecureSource()).projected(DIRECTIONS, INNER)
-    views = (outside, outside.near(CENTERS, KEPT), outside.near(CENTERS, []))
-    everything, near, none = (
-        view.ask(Counts(Rings(CENTERS)), own).private_counts.tolist() for view, own in zip(views, asked, strict=True)
-    )
-    assert near == [everything[0], 0, everything[2]]
-    assert min(everything) > 0
-    assert none == [0, 0, 0]
-
-
 def test_a_charge_spent_in_a_view_is_spent_everywhere(curator, charge):
     asked = charge("counts")
     for first in range(4):

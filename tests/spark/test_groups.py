@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from spark.conftest import plain, rows_of
-from spinney import Ledger, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian
 from spinney.curators.frame_groups import Capper, Marker
 from spinney.exceptions import DataError
 from spinney.tables.files import scan
@@ -70,19 +70,6 @@ def test_partitions_and_order_do_not_matter(spark, partitions):
 @pytest.mark.matrix
 def test_every_kind_of_fit_gives_the_same(spark, estimator, d, asked):
     same(estimator(3, **(SETTINGS | asked)), table_of(d), put(spark, table_of(d), 4))
-
-
-def test_singles_and_plans_that_spark_does_not_adapt(spark):
-    table = table_of(3, 600, np.float32)
-    model = PrivateKMeans(3, **SETTINGS, max_rows_per_group=2)
-    before = spark.conf.get("spark.sql.adaptive.enabled")
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")  # groups and equal rows go on in the next batch
-    try:
-        same(model, table, put(spark, table, 2))
-    finally:
-        spark.conf.set("spark.sql.adaptive.enabled", before)
-        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -149,28 +136,6 @@ def test_groups_are_one_column_by_its_name(spark):
         model.fit(frame.select("who"), groups="who")
     with pytest.raises(ParameterError, match="max_rows_per_group"):
         PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1)).fit(frame, groups="who")
-
-
-def test_a_column_of_groups_may_be_clustered_as_in_memory(spark, tmp_path):
-    """Spark names columns apart, which failed after the charge."""
-    table = pd.DataFrame({"age": np.arange(60) % 7, "x": np.linspace(0, 7, 60)})
-    model = PrivateKMeans(2, epsilon=1.0, bounds={"age": (0, 8), "x": (0, 8)}, max_rows_per_group=3, random_state=0, noise_seed=1)
-    there = model.fit(spark.createDataFrame(table), groups="age").release_
-    assert plain(there) == plain(model.fit(table, groups="age").release_)
-    model.set_params(noise_seed=None).fit(
-        spark.createDataFrame(table), groups="age", ledger=Ledger(tmp_path / "ledger", 1, max_rows_per_group=3)
-    )
-
-
-def test_an_unknown_storage_level_is_refused_before_anything_is_drawn(spark):
-    spark.conf.set("spark.spinney.storageLevel", "CLOUD")
-    try:
-        with pytest.raises(ParameterError, match="storage level"):
-            PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2).fit(
-                spark.createDataFrame([], "x double, who string"), groups="who"
-            )
-    finally:
-        spark.conf.unset("spark.spinney.storageLevel")
 
 
 def test_a_failure_tells_nothing(spark):

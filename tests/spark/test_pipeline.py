@@ -35,17 +35,6 @@ def test_a_pipeline_fits_saves_loads_and_predicts(frame_of, tmp_path):
     assert there["cluster"].tolist() == here.predict(there[["x", "y"]]).tolist()
 
 
-def test_missing_parameters_are_refused(frame_of):
-    from spinney.estimators.spark import SparkPrivateKMeans
-
-    with pytest.raises(ParameterError, match="epsilon"):
-        SparkPrivateKMeans(bounds=(-1, 1)).fit(frame_of(rows_of(2, 20), 1))
-    with pytest.raises(ParameterError, match="bounds"):
-        SparkPrivateKMeans(bounds=3)
-    with pytest.raises(ParameterError, match="may mean either"):
-        SparkPrivateKMeans(bounds=[[0, 1], [2, 3]])
-
-
 def test_bounds_by_name_choose_the_columns_and_are_saved(frame_of, tmp_path):
     from spinney.estimators.spark import SparkPrivateKMeans
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from spark.conftest import plain, rows_of
-from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import Ball, PrivateKMeans, PrivateKMedian
 from spinney.algorithms import HST
 
 SETTINGS = {"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
@@ -112,13 +112,3 @@ def test_with_full_messages_it_is_the_same(frame_of, in_memory, monkeypatch):
     monkeypatch.undo()
     release = PrivateKMeans(4, **SETTINGS).fit(frame_of(rows_of(3), 5, ["x", "y", "a.b"])).release_
     assert plain(release) == plain(in_memory)
-
-
-def test_units_are_taken_on_the_executors_and_categories_are_refused(frame_of):
-    rows = pd.DataFrame(rows_of(2), columns=["x", "y"])
-    frame = frame_of(rows, 3, ["x", "y"])
-    asked = SETTINGS | {"bounds": {"x": (-1, 1), "y": {"bounds": (-2, 2), "unit": 0.3}}}
-    same(PrivateKMeans(4, **asked), rows, frame)
-    for bounds in ({"x": {"bounds": (-1, 1), "fill": 0}}, {"x": ["a", "b"]}):
-        with pytest.raises(ParameterError, match="Spark takes columns of numbers alone"):
-            PrivateKMeans(4, **(SETTINGS | {"bounds": bounds})).fit(frame)

@@ -7,17 +7,6 @@ from hypothesis import strategies as st
 from spinney.algorithms.profiles import distances
 
 
-def plain(counts, rows):
-    return np.abs(counts / rows[:, None] - counts.sum(axis=0) / rows.sum()).sum(axis=1) / 2
-
-
-def test_without_noise_distances_are_exact():
-    counts = np.array([[30.0, 10.0, 0.0], [10.0, 30.0, 20.0]])
-    assert np.allclose(distances(counts, counts.sum(axis=1), 0.0, 0.0), plain(counts, counts.sum(axis=1)))
-    many = np.random.default_rng(0).integers(100, 10_000, (5, 8)).astype(float)
-    assert np.allclose(distances(many, many.sum(axis=1), 1e-6, 1e-6), plain(many, many.sum(axis=1)), atol=1e-6)
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.integers(-(10**9), 10**12), min_size=3, max_size=3), min_size=1, max_size=4),

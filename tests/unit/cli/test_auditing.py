@@ -107,21 +107,3 @@ def test_a_function_that_breaks_its_promise_ends_with_1():
     assert "BROKEN" in ended.output
     ended = audit("--function", "audited_functions:sound", "--method", "black-box", "--runs", 100, "--pairs", 2)
     assert ended.exit_code == 0, ended.output
-
-
-@pytest.mark.usefixtures("functions")
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--function", "audited_functions:nobody"),
-        ("--function", "nowhere:nobody"),
-        ("--function", "audited_functions:sound", "--method", "replay"),
-        ("--adjacency", "swap"),
-        ("--algorithm", "nothing"),
-        ("--epsilon", "-1"),
-    ],
-)
-def test_wrong_options_are_a_line_and_exit_code_2(options):
-    ended = audit(*options)
-    assert ended.exit_code == 2, ended.output
-    assert "error:" in ended.output

@@ -165,22 +165,6 @@ def test_an_empty_states_file_is_refused_and_no_ceiling_starts_anew(asked):
     assert not (asked / "reports0.jsonl").exists()
 
 
-def test_the_temporary_file_has_another_name_each_time_and_follows_no_link(tmp_path, monkeypatch):
-    path, victim, names = tmp_path / "out.json", tmp_path / "victim", []
-    for _ in range(2):
-        with written_whole(path) as part:
-            names.append(part.name)
-            assert part.suffix == ".json"
-            part.write_text("whole")
-    assert len({*names}) == 2
-    victim.write_text("as it was")
-    monkeypatch.setattr(os, "urandom", bytes)
-    (tmp_path / f".{'00' * 16}.json").symlink_to(victim)
-    with pytest.raises(DataError, match="cannot be written"), written_whole(path) as part:
-        part.write_text("lost")
-    assert (victim.read_text(), path.read_text()) == ("as it was", "whole")
-
-
 def test_a_part_that_becomes_a_link_is_not_taken(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("as it was")

@@ -1,9 +1,7 @@
 import io
 import logging
-from contextlib import suppress
 
 import numpy as np
-import pytest
 
 from spinney import PrivateKMeans
 from spinney.cli import progress as module
@@ -29,14 +27,3 @@ def test_a_terminal_sees_every_question(monkeypatch):
     for charge in model.release_.charges:
         assert f"asking {charge.question}: {charge.name}" in shown
     assert (logger.level, logger.handlers) == before
-
-
-@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_a_file_sees_nothing_and_the_bar_of_what_failed_is_not_full(monkeypatch, kind):
-    stream = kind()
-    monkeypatch.setattr(module.sys, "stderr", stream)
-    with suppress(KeyError), progress(3) as step:
-        step("reading")
-        raise KeyError
-    assert (stream.getvalue() == "") == (kind is io.StringIO)
-    assert "100%" not in stream.getvalue()

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from spinney import PrivateKMeans, Release
 from spinney.cli import fitting
 from spinney.exceptions import DataError
 from spinney.tables.files import read_bounds
-from spinney.tables.schema_files import read_schema, schema_template
+from spinney.tables.schema_files import read_schema
 from tests.unit.cli.running import refused, run
 
 SCHEMA = """
@@ -165,9 +164,3 @@ def test_a_table_in_place_of_a_schema_is_not_quoted(facts, reads, tmp_path):
         told = str(error) + str(error.__cause__) + str(error.__context__)
         assert "Zoe" not in told
         assert not re.search("7319|1e-300", told)
-
-
-def test_a_template_names_columns_in_any_letters():
-    names = ["a b", 'quo"te', "back\\slash", "tab\t", "\U0001f600", "\u7f16"]
-    assert list(tomllib.loads(schema_template(names, ".toml"))) == names
-    assert list(json.loads(schema_template(names))) == names

@@ -1,6 +1,4 @@
 import csv
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -67,18 +65,6 @@ def test_public_files_and_demand_become_a_release(folder, kind, space):
     assert (release.coordinates is None) == (space == "graph")
     assert abs(release.sizes.sum() - 4000) < 100
     assert {name[0] for name in release.names} <= set("BCGH")
-
-
-def test_every_option_reaches_the_estimator(folder):
-    pl.read_csv("places.csv").rename({"x": "east", "y": "north"}).write_csv("p.csv")
-    FRAME.rename({"point": "stop"}).write_csv("d.csv")
-    public = ("--points", "p.csv", "--columns", "east, north", "--metric", "manhattan", "--existing", "A0,A1")
-    options = ("--delta", "1e-6", "--adjacency", "replace", "--power", "2", "--demand-column", "stop")
-    assert sites(*public, *options, demand="d.csv", algorithm="coverage").exit_code == 0
-    release = read()
-    assert (release.algorithm, release.adjacency, release.delta, release.power) == ("coverage", "replace", 1e-6, 2)
-    assert release.names[2:] == ("A0", "A1")
-    assert release.coordinates.shape == (4, 2)
 
 
 @pytest.mark.parametrize(
@@ -212,16 +198,6 @@ def test_what_rows_of_demand_hold_changes_no_word(folder, adjacency):
         b'p,5" x\n', b"\x00\n", b"p,A0\r\n", b"p,-1\n", b"p,nan\n", b"1e400,1e400\n", b"person,point\n", b"p,A0", b"",
     ):  # fmt: skip
         assert said(rows + more) == plain
-
-
-def test_sites_needs_no_scikit_learn_and_points_no_sparse_matrices(folder):
-    for space, idle in (("--graph edges.csv", {"sklearn"}), ("--points places.csv", {"sklearn", "scipy.sparse"})):
-        command = f"sites {space} --demand demand.csv --k 2 --epsilon 1 --algorithm hst --out r.json --force".split()
-        code = f"import sys; from spinney.cli.main import main; main({command!r}, standalone_mode=False); print(*sys.modules)"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        loaded = set(done.stdout.split())
-        assert "numba" in loaded
-        assert loaded.isdisjoint({"matplotlib", "pandas"} | idle)
 
 
 def test_sites_are_charged_to_a_ledger_and_refused_past_its_ceiling(folder):

@@ -65,15 +65,6 @@ def test_a_fit_of_rows_says_nothing(kind):
     assert told(PrivateKMeans(3, epsilon=1.0, bounds=(0, 1)), some) == []
 
 
-def test_the_release_is_kept_when_warnings_are_errors():
-    model = PrivateKMeans(3, epsilon=1.0, bounds=(0, 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(FewRowsWarning):
-            model.fit(np.empty((0, 2)))
-        assert PrivateKMeans.from_release(model.release_).release_.looks_empty  # the warning was for the fit
-
-
 @pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
 def test_noise_alone_looks_empty_for_any_number_of_clusters(distribution):
     rng = np.random.default_rng(3)

@@ -33,18 +33,6 @@ def test_nothing_is_cut_off_and_the_statement_is_there(monkeypatch, columns, alg
         assert made.statement in " ".join(" ".join(texts(figure)).split())
 
 
-@pytest.mark.parametrize(("columns", "panels"), [(1, 1), (2, 1), (3, 3), (4, 6), (8, 6)])
-def test_up_to_four_columns_are_shown_each_against_each_other_one(monkeypatch, columns, panels):
-    captured = Captured(monkeypatch)
-    names = tuple("abcdefgh"[:columns])
-    draw(replace(release(WIDE[:, :columns]), feature_names=names), "picture.png")
-    shown = [axis for axis in captured.last.axes if axis.axison]
-    assert len(shown) == panels
-    found = {label for axis in shown for label in (axis.get_xlabel(), axis.get_ylabel())} & set(names)
-    assert len(found) == min(columns, 4)
-    assert (f"4 of {columns} columns" in " ".join(texts(captured.last))) == (columns > 4)
-
-
 @pytest.mark.parametrize("k", [1, 5, 12, 20, 30])
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.matrix

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from spinney import PrivateKMeans
-from spinney.algorithms import Tree
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0)
 ROWS = np.zeros((10, 2))
@@ -41,25 +40,3 @@ def test_a_notebook_sees_every_question_and_then_nothing(shown):
     assert f'max="{len(charges)}" value="{len(charges)}"' in shown[-2]
     assert shown[-1] == ""
     assert (logger.level, logger.propagate, logger.handlers) == before
-
-
-def test_a_bar_goes_when_a_fit_fails_and_a_broken_one_ends_none(shown, monkeypatch):
-    with pytest.raises(ZeroDivisionError):
-        PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=Broken()).fit(ROWS)
-    assert shown[-1] == ""
-    handle = SimpleNamespace(update=lambda page: 1 / 0)
-    monkeypatch.setattr(sys.modules["IPython.display"], "display", lambda page, display_id: handle)
-    assert MODEL.fit(ROWS).cluster_centers_.shape == (2, 2)
-    assert logging.getLogger("spinney").level == logging.NOTSET
-
-
-class Broken:
-    """An algorithm that fails before it asks."""
-
-    name, solves, backends = "broken", "points", ("memory",)
-
-    def parts(self, problem):
-        return Tree().parts(problem)
-
-    def run(self, curator, problem, charges, rng):
-        return 1 / 0

@@ -157,12 +157,6 @@ def test_chances_are_rounded_up(delta):
     assert 1 / int(chance_words(delta)[5:].replace(",", "")) >= delta * (1 - 1e-9)
 
 
-def test_numbers_next_to_infinity_are_drawn(release):
-    box = {"lower": [-1.7e308] * 3, "upper": [1.7e308] * 3}
-    check(html_page(replace(release, domain=box, centers=np.full((3, 3), 1.6e308), sizes=[1e308, 0, 1])))
-    check(html_page(replace(release, domain={"lower": [0.0] * 3, "upper": [0.0] * 3}, centers=np.zeros((3, 3)))))
-
-
 def test_a_ledger_says_what_is_left_and_whether_it_paid(tmp_path):
     ledger = Ledger(tmp_path / "stays", epsilon=3)
     release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1)).fit(ROWS, ledger=ledger).release_

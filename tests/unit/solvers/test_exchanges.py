@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from spinney.solvers.exchanges import Exchanges
-from spinney.solvers.weighted import solve, total_cost
+from spinney.solvers.weighted import total_cost
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -21,10 +21,3 @@ def test_the_center_that_goes_is_the_one_whose_loss_costs_least(power, k):
         assert costs[gone] == pytest.approx(min(costs))
         each = [total_cost(repeated, exchanges.exchanged(one[None]), power) for one in uniforms]
         assert total_cost(repeated, exchanges.exchanged(uniforms), power) == pytest.approx(min(each))
-
-
-def test_one_center_and_as_many_as_points_have_nothing_to_exchange():
-    points = np.arange(6.0).reshape(3, 2)
-    for k in (1, 3, 4):
-        assert solve(points, np.ones(3), k, 2, np.random.default_rng(0), np.zeros((k, 2))).centers.shape == (k, 2)
-    assert solve(np.zeros((5, 2)), np.ones(5), 2, 2, np.random.default_rng(0), np.zeros((2, 2))).cost == 0

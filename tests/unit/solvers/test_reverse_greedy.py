@@ -22,9 +22,3 @@ def test_the_center_that_is_missed_least_goes_first(seed, m, k, power):
     kept = thin_out(centers, weights, k, power)
     assert len(kept) == min(m, k)
     assert np.isclose(cost(centers, weights, kept, power), cost(centers, weights, left, power))
-
-
-def test_copies_and_centers_without_rows_go_first():
-    centers = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [5.0, 5.0]])
-    assert thin_out(centers, np.array([9.0, 9.0, 0.0, 9.0]), 2, 2).tolist() in ([0, 3], [1, 3])
-    assert thin_out(centers, np.zeros(4), 4, 1).tolist() == [0, 1, 2, 3]

@@ -37,16 +37,6 @@ def test_separated_clusters_are_counted(k, power):
     assert len(found.costs) == len(found.evidence) == 12
 
 
-def test_rows_without_gaps_are_one_cluster():
-    rows = np.random.default_rng(0).uniform(0, 1, (5000, 2))
-    assert count_clusters(grid_cells(rows, 16, std=3.0), 12, 2, np.random.default_rng(0)).k == 1
-
-
-def test_a_cluster_no_larger_than_noise_is_not_counted():
-    rows = np.concatenate([clusters(CENTERS[:2], 1000, 0.04), np.full((12, 2), 0.99)])
-    assert count_clusters(grid_cells(rows, 32, std=3.0, seed=5), 8, 2, np.random.default_rng(0)).k == 2
-
-
 def test_the_number_follows_neither_scale_nor_place():
     cells = grid_cells(clusters(CENTERS[:3], 800, 0.05), 32, std=3.0, seed=1)
     for scale, shift in ((1e150, 0.0), (1e-150, 0.0), (1.0, 1e6)):

@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import ParameterError, PrivateKMeans
+from spinney import PrivateKMeans
 from spinney.tables.cells import is_list_of_names, numeric_array
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8, bool])
-def test_numbers_are_not_copied(dtype):
-    table = np.ones((3, 2), dtype=dtype)
-    assert numeric_array(table) is table
 
 
 @pytest.mark.parametrize(
@@ -27,15 +21,6 @@ def test_a_table_without_columns_is_refused_without_its_number_of_rows(table):
     with pytest.raises(ValueError, match=r"0 feature\(s\)") as caught:
         numeric_array(table)
     assert "7321" not in str(caught.value)
-
-
-def test_a_text_is_not_measured_by_the_error_about_it():
-    told = []
-    for cells in (["7", "8"], ["Meier-Schulze", "8"]):
-        with pytest.raises(ParameterError, match="Got an array of texts") as caught:
-            numeric_array(np.array([cells]))
-        told.append(str(caught.value))
-    assert told[0] == told[1]
 
 
 DAYS = ["2020-01-01", None]
@@ -146,20 +131,6 @@ def test_a_cell_is_read_alike_in_any_table(rows):
     frame = pd.DataFrame(array, columns=["z", "a", "a"])  # columns of one name are each read once
     for table in (cells, array, np.ma.array(array), pd.DataFrame(cells), frame, frame.infer_objects(), objects):
         np.testing.assert_array_equal(numeric_array(table).astype(float), expected)
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        pd.DataFrame({"b": pd.array([1, None], dtype="Int64"), "a": pd.array(["2", "x"], dtype="string")}),
-        pd.DataFrame({"b": pd.Categorical([1, None]), "a": ["2", object()]}),
-        pl.DataFrame({"b": [1, None], "a": ["2", "x"]}),
-        np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, False], [True, True]]),
-    ],
-    ids=["nullable", "category", "polars", "masked"],
-)
-def test_a_missing_cell_is_missing_in_every_type(table):
-    np.testing.assert_array_equal(numeric_array(table), [[1, 2], [np.nan, np.nan]])
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from spinney.curators.groups import name_groups
 from spinney.exceptions import DataError, ParameterError
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.units import schema_of
-from spinney.tables.cells import numeric_array
 from spinney.tables.encoding import DAY_STEPS, cell_names, codes
 from spinney.tables.files import opened, read_table
 from spinney.tables.sources import read_source
@@ -139,12 +137,3 @@ def test_a_time_that_python_cannot_hold_is_missing_and_nothing_is_said(tmp_path_
     assert all(np.array_equal(rows[0], other, equal_nan=True) for other in rows[1:])
     assert np.isnan(rows[0][2]).any()
     assert capfd.readouterr() == ("", "")  # polars writes of a panic to the screen
-
-
-def test_times_that_python_cannot_hold_are_no_numbers_and_no_names_of_groups(capfd):
-    far = pl.Series([0, 2**62], dtype=pl.Int64).cast(pl.Datetime("ms"))
-    frame = pl.DataFrame({"day": far, "nested": pl.Series([[far[0]], []], dtype=pl.List(pl.Datetime("ms"))), "x": [1.0, 2.0]})
-    assert np.isnan(numeric_array(frame)[:, :2]).all()
-    for groups in (far, far.to_frame().to_pandas(use_pyarrow_extension_array=True)[""]):
-        assert name_groups(groups, b"").texts == ["missing"]
-    assert capfd.readouterr().err == ""

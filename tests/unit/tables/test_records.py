@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.tables.records import BATCH, read_header, read_records, stream_records
+from spinney.tables.records import read_header, read_records, stream_records
 
 #: Cells with their values; None is missing.
 CELLS = {
@@ -94,29 +94,6 @@ def test_quotes_hold_commas_line_ends_and_quotes(path):
         numbers, texts = read(path, body, texts=("b",))
         assert numbers["a"].to_list() == list(range(5 - len(expected), 9))
         assert texts["b"].to_list() == [*expected, "Eve", None, None, "\ufffd"]
-
-
-def test_one_column_may_be_both_numbers_and_names(path):
-    numbers, texts = read(path, b"1,7\n2 ,8\nx,9\n", numbers=("a", "b"), texts=("a",))
-    assert numbers.rows() == [(1.0, 7.0), (2.0, 8.0), (None, 9.0)]
-    assert texts["a"].to_list() == ["1", "2", "x"]
-
-
-@pytest.mark.parametrize("quote", [b"", b'"x",0\n'], ids=["plain", "quoted"])
-def test_many_records_are_read_in_order(path, quote):
-    n = 2 * BATCH + 5
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=n) * 10.0 ** rng.integers(-12, 12, n)
-    body = b"".join(b"%r,%d\n" % (float(value), i) for i, value in enumerate(values))
-    body = body.replace(b",77\n", b" ,77\n")  # one number with a blank behind it
-    numbers, _ = read(path, body + quote, numbers=("a", "b"))
-    np.testing.assert_array_equal(numbers["a"].to_numpy()[:n], values)
-    np.testing.assert_array_equal(numbers["b"].to_numpy()[:n], np.arange(n))
-
-
-def test_a_long_cell_is_no_error(path):
-    numbers, _ = read(path, b'1,"' + b"x" * 200_000 + b'"\n2,3\n', numbers=("a", "b"))
-    assert numbers["a"].to_list() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(

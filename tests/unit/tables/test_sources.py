@@ -76,42 +76,6 @@ def test_groups_may_be_the_name_of_a_column(kind, tmp_path, monkeypatch):
             model.fit(table, groups=PEOPLE)
 
 
-@pytest.mark.parametrize("names", [pa.array(PEOPLE), pa.chunked_array([PEOPLE[:7], PEOPLE[7:]])], ids=["array", "chunks"])
-def test_groups_may_be_an_arrow_column(names):
-    model = PrivateKMeans(**SETTINGS, max_rows_per_group=2)
-    expected = model.fit(ROWS, groups=PEOPLE).release_.to_dict()
-    assert model.fit(ROWS, groups=names).release_.to_dict() == expected
-    with pytest.raises(ParameterError, match="groups must be texts or numbers"):
-        model.fit(ROWS, groups=pa.array([datetime.date(2020, 1, 1)] * len(ROWS)))
-
-
-def test_a_broken_name_decides_no_error():
-    cells = pa.array([b"A", b"B", b"\xff"], pa.binary())
-    table = pa.table({"x": [0.1, 0.2, 0.3], "who": pa.Array.from_buffers(pa.string(), 3, cells.buffers())})
-    PrivateKMeans(**SETTINGS, max_rows_per_group=1).fit(table, groups="who")
-
-
-TYPES = {
-    "float32": pa.array([0.5, None], pa.float32()),
-    "float16": pa.array([np.float16(0.5), None], pa.float16()),
-    "int8": pa.array([1, None], pa.int8()),
-    "uint64": pa.array([1, None], pa.uint64()),
-    "bool": pa.array([True, None]),
-    "decimal": pa.array([1, None]).cast(pa.decimal128(30, 2)),
-    "null": pa.nulls(2),
-    "codes": pa.array([1, None]).dictionary_encode(),
-}
-
-
-@pytest.mark.parametrize("kind", TYPES)
-def test_arrow_columns_of_numbers_are_read_as_from_a_file(kind, tmp_path):
-    table = pa.table({"a": TYPES[kind], "b": [0.25, 0.5]})
-    pq.write_table(table, tmp_path / "t.parquet")
-    model = PrivateKMeans(**SETTINGS | {"epsilon": float("inf"), "bounds": (-9, 9)})
-    expected = model.fit(tables.read_table(tmp_path / "t.parquet").nonprivate_rows).cluster_centers_
-    np.testing.assert_array_equal(model.fit(table).cluster_centers_, expected)
-
-
 DAY = datetime.datetime(2020, 1, 1)
 NO_NUMBERS = {
     "text": pa.array(["SECRET"]),
@@ -176,8 +140,3 @@ def test_a_lazy_frame_that_fails_tells_nothing(tmp_path):
     assert "SECRET" not in str(caught.value)
     assert caught.value.__context__ is None
     assert ledger.spent == 0
-
-
-def test_parameters_are_checked_before_a_path_is_looked_at():
-    with pytest.raises(ParameterError, match="epsilon"):
-        PrivateKMeans(2, bounds=(0, 1)).fit("nothing.csv")

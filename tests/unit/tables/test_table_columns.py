@@ -3,8 +3,6 @@ import math
 import warnings
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from spinney.exceptions import DataError
@@ -84,22 +82,6 @@ def test_numbers_and_groups_are_read_beside_names(tmp_path, kind):
     assert both.names["who"].to_list() == ["p1", None, "7"]
     assert both.groups.to_list() == ["p1", None, "7.0"]
     assert read_columns(path, ["p"], []).groups is None
-
-
-def test_a_name_that_is_no_utf8_is_read_as_in_a_csv_file(tmp_path):
-    cells = [b"A", b" \xff ", b"12.0"]
-    array = pa.array(cells, pa.binary())
-    text = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
-    pq.write_table(pa.table({"p": text, "x": text, "who": text}), tmp_path / "t.parquet")
-    (tmp_path / "t.csv").write_bytes(b"p,x,who\n" + b"".join(b",".join([cell] * 3) + b"\n" for cell in cells))
-    parquet, csv = (read_columns(tmp_path / name, ["p"], ["x"], groups="who") for name in ("t.parquet", "t.csv"))
-    assert parquet.names["p"].to_list() == csv.names["p"].to_list() == ["A", "\ufffd", "12"]
-    assert parquet.numbers["x"].to_list() == csv.numbers["x"].to_list() == [None, None, 12.0]
-    assert parquet.groups.to_list() == ["A", " \ufffd ", "12.0"]
-    (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match=r"cannot be read.*\nHint: ") as caught:
-        read_columns(tmp_path / "t.parquet", ["p"], [])
-    assert caught.value.__context__ is None
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -104,22 +104,3 @@ def test_the_printed_tree_carves_each_cell_around_its_own_points(space):
             assert matrix[tree.representative[other], tree.points(node)].min() > radius * (1 - 1e-12)
     orders = {tuple(MetricHST.printed(space, np.random.default_rng(seed), 5).representative.tolist()) for seed in range(4)}
     assert len(orders) > 1
-
-
-def test_tree_distances_dominate_and_stretch_moderately(space):
-    n = space.n_points
-    matrix = space.distances(np.arange(n))
-    stretch = np.zeros((n, n))
-    for seed in range(40):
-        tree = MetricHST.build(space, np.random.default_rng(seed))
-        distances = np.zeros((n, n))
-        for depth in range(tree.levels + 1):  # twice the radius of the deepest cell that holds both
-            for cell in tree.cells(depth):
-                distances[np.ix_(tree.points(cell), tree.points(cell))] = 2 * tree.radii[tree.depth[cell]]
-        np.fill_diagonal(distances, 0)
-        assert tree.radii[0] == space.diameter / 2
-        assert (distances >= matrix * (1 - 1e-12)).all()
-        stretch += distances / np.maximum(matrix, 1e-9) / 40
-    stretch = stretch[matrix > 0]
-    assert stretch.max(initial=0) < 8 * np.log(n)
-    assert stretch.sum() <= 2 * np.log(n) * stretch.size
