@@ -38,8 +38,9 @@ from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.minimize import Minimize
-from spinney.questions.partitions import ColumnBins, Labels, PlaneCells, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
 from spinney.questions.persons import Persons
+from spinney.questions.planes import PlaneCells
 from spinney.questions.question import Kind, Question
 from spinney.questions.record import AdditiveKind
 from spinney.questions.sums import Sums

@@ -12,7 +12,8 @@ from spinney.questions.catalog import EVERY
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Box
 from spinney.trees.quadtree import Splits, TreeCells

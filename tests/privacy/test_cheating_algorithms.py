@@ -40,6 +40,7 @@ from spinney.questions.arrays import frozen
 from spinney.questions.blocks import Blocks
 from spinney.questions.catalog import EVERY
 from spinney.questions.choose import Choose, Sets, Swaps
+from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Family
@@ -48,8 +49,9 @@ from spinney.questions.ground import Ground
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
 from spinney.questions.minimize import Minimize
-from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, Labels, PlaneCells, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Labels, Rings, Whole
 from spinney.questions.persons import Persons
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import Sums
 from spinney.questions.totals import Totals
 from spinney.spaces.box import Box, Domain

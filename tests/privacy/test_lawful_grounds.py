@@ -16,17 +16,19 @@ from spinney.mechanisms.perturbation import SLOPE_STEPS
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import LONGEST, SHORTEST
 from spinney.questions.choose import Choose, Swaps
+from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Cost, Costs
 from spinney.questions.counts import Counts
 from spinney.questions.ground import Ground
 from spinney.questions.levels import Levels
 from spinney.questions.minimize import Slopes
-from spinney.questions.partitions import ClusterBins, Clusters, ColumnBins, PlaneCells, Rings, TreeCells, Whole
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS, Sums
 from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
 from spinney.spaces.described import ABSENT
-from spinney.trees.quadtree import Splits
+from spinney.trees.quadtree import Splits, TreeCells
 
 #: Exponents of lawful lengths: the ends, what users may give, and all between.
 EXPONENTS = st.sampled_from([-149.99, -149, -100, 0, 100, 149]) | st.floats(-149.99, 149)

@@ -10,7 +10,7 @@ from spinney.curators.files import FileBackend
 from spinney.mechanisms import splitting
 from spinney.questions import choose, cost, counts, cover, levels, sums
 from spinney.questions.form import form
-from spinney.questions.partitions import PlaneCells
+from spinney.questions.planes import PlaneCells
 from spinney.tables.streams import Batches
 
 

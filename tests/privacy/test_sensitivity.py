@@ -12,7 +12,8 @@ from spinney import Ball
 from spinney.questions.cost import COST_STEPS, Cost
 from spinney.questions.counts import Counts
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, PlaneCells, Rings
+from spinney.questions.partitions import ColumnBins, Rings
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import KERNELS, RADIUS_STEPS, Sums
 from spinney.spaces.box import Box
 from spinney.spaces.grid import GRID_BITS

@@ -21,7 +21,8 @@ from spinney.questions.counts import Counts
 from spinney.questions.form import form
 from spinney.questions.grow import Grow
 from spinney.questions.levels import Levels
-from spinney.questions.partitions import ColumnBins, PlaneCells, Rings, Whole
+from spinney.questions.partitions import ColumnBins, Rings, Whole
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import Sums
 from spinney.spaces.box import Domain
 from spinney.spaces.grid import door

@@ -14,8 +14,6 @@ from spinney.curators.purse import Purse
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 
-__all__ = ["Algorithm"]
-
 
 class Algorithm(ABC):
     """A published algorithm: named parts of a budget, from public facts, and a run over a curator's answers."""

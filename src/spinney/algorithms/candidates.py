@@ -18,16 +18,14 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.purse import Purse
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow
-from spinney.questions.partitions import PlaneCells, Whole
-from spinney.spaces.box import Domain, FloatArray
+from spinney.questions.partitions import Whole
+from spinney.questions.planes import PlaneCells
+from spinney.spaces.box import Domain, FloatArray, IntArray
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import Splits, TreeCells
-
-__all__ = ["Candidates", "ask_candidates", "ask_leaves", "default_dimensions", "grid_parts", "largest", "subspace_of"]
 
 #: Levels for each direction of the subspace, and in all.
 LEVELS_EACH, MOST_LEVELS = 6, 18

@@ -42,11 +42,9 @@ from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import FiniteMetric, IntArray
+from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces.metric import FiniteMetric
 from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
-
-__all__ = ["Cells"]
 
 # Measured as cost over that of plain local search, at epsilon 1 / 0.25, with 500 rows in a quarter of the map and k = 10: random
 # graphs of 3,000 nodes 1.02 / 1.06, road networks of 2,600 and 3,400 nodes 1.04 / 1.20 (4 runs on each of 4 maps); so measured,

@@ -19,8 +19,6 @@ from spinney.mechanisms.additive import Noise
 from spinney.spaces.box import Domain, FloatArray
 from spinney.trees.quadtree import BIN_BITS
 
-__all__ = ["Densities", "inner_box"]
-
 #: Standard deviations of the bumps, in widths of a column, and the number of their places.
 BUMP_WIDTHS, BUMP_PLACES = 2.0 ** -np.arange(0.5, 4.1, 0.5), 32
 #: This share of the rows may lie anywhere else.

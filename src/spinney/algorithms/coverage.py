@@ -33,8 +33,6 @@ from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces.metric import FiniteMetric, nearest_site
 
-__all__ = ["GROWTH", "Coverage", "cover_steps", "growing_balls"]
-
 #: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
 COVER = Fraction(1, 2)
 #: What growth may be.

@@ -42,8 +42,6 @@ from spinney.questions.sums import Summing
 from spinney.solvers.valleys import count_clusters
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Tree", "stages"]
-
 PERCENT = Fraction(1, 100)
 #: Of epsilon, for the number of rows, the histograms of columns and the sizes, whatever follows.
 ROWS, COLUMNS, SIZES = PERCENT, 4 * PERCENT, 3 * PERCENT

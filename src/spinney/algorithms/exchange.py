@@ -22,8 +22,6 @@ from spinney.solvers.stability import next_distances
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 
-__all__ = ["exchanged"]
-
 #: Two centers with half of the rows each have 4 times the noise of one with all of them: what is more of it.
 MORE_NOISE = 3
 

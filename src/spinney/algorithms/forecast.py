@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Forecast", "Preview"]
-
 #: ``preview(kind, *names)``: the noise of a question of this kind that charges of these names pay for together.
 Preview = Callable[..., Any]
 

@@ -26,7 +26,6 @@ from spinney.algorithms.margins import COVER, SLACK
 from spinney.algorithms.problem import Problem
 from spinney.algorithms.profiles import Quantiles, distances, quantiles
 from spinney.curators.purse import Purse
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.composition import Part
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.counts import CountAnswer, Counting, Counts
@@ -36,12 +35,10 @@ from spinney.questions.sums import RADIUS_STEPS
 from spinney.questions.totals import TotalAnswer, Totaling, Totals
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.preparation import missing_rows, prepared_description
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.box import Domain, FloatArray, IntArray
 from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured
 from spinney.spaces.schema import Schema
-
-__all__ = ["LEVELS", "DescriptionProblem", "DescriptionResult", "Histograms"]
 
 #: Shares of epsilon, in hundredths; the histograms have the rest, and what is not asked goes to them.
 SHARES = {"rows": 10, "persons": 10, "totals": 20}

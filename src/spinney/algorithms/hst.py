@@ -42,8 +42,6 @@ from spinney.questions.levels import LevelCounting
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import MAX_DEPTH, Splits
 
-__all__ = ["HST"]
-
 #: Hundredths of epsilon for the sizes; each tree, the way back from a subspace and each round get equal shares of the rest.
 SIZES_SHARE = 3
 #: The part of a round that pays for its radii.

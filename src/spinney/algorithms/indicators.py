@@ -14,8 +14,6 @@ import numpy as np
 from spinney.spaces.box import FloatArray
 from spinney.spaces.schema import Schema
 
-__all__ = ["adding_up", "consistent", "two_ended"]
-
 #: An end of a cell counts as 0 or 1 if it is this near: cells are halved in floating point.
 NEAR = 1e-9
 

@@ -34,10 +34,8 @@ from spinney.questions.counts import Counting
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.tree_search import search_medoids
-from spinney.spaces.metric import IntArray
+from spinney.spaces.box import IntArray
 from spinney.trees.metric_hst import MetricHST
-
-__all__ = ["STARTS", "LocalSearch"]
 
 STARTS = ("random", "kmedian++", "hst")
 

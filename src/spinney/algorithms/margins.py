@@ -19,8 +19,6 @@ from spinney.mechanisms.additive import Noise
 from spinney.questions.sums import RADIUS_STEPS, StepNoise, SumAnswer
 from spinney.spaces.box import FloatArray
 
-__all__ = ["COVER", "joint_quantile", "least_weight", "step_margins", "unmoved"]
-
 #: How often the noise of a coordinate stays within its margin.
 COVER = 0.95
 #: Margins are a little wider than their law asks for: V / W is known with noise alone.

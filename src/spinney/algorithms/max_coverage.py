@@ -27,8 +27,6 @@ from spinney.questions.ground import Ground
 from spinney.releases.cover import CoverRelease
 from spinney.releases.preparation import missing_names, prepared_names
 
-__all__ = ["CoverProblem", "MaxCoverage"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CoverProblem(Problem):

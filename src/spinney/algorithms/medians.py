@@ -34,15 +34,6 @@ from spinney.questions.question import Kind
 from spinney.questions.sums import Summing, Sums
 from spinney.spaces.box import FloatArray
 
-__all__ = [
-    "MEDIAN_STEP",
-    "MEDIAN_STEPS",
-    "check_median_step",
-    "median_backends",
-    "median_parts",
-    "move_to_medians",
-]
-
 #: The choices; the first is the default.
 MEDIAN_STEPS = ("weiszfeld", "gradient", "localized", "objective")
 #: What a `median_step` parameter must be.

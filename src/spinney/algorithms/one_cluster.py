@@ -36,8 +36,6 @@ from spinney.releases.ball import OneCluster
 from spinney.solvers.balls import smallest_ball
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["BallProblem", "BallResult", "OneClusterSearch"]
-
 #: Shares of epsilon, in hundredths; the tree has the rest.
 SHARES = {"spread": 8, "center": 12, "ball 1": 6, "ball 2": 6, "ball 3": 6}
 #: Radii are tried from the domain's diameter down, by factors of 2^(1/4).

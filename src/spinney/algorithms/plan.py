@@ -21,8 +21,6 @@ from spinney.questions.sums import RADIUS_STEPS, Summing
 from spinney.spaces.box import FloatArray
 from spinney.spaces.column import Column
 
-__all__ = ["Plan"]
-
 #: From this number of columns on, pure noise is much larger than Gaussian noise.
 MANY_COLUMNS = 30
 #: Most columns whose margins are printed.

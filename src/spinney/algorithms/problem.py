@@ -13,7 +13,6 @@ import numpy as np
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.result import Result
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.budget import Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part, compose
@@ -24,11 +23,9 @@ from spinney.releases.centers import Release
 from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
-from spinney.spaces.box import Domain, domain_to_dict
+from spinney.spaces.box import Domain, IntArray, domain_to_dict
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.schema import Schema
-
-__all__ = ["Charges", "PointProblem", "Problem", "SiteProblem", "charges_of", "planned"]
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]

@@ -13,8 +13,6 @@ import numpy as np
 
 from spinney.spaces.box import FloatArray
 
-__all__ = ["NORMAL", "Quantiles", "distances", "quantiles"]
-
 #: How many standard deviations hold 95% of a normal law.
 NORMAL = 1.959964
 #: A bin of all clusters together has rows if it holds this many standard deviations of its noise.

@@ -25,8 +25,6 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.metric import IntArray
 from spinney.spaces.nearest import nearest
 
-__all__ = ["NOTHING", "Occupancy", "Summary"]
-
 #: Shares of empty cells are tried in steps of one over this, and as many means mu, from 2 s up to the largest count.
 TRIED = 24
 #: In units of s: a lower noisy count tells no more.

@@ -17,8 +17,6 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 
-__all__ = ["GROUP", "HOMES", "Adapted", "adapted", "choose", "find", "names", "solves_of"]
-
 #: The entry point group that other packages register algorithms under.
 GROUP = "spinney.algorithms"
 #: Where the algorithms live, by what they solve and by name; each is imported when it is asked for.

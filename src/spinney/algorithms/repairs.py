@@ -40,8 +40,6 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS
 from spinney.trees.quadtree import Splits
 
-__all__ = ["ask_repaired", "badly_cut", "cut_margins", "repair_parts"]
-
 #: Hundredths of epsilon for the first mean and for the sizes that centers are merged by.
 MEAN_SHARE, MERGE_SHARE = 3, 3
 

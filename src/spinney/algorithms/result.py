@@ -9,13 +9,10 @@ import numpy as np
 
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
-from spinney.mechanisms.source import IntArray
 from spinney.questions.counts import Counts
 from spinney.questions.partitions import Rings
 from spinney.solvers.valleys import Count
-from spinney.spaces.box import Domain, FloatArray
-
-__all__ = ["Result"]
+from spinney.spaces.box import Domain, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.reading import NOTHING
 from spinney.questions.sums import Summing
 
-__all__ = ["FEW_COLUMNS", "RADII", "STEPS", "Schedule"]
-
 #: Steps at most. With fewer columns there are none: leaves are then so small that their points are near their rows.
 MOST_STEPS, FEW_COLUMNS = 3, 4
 #: What centers cost too much, in costs, where the summary sees nothing within its cells; and what a step of all leaves of that.

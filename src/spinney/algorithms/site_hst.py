@@ -33,8 +33,6 @@ from spinney.solvers.tree_search import search_medoids
 from spinney.spaces.box import FloatArray
 from spinney.trees.metric_hst import KINDS, MetricHST
 
-__all__ = ["SiteHST", "ask_tree", "level_parts"]
-
 
 def level_parts(share: Fraction, levels: int, allocation: str) -> tuple[Part, ...]:
     """Return the questions about a tree, which spend this share of epsilon: one per depth from 1 on."""

@@ -13,10 +13,8 @@ from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.questions.counts import Counts
 from spinney.questions.partitions import Labels
-from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import IntArray, nearest_site
-
-__all__ = ["SIZES", "SiteAlgorithm", "check_options", "released"]
+from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces.metric import nearest_site
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)

@@ -41,8 +41,6 @@ from spinney.questions.sums import SumAnswer, Summing, Sums
 from spinney.solvers.stability import next_distances
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Stable"]
-
 #: Hundredths of epsilon without extra steps: of the base, of each step, of the comparison and of the sizes. Where rows are few
 #: the base needs them most; steps toward medians gain more than steps toward means.
 MEAN_WEIGHTS, MEDIAN_WEIGHTS = (85, 10, 3, 2), (80, 15, 3, 2)

@@ -25,8 +25,6 @@ from spinney.questions.sums import Summing, Sums
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 
-__all__ = ["Distances", "Moved", "ask_distances", "move", "shrunk", "shrunk_together", "step_widths", "take_step"]
-
 #: Distance rings: radii from the domain's diagonal down by factors of the root of 2.
 RING_EDGES = 24
 #: A Weiszfeld step treats the nearest rows, up to this share of a cluster, as equally near.

@@ -26,8 +26,6 @@ from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["Subspace", "ask_means", "few_dimensions", "mean_parts"]
-
 #: A row independent of the subspace hardly ever lies this many standard deviations of its projection from the middle.
 REACH = 4.0
 #: The part of a step to the means that pays for its radii.

@@ -30,8 +30,6 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 from spinney.trees.quadtree import BIN_BITS, Splits
 
-__all__ = ["completed", "likely_leaves", "solved", "summarize"]
-
 #: Rows that a bin of a column, and a cell that the tree starts with, should hold, in standard deviations of its noise.
 BIN_STDS, START_STDS = 2, 4
 #: There are fewer starting cells than this for each cluster, and at most 2**MAX_START.

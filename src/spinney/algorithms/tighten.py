@@ -29,8 +29,6 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.partitions import ColumnBins
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["Tightened", "tight_box"]
-
 #: The share of epsilon that finds the box.
 SHARE = Fraction(10, 100)
 #: Bins stand out if they hold what noise alone reaches in one of a hundred tables ...

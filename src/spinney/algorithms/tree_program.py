@@ -19,8 +19,6 @@ from spinney.spaces.box import FloatArray
 from spinney.trees.consistent import consistent_counts
 from spinney.trees.quadtree import Splits, TreeCells
 
-__all__ = ["Placed", "ask_tree", "cell_weights", "spread"]
-
 
 @dataclass(frozen=True)
 class Placed:

@@ -33,18 +33,6 @@ from spinney.audit.reports import report_loss
 from spinney.mechanisms.drawing import Asked, Draw, Drawn
 from spinney.privacy.charges import Charge, Measure
 
-__all__ = [
-    "cover_loss",
-    "draw_bound",
-    "draw_loss",
-    "is_sampled",
-    "moved",
-    "question_bound",
-    "question_loss",
-    "split_loss",
-    "total_loss",
-]
-
 #: Losses in a measure: pure epsilon, and rho.
 Loss = tuple[Amount, Amount]
 

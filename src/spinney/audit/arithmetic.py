@@ -17,8 +17,6 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.verification.amounts import ADDITIVE, converted, cover_holds, of_gaussian_noise
 from spinney.verification.split_loss import split_loss
 
-__all__ = ["Amount", "Protected", "bends_bound", "cover_bound", "of_samples", "rho_as_epsilon", "splits_bound", "total_of"]
-
 #: An exact amount, or infinity.
 Amount = Fraction | float
 #: What floats may be off by, where they are taken.

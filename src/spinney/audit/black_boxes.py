@@ -25,8 +25,6 @@ from spinney.constraints import check, integer, real
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import NoiseSource, SecureSource, SeededSource
 
-__all__ = ["CANNOT_SEE", "black_box", "promise_of", "runner"]
-
 #: What this method would not notice.
 CANNOT_SEE = (
     "events rarer than about one in as many runs, so no epsilon above about the logarithm of their number, and hardly any delta",

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from spinney.audit.epsilon import ratio_bound
 
-__all__ = ["Event", "Table", "half", "learned", "quiet"]
-
 #: Bins of a column, single columns that are tried alone, thresholds of a score, and columns that are learned from together.
 BINS, ALONE, THRESHOLDS, MOST = 16, 48, 512, 160
 STEPS, RIDGE = 25, 1e-4

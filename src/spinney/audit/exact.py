@@ -23,11 +23,9 @@ from spinney.curators.gate import Curator
 from spinney.curators.purse import Purse
 from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Draw, Watched
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.charges import Charge
 from spinney.questions.form import form
-
-__all__ = ["Explorer", "LossLaw", "exact", "question_law"]
+from spinney.spaces.box import IntArray
 
 FloatArray = NDArray[np.float64]
 

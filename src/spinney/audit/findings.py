@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Finding", "Findings", "words_of"]
-
 
 def _written(number: float) -> float | str:
     """Return a number as JSON has it: what is not finite as a word."""

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.mechanisms.drawing import Draw
 
-__all__ = ["cube_law", "draw_law", "noise_law", "select_law", "split_law"]
-
 FloatArray = NDArray[np.float64]
 
 

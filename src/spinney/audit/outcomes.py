@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from spinney.audit.pairs import Pair
 from spinney.audit.recording import looking
 
-__all__ = ["Outcome", "Spots", "seen_outcome", "tabulated"]
-
 #: Arrays up to this size give each of their elements.
 FEW = 32
 #: How deep values may lie in others.

@@ -11,8 +11,6 @@ from spinney.constraints import check, integer
 from spinney.curators.memory import ArrayRows
 from spinney.fits.run import run
 
-__all__ = ["outlier"]
-
 
 def outlier(model: Any, n_features: int, runs: int = 200, copies: int = 50, confidence: float = 0.95) -> float:
     """Return a lower bound of epsilon, with this confidence, from releases with and without one far row.

@@ -6,8 +6,6 @@ from spinney._version import __version__
 from spinney.audit.findings import Finding, Findings
 from spinney.questions.catalog import EVERY
 
-__all__ = ["audit_page"]
-
 
 def _told(value: object) -> str:
     if isinstance(value, float):

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 
-__all__ = ["GROUP_KINDS", "KINDS", "Pair", "demand_pairs", "paired", "table_pairs"]
-
 #: Scenes, and those that need persons.
 KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")
 GROUP_KINDS = ("a whole person", "an unnamed person")

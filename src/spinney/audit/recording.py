@@ -21,8 +21,6 @@ from spinney.mechanisms.drawing import Asked, Drawn, Ended, Keyed, Observer, Wat
 from spinney.mechanisms.source import NoiseSource, SecureSource
 from spinney.questions.form import form
 
-__all__ = ["Transcript", "looking", "observe", "record"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transcript:

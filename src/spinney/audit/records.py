@@ -19,8 +19,6 @@ from spinney.mechanisms.drawing import Asked, Drawn
 from spinney.verification.amounts import told
 from spinney.verification.noise import Refused, Setting, check_noise
 
-__all__ = ["stated_faults"]
-
 #: How records name what is drawn; the weights of sums, of which vectors have another shape, have Laplace noise.
 DRAWN = {"discrete laplace": "laplace", "discrete gaussian": "gaussian", "discrete cube": "cube", "rounded ball": "ball"}
 #: Where a scale was multiplied by a public number and rounded.

@@ -20,8 +20,6 @@ from spinney.audit.laws import cube_law, noise_law
 from spinney.audit.recording import Transcript
 from spinney.mechanisms.drawing import Drawn
 
-__all__ = ["repeated_noise"]
-
 #: For each law, and for each fit: a repetition is reported if its chance is below this.
 CHANCE = 1e-12
 #: Slots of a draw that are compared with all others and, in standard scales, draws of a fit.

@@ -28,8 +28,6 @@ from spinney.audit.records import stated_faults
 from spinney.audit.repeats import repeated_noise
 from spinney.privacy.charges import Charge
 
-__all__ = ["CANNOT_SEE", "Comparison", "compare", "replay", "replay_pairs"]
-
 #: What this method would not notice.
 CANNOT_SEE = (
     "whether a source draws from the distribution that it names, which the tests of the samplers look at",

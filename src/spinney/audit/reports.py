@@ -19,8 +19,6 @@ from spinney.audit.arithmetic import Amount, rho_as_epsilon
 from spinney.mechanisms.drawing import Drawn
 from spinney.verification.amounts import DIGITS
 
-__all__ = ["question_of", "report_loss", "reports_are_short"]
-
 #: Chances of responses are whole numbers of this part.
 WORDS = 2**32
 #: What the float scale of all users' noise may be off by.

@@ -31,8 +31,6 @@ from spinney.privacy.pricing import Unit
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["CANNOT_SEE", "Case", "Surroundings", "demand_neighbors", "neighbors", "search", "surroundings"]
-
 #: What this method would not notice.
 CANNOT_SEE = (
     "cases that its strategies do not make, or did not make this time",

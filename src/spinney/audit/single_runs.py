@@ -22,8 +22,6 @@ from spinney.constraints import check, integer, real
 from spinney.exceptions import ParameterError
 from spinney.mechanisms.source import SecureSource, SeededSource
 
-__all__ = ["CANNOT_SEE", "guess_chance", "one_run", "one_run_bound"]
-
 #: What this method would not notice.
 CANNOT_SEE = (
     "most of a loss that many canaries share: at small epsilons its bound is far below what was spent, and often 0",

@@ -11,10 +11,8 @@ import numpy as np
 from spinney.exceptions import SpinneyError
 from spinney.mechanisms.drawing import Draw, Drawn
 from spinney.mechanisms.randomizers import Responses
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.trust import Randomness
-
-__all__ = ["DivergedError", "FrozenSource", "NoiselessSource"]
+from spinney.spaces.box import IntArray
 
 
 class _AuditSource:

@@ -19,8 +19,6 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["OpenLedger", "Rows", "data_sets", "demand_curator", "demand_curators", "neighbors"]
-
 Rows = tuple[int, ...]
 
 

@@ -40,8 +40,6 @@ from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Balcan"]
-
 #: Hundredths of epsilon; all levels, and all choices, have equal parts.
 SHARES = {"levels": 30, "choices": 40, "radii": 3, "means": 24, "sizes": 3}
 #: Draws for each seeded center, of which the best by the noisy counts is kept.

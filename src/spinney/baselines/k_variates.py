@@ -33,8 +33,6 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 from spinney.trees.quadtree import TreeCells
 
-__all__ = ["KVariates"]
-
 #: Hundredths of epsilon; all draws have equal parts.
 SHARES = {"rows": 2, "splits": 30, "draws": 65, "sizes": 3}
 #: More draws than this share answers.

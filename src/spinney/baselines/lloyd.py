@@ -23,8 +23,6 @@ from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting
 from spinney.questions.sums import Summing, Sums
 
-__all__ = ["Lloyd"]
-
 #: T by the power of distances, public constants.
 ROUNDS = {1: 7, 2: 5}
 #: Hundredths of epsilon for the final sizes.

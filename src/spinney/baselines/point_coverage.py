@@ -44,8 +44,6 @@ from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import FiniteMetric
 
-__all__ = ["PointCoverage"]
-
 #: Hundredths of epsilon.
 SHARES = {"rows": 2, "splits": 30, "cover": 30, "weights": 35, "sizes": 3}
 #: Of more leaves than this, this many are drawn.

@@ -44,8 +44,6 @@ from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Splits
 
-__all__ = ["SampleAggregate"]
-
 #: Shares of epsilon, in hundredths.
 SHARES = {"columns": 2, "splits": 35, "leaves": 40, "step": 20, "sizes": 3}
 #: There are as many blocks as this many standard deviations of a leaf's noise, between these limits.

@@ -19,13 +19,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.held import Held
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces.box import Domain, FloatArray, IntArray
 from spinney.spaces.metric import FiniteMetric
-
-__all__ = ["Backend"]
 
 
 class Backend(Held, ABC):

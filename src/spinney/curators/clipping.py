@@ -8,8 +8,6 @@ from spinney.compilation import compiled
 from spinney.questions.sums import KERNELS, RADIUS_STEPS
 from spinney.spaces.nearest import BLOCK
 
-__all__ = ["add_offsets"]
-
 #: Squares of coordinates are cut off here, so that their own squares stay finite.
 _FAR = 1e100
 #: What is summed, as compiled loops know it.

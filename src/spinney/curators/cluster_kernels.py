@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.curators.entrance import STEPS, Entered, enter
 from spinney.curators.kernels import Mask, Rows, find_nearest
-from spinney.mechanisms.source import IntArray
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.questions.totals import ColumnTotals
+from spinney.spaces.box import IntArray
 from spinney.spaces.grid import GRID_BITS, Door
 from spinney.spaces.nearest import BLOCK, scale_centers
-
-__all__ = ["count_cluster_bins", "count_cluster_rows", "sum_columns"]
 
 #: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1 with this many bits.
 _BITS = GRID_BITS - 1

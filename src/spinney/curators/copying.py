@@ -20,8 +20,6 @@ from spinney.spaces.box import Domain
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.quadtree import Route, Splits
 
-__all__ = ["rebuilt"]
-
 #: Values that cannot be changed.
 PLAIN = (int, float, bool, str, type(None))
 #: The types that questions are made of. Each is made anew by its own constructor.

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Marks", "draw_rows", "is_new", "least_draws", "mark_rows", "number_copies", "run_places"]
-
 #: A 128-bit hash per row, as two words.
 Marks = NDArray[np.uint64]
 #: Rows that are hashed at a time: few enough for a processor's cache.

@@ -19,8 +19,6 @@ from spinney.spaces.box import FloatArray
 from spinney.spaces.grid import GRID_BITS, Door, as_floats
 from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
 
-__all__ = ["CLIPPED", "FINITE", "PLACES", "RAW", "STEPS", "Entered", "Near", "enter", "enter_near", "find_near"]
-
 #: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes its place on the grid, whose whole
 #: part is the number of its grid step; or the middle of its grid step.
 RAW, CLIPPED, STEPS, PLACES = 0, 1, 2, 3

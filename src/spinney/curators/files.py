@@ -28,17 +28,14 @@ from spinney.curators.memory import over_centers
 from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import FloatArray, IntArray
 from spinney.spaces.described import Encoding
 from spinney.spaces.grid import as_floats
 from spinney.spaces.nearest import scale_centers
 from spinney.tables.streams import Batches, EncodedBatches
-
-__all__ = ["FileBackend", "FileRows"]
 
 #: Batches that add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
 EXACT = 2**10

@@ -22,8 +22,6 @@ from spinney.questions.blocks import Tuples
 from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats
 
-__all__ = ["FAN_IN", "BlockTask", "Joiner", "Placer", "read_centers"]
-
 #: Messages that are joined at a time: each holds rows.
 FAN_IN = 8
 NO_MASK = np.empty(0, np.uint8)

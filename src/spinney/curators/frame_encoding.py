@@ -11,8 +11,6 @@ from spinney.spaces.described import DescribedSchema
 from spinney.spaces.schema import Schema
 from spinney.tables.sources import read_source
 
-__all__ = ["Encoder", "check_types", "encoded_frame"]
-
 #: What the column of groups is called on the way.
 GROUP = "group"
 

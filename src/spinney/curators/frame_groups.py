@@ -21,8 +21,6 @@ from spinney.curators.frames import Packer, read_columns
 from spinney.curators.groups import name_groups
 from spinney.exceptions import ParameterError
 
-__all__ = ["Capper", "Marker", "name_column", "pack_groups"]
-
 #: Spark types of columns that can name groups.
 NAMES = {"string", "char", "varchar", "byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary"}
 #: Makes the order of 64-bit words, read as signed numbers, the order of the words themselves.

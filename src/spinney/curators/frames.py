@@ -21,8 +21,6 @@ from spinney.spaces.described import DescribedSchema, Encoding
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, no_numbers
 
-__all__ = ["SparkRows", "number_columns", "read_columns", "spark_rows"]
-
 #: Most rows of a block, which bounds partial sums, and most values, which bounds memory.
 MOST_ROWS, MOST_VALUES = 2**16, 2**20
 #: Types that are read as they are, those that a 32-bit float holds exactly first.

@@ -29,10 +29,8 @@ from spinney.questions.arrays import require
 from spinney.questions.catalog import EVERY, EXPERIMENTAL
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind, Question
-from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.metric import FiniteMetric, IntArray
-
-__all__ = ["Curator", "Paid", "name_of"]
+from spinney.spaces.box import Domain, FloatArray, IntArray
+from spinney.spaces.metric import FiniteMetric
 
 #: What a question is answered with.
 A = TypeVar("A")

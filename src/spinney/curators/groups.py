@@ -28,8 +28,6 @@ from spinney.exceptions import DataError
 from spinney.privacy.pricing import Unit
 from spinney.tables.cells import listed
 
-__all__ = ["Names", "hash_names", "kept_rows", "name_groups", "row_seeds"]
-
 MISSING = "missing"
 #: Decimal numbers with more digits before or behind their point are no names: to write them out would take forever.
 LONGEST_DECIMAL = 5000

@@ -17,8 +17,6 @@ from spinney.spaces.grid import as_floats
 from spinney.tables.batches import memory_bytes
 from spinney.tables.streams import Batches
 
-__all__ = ["KeptBatches", "most_bytes"]
-
 #: Bytes that are kept of each column, and of all together. Passes over few columns are cheap: there less memory is worth it.
 COLUMN_BYTES, MOST_BYTES = 44 * 2**20, 5 * 2**28
 #: They are at most this share of the memory.

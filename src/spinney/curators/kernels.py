@@ -15,30 +15,13 @@ from spinney.compilation import compiled
 from spinney.curators.clipping import add_offsets
 from spinney.curators.entrance import PLACES, RAW, STEPS, Near, enter, enter_near, find_near
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
-from spinney.mechanisms.source import IntArray
 from spinney.questions.planes import PlaneCells
 from spinney.questions.question import OfEachRow
 from spinney.questions.sums import KERNELS
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import FloatArray, IntArray
 from spinney.spaces.grid import GRID_BITS, Door
 from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
 from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
-
-__all__ = [
-    "add_up",
-    "count_below",
-    "count_between",
-    "count_cells",
-    "count_columns",
-    "count_planes",
-    "count_rings",
-    "count_rows",
-    "find_nearest",
-    "path_codes",
-    "sum_costs",
-    "sum_offsets",
-    "sum_planes",
-]
 
 Rows = NDArray[Any]
 Mask = NDArray[np.uint8]

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.curators.entrance import Entered
-from spinney.mechanisms.source import IntArray
+from spinney.spaces.box import IntArray
 from spinney.spaces.grid import GRID_BITS
 from spinney.spaces.nearest import BLOCK
 from spinney.trees.quadtree import WORD, CodeArray, Route
-
-__all__ = ["code_bounds", "encode", "find_cells", "hash_table", "masks", "offsets"]
 
 _WHOLE = 2**GRID_BITS
 _ONES = np.uint64(2**WORD - 1)

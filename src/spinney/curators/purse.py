@@ -21,10 +21,8 @@ from spinney.privacy.held import Held
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind, Question
-from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.metric import FiniteMetric, IntArray
-
-__all__ = ["Purse"]
+from spinney.spaces.box import Domain, FloatArray, IntArray
+from spinney.spaces.metric import FiniteMetric
 
 #: What a question is answered with.
 A = TypeVar("A")

@@ -28,8 +28,6 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, as_floats
 from spinney.spaces.nearest import BLOCK
 
-__all__ = ["Entries", "Gathering", "entries_of", "only_disjoint", "sample_centers"]
-
 #: Most rows of all blocks together, and most rows times centers times columns, if each block keeps some rows a center.
 MOST_ROWS, MOST_WORK, LEAST_ROWS = 2**20, 2**28, 8
 #: Copies of rows that are put into blocks at a time, and samples that are drawn at a time.

@@ -14,8 +14,6 @@ from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.described import Encoding
 
-__all__ = ["HERE", "SPARK", "Rows"]
-
 #: What a release says about who held the rows, if that is the party that ran the fit.
 HERE = "central: the party that ran the fit held the rows and {added}"
 #: The same, of rows on a Spark cluster.

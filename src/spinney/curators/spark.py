@@ -31,15 +31,12 @@ from spinney.curators.lookahead import LookAhead
 from spinney.curators.memory import over_centers
 from spinney.curators.row_blocks import only_disjoint
 from spinney.exceptions import DataError
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.pricing import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import FloatArray, IntArray
 from spinney.spaces.grid import Door, as_floats
 from spinney.spaces.nearest import ScaledCenters, scale_centers
-
-__all__ = ["SparkBackend", "muted_loggers"]
 
 #: Most tasks whose messages go straight to the driver; of more tasks, this many at a time are added up on the cluster first.
 FEW_TASKS, FAN_IN = 4, 64

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
-__all__ = ["listening", "tell"]
-
 logger = logging.getLogger("spinney")
 #: Who waits. It belongs to a thread, so that fits side by side move no bar but their own, and nothing is set for all of them.
 _waiting: ContextVar[tuple[Callable[[str], None], ...]] = ContextVar("waiting", default=())

@@ -18,8 +18,6 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.grid import Door, door
 from spinney.spaces.nearest import ScaledCenters, scale_centers
 
-__all__ = ["Fence", "Projection", "drops_rows", "fenced", "narrowed", "projected"]
-
 
 class Projection(NamedTuple):
     """Rows enter by the outer door, and become their products with directions, from the middle of its domain."""

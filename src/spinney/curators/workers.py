@@ -10,8 +10,6 @@ from spinney._version import __version__
 from spinney.curators.spark import muted_loggers
 from spinney.exceptions import ParameterError
 
-__all__ = ["check_workers"]
-
 #: Most tasks that look, on as many workers as they happen to reach.
 MOST_TASKS = 64
 #: Contexts whose workers were seen to have it.

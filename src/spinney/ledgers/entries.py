@@ -17,11 +17,6 @@ from spinney.privacy.budget import Amount, Budget, read_exact, round_up
 from spinney.privacy.charges import Charge
 from spinney.verification.ledger_records import check_digest, check_entry, check_header
 
-__all__ = [
-    "FIRST", "Entry", "check_charges", "header_of", "is_adjacency", "is_cap", "keep_once", "opened_filter", "promise_of",
-    "read_charges", "table_lines", "unit_text", "with_ways", "wrong",
-]  # fmt: skip
-
 #: Both parts of an amount together have no more: texts of 2,000 letters, which files hold, are some 6,640.
 MOST_BITS = 6600
 #: What is written. Code that knows format 1 alone counts the pure charges of a release one by one, and must not add to this one.

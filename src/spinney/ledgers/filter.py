@@ -23,8 +23,6 @@ from spinney.privacy.budget import Amount, Budget
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import is_gaussian, total_epsilon
 
-__all__ = ["ABOVE", "Filter", "Lock", "Tally", "Way", "fixed_ways", "overhead", "refusal"]
-
 #: Costs are whole numbers of 1 / UNIT, rounded up.
 UNIT = 2**100
 #: What is said of a ledger that is above its ceiling.

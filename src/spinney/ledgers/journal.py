@@ -24,8 +24,6 @@ try:
 except ImportError:  # not a Unix system
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Journal", "OpenJournal", "close_locked", "has_locks", "open_locked", "sync_folder"]
-
 #: A file that was made and never written may read as this many zeros.
 BLOCK = 4096
 #: Letters of the check at the end of a line.

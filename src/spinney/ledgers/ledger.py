@@ -40,8 +40,6 @@ from spinney.privacy.budget import Budget, round_up
 from spinney.privacy.charges import Charge
 from spinney.verification.ledger_records import DIGEST
 
-__all__ = ["Ledger"]
-
 #: Releases that a printed ledger shows.
 SHOWN = 20
 

@@ -15,8 +15,6 @@ from spinney.exceptions import ParameterError
 from spinney.local.device import Refusal, digest_of, is_asked, read_question, slots_of
 from spinney.local.tallies import ReportTally, columns_of, largest_value
 
-__all__ = ["REASONS", "aggregate"]
-
 #: Why a message does not count, in the order of looking.
 REASONS = ("malformed", "refused", "other question", "stranger", "outside group", "out of range", "repeated")
 #: Reports that are unpacked together.

@@ -19,8 +19,6 @@ from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.spaces.box import FloatArray
 
-__all__ = ["Asking", "Reporting", "Unlawful", "least_gaussian", "least_threshold"]
-
 #: Offsets of `sums` are whole numbers of this part of their reach.
 RESOLUTION = 1024
 #: Number of groups into which a hash deals users.

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from spinney.local.grid import Grid
-from spinney.mechanisms.source import IntArray
-from spinney.spaces.box import FloatArray
-
-__all__ = ["CellTree", "leaves_of"]
+from spinney.spaces.box import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

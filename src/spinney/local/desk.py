@@ -29,15 +29,14 @@ from spinney.local.users import Users
 from spinney.mechanisms.additive import SATURATION
 from spinney.mechanisms.drawing import Draw, Watched, drawn
 from spinney.mechanisms.randomizers import Responses
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.privacy.seal import sealed
 from spinney.questions.ground import Ground
-
-__all__ = ["Desk", "LocalRows", "Till", "record_of_reports", "users_of"]
+from spinney.spaces.box import IntArray
 
 #: What a release says of who was trusted.
 SIMULATED = (

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.local.device import MOST_STEPS
-from spinney.mechanisms.source import IntArray
-from spinney.spaces.box import Domain, FloatArray
-
-__all__ = ["Grid"]
+from spinney.spaces.box import Domain, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

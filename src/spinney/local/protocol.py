@@ -21,8 +21,6 @@ from spinney.local.tallies import ReportTally
 from spinney.privacy.charges import Charge
 from spinney.privacy.composition import Part
 
-__all__ = ["Protocol", "Scope", "Talk", "salt_of"]
-
 #: Yields the name of a charge and a question, is sent the tally of its reports, and returns what may be released.
 Talk = Generator[tuple[str, str], ReportTally, Result]
 #: Characters of a question beside its points, and for each column and point, at most: texts of bounds, radii, brackets.

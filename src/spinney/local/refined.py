@@ -36,8 +36,6 @@ from spinney.solvers.weighted import solve
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import nearest
 
-__all__ = ["Refined"]
-
 #: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
 #: One of them is merged with others if its users exceed the noise by this many.
 SUPPORTED, STANDS_OUT = 6.0, 2.0

@@ -31,8 +31,6 @@ from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
 from spinney.spaces.box import Ball
 
-__all__ = ["Session", "policy_of"]
-
 #: What a release says of who was trusted.
 DEVICES = (
     "local: the device of each user held its row and {added} before anything left it; the server saw reports alone. The number "

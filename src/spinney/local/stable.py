@@ -35,8 +35,6 @@ from spinney.mechanisms.additive import Noise
 from spinney.privacy.charges import Charge, Measure
 from spinney.spaces.box import FloatArray
 
-__all__ = ["StableLocal"]
-
 #: Shares of epsilon: the base solver's two histograms, LDP-AVG's two halves, and the comparison.
 SHARES = {
     "coarse cells": Fraction(1, 4), "fine cells": Fraction(1, 4), "regions": Fraction(3, 16), "sums": Fraction(3, 16),

@@ -10,11 +10,8 @@ import numpy as np
 from spinney.algorithms.problem import PointProblem
 from spinney.local.cells import CellTree
 from spinney.local.tallies import ReportTally
-from spinney.mechanisms.source import IntArray
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import FloatArray
-
-__all__ = ["CellSummary", "gaps_of", "levels_of"]
+from spinney.spaces.box import FloatArray, IntArray
 
 
 def levels_of(problem: PointProblem) -> int:

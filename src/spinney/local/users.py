@@ -17,11 +17,9 @@ from spinney.local.cells import leaves_of
 from spinney.local.device import FINE, WORDS, digest_of, slots_of
 from spinney.local.grid import Grid
 from spinney.local.tallies import columns_of
-from spinney.mechanisms.source import IntArray
 from spinney.privacy.held import Held
 from spinney.questions.ground import Ground
-
-__all__ = ["Users"]
+from spinney.spaces.box import IntArray
 
 #: Rows that are compared with centers at once.
 BLOCK = 2**16

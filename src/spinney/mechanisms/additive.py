@@ -14,12 +14,11 @@ import numpy as np
 from spinney.mechanisms.balls import ball_quantile, ball_std
 from spinney.mechanisms.cubes import cube_quantile, cube_std
 from spinney.mechanisms.drawing import NORMS, Draw, drawn
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import root_up, round_up
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-
-__all__ = ["Noise", "Sensitivity", "calibrate", "privatize"]
+from spinney.spaces.box import IntArray
 
 #: Exact answers are saturated here before noise is added, so that 64-bit noise cannot overflow.
 SATURATION = 2**61

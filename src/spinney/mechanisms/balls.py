@@ -16,9 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from spinney.mechanisms.cubes import IntArray, least_reach
-
-__all__ = ["add_balls", "ball_quantile", "ball_std"]
+from spinney.mechanisms.cubes import least_reach
+from spinney.spaces.box import IntArray
 
 #: Bits of a uniform number to begin with; they are doubled until all coordinates are rounded.
 FIRST_BITS = 128

@@ -15,12 +15,11 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.mechanisms.drawing import Draw, drawn
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-
-__all__ = ["choose_cover", "step_epsilon"]
+from spinney.spaces.box import IntArray
 
 #: A share of epsilon, and of log(1 / delta) an amount, that rounding may not use up.
 MARGIN = 1e-9

@@ -13,11 +13,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["IntArray", "add_cubes", "cube_quantile", "cube_std", "least_reach", "wide_geometric"]
+from spinney.spaces.box import IntArray
 
-IntArray = NDArray[np.int64]
 #: Up to this many radii a sum is added up; beyond it is an integral, up to one part in a million.
 _SUMMED = 100_000
 #: What 64 bits hold.

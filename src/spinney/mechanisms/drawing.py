@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.trust import Randomness
-
-__all__ = ["Asked", "Draw", "Drawn", "Ended", "Keyed", "Observer", "Watched", "drawn", "drawn_at", "radial"]
+from spinney.spaces.box import IntArray
 
 #: In which norm a unit's moves are hidden by noise: moves of a cell, its largest or its length, are added up over cells.
 NORMS = {"laplace": "l1", "gaussian": "squared l2", "cube": "largest of a cell", "ball": "length of a cell"}

@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from spinney.compilation import compiled
-from spinney.mechanisms.cubes import IntArray
-
-__all__ = ["add_exact"]
+from spinney.spaces.box import IntArray
 
 #: Bits of a word.
 BITS = 62

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BITS", "Responses", "binomials", "responses"]
-
 #: Chances are whole numbers of 2^-BITS.
 BITS = 32
 #: Words of random bits that are drawn at once.

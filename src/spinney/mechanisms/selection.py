@@ -11,11 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.mechanisms.drawing import Draw, drawn
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge, Measure
-
-__all__ = ["choose", "selection_epsilon", "selection_rho"]
+from spinney.spaces.box import IntArray
 
 
 def selection_rho(epsilon: Fraction) -> Fraction:

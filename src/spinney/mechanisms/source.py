@@ -15,13 +15,12 @@ import numpy as np
 
 from spinney.exceptions import SeededNoiseWarning
 from spinney.mechanisms.balls import add_balls
-from spinney.mechanisms.cubes import IntArray, add_cubes, wide_geometric
+from spinney.mechanisms.cubes import add_cubes, wide_geometric
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
 from spinney.privacy.budget import remembered
 from spinney.privacy.trust import Randomness
-
-__all__ = ["IntArray", "NoiseSource", "SecureSource", "SeededSource", "noise_source"]
+from spinney.spaces.box import IntArray
 
 
 class NoiseSource(Protocol):

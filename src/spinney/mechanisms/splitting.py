@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.mechanisms.drawing import Draw, drawn
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import remembered
 from spinney.privacy.charges import Charge, Measure
-
-__all__ = ["SplitRule", "split_rule", "worst_loss"]
+from spinney.spaces.box import IntArray
 
 #: Prices above this are not used up: the noise is far below a row already.
 MOST_EPSILON = 1024

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Adjacency"]
-
 
 class Adjacency(StrEnum):
     """The neighboring relation: add or remove one unit, or replace one unit."""

@@ -13,8 +13,6 @@ from typing import Any
 from spinney.exceptions import ParameterError
 from spinney.verification.amounts import fraction_of
 
-__all__ = ["Amount", "Budget", "exact", "read_amount", "read_exact", "remembered", "root_up", "round_up"]
-
 #: Above these hardly anything is promised: one row may make an outcome e^10, about 22,000, times as likely, and a fit may show
 #: one row of a thousand.
 MOST_EPSILON, MOST_DELTA = Fraction(10), Fraction(1, 1000)

@@ -10,8 +10,6 @@ from fractions import Fraction
 from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Amount, read_amount, read_exact
 
-__all__ = ["Charge", "Measure"]
-
 
 class Measure(StrEnum):
     """The unit a charge is counted in."""

@@ -21,8 +21,6 @@ from spinney.privacy.budget import Amount, Budget, read_amount, remembered
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.gaussian import GAUSSIAN, gaussian_epsilon, gaussian_rho
 
-__all__ = ["Part", "compose", "is_gaussian", "total_epsilon", "zcdp_epsilon", "zcdp_rho"]
-
 #: Orders of the conversion on each side of the middle one, and how many lie between those that are tried first.
 ORDERS, STRIDE = 400, 20
 

@@ -15,8 +15,6 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import is_gaussian, total_epsilon
 from spinney.privacy.held import Held
 
-__all__ = ["FitLedger"]
-
 
 class FitLedger(Held):
     """Accept each planned charge once, alone or pooled with others, and nothing else.

@@ -14,8 +14,6 @@ from fractions import Fraction
 
 from spinney.privacy.budget import remembered
 
-__all__ = ["GAUSSIAN", "gaussian_delta", "gaussian_epsilon", "gaussian_rho"]
-
 #: Questions that are answered with discrete Gaussian noise and nothing else, if they are charged in rho.
 GAUSSIAN = frozenset({"counts", "sums", "cost", "totals", "levels", "persons"})
 #: The ripples that are tried.

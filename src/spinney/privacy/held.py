@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn, SupportsIndex
 
-__all__ = ["Held"]
-
 
 class Held:
     """Rows, and what pays for questions about them. A copy would show rows to who copies, and spend the same charges again."""

@@ -17,8 +17,6 @@ from spinney.exceptions import ParameterError
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.charges import Charge, Measure
 
-__all__ = ["StepPrice", "Unit"]
-
 
 @dataclass(frozen=True)
 class StepPrice:

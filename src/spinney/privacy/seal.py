@@ -7,8 +7,6 @@ from types import TracebackType
 
 from spinney.exceptions import CuratorError, SpinneyError
 
-__all__ = ["sealed"]
-
 #: Spinney's own errors are written without rows, and who interrupts the work says nothing about them.
 PASSING = (SpinneyError, KeyboardInterrupt, SystemExit, GeneratorExit)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["Randomness", "Trust"]
-
 
 class Randomness(StrEnum):
     """Where the noise of a release came from. Its text is what releases store."""

@@ -22,13 +22,13 @@ from spinney.questions.minimize import Minimize as Minimize
 from spinney.questions.minimize import Minimizing as Minimizing
 from spinney.questions.partitions import ColumnBins as ColumnBins
 from spinney.questions.partitions import Labels as Labels
-from spinney.questions.partitions import PlaneCells as PlaneCells
 from spinney.questions.partitions import Rings as Rings
-from spinney.questions.partitions import TreeCells as TreeCells
 from spinney.questions.partitions import Whole as Whole
 from spinney.questions.persons import PersonCounting as PersonCounting
 from spinney.questions.persons import Persons as Persons
+from spinney.questions.planes import PlaneCells as PlaneCells
 from spinney.questions.sums import Summing as Summing
 from spinney.questions.sums import Sums as Sums
 from spinney.questions.totals import Totaling as Totaling
 from spinney.questions.totals import Totals as Totals
+from spinney.trees.quadtree import TreeCells as TreeCells

@@ -12,21 +12,6 @@ from numpy.typing import NDArray
 
 from spinney.spaces.box import FloatArray
 
-__all__ = [
-    "LONGEST",
-    "SHORTEST",
-    "finite_points",
-    "finite_radii",
-    "finite_widths",
-    "freeze",
-    "frozen",
-    "frozen_places",
-    "is_one_of",
-    "require",
-    "require_number",
-    "require_power",
-]
-
 #: Lengths between which squares neither vanish nor overflow.
 SHORTEST, LONGEST = 1e-150, 1e150
 

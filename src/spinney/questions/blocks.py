@@ -28,8 +28,6 @@ from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.questions.sums import Sums
 
-__all__ = ["MOST_BLOCKS", "MOST_POINTS", "SAMPLINGS", "Blocking", "Blocks", "Tuples", "check_sampling"]
-
 #: How rows come into blocks: each into one, or each block a sample of its own, with replacement.
 SAMPLINGS = ("disjoint", "replacement")
 #: Most blocks, and most centers of all of them: they fit into memory.

@@ -25,10 +25,8 @@ from spinney.questions.arrays import freeze, frozen_places, require, require_pow
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
-from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import FiniteMetric, IntArray
-
-__all__ = ["SITE_STEPS", "Choose", "Choosing", "Sets", "Swaps", "cost_steps", "swap_range"]
+from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces.metric import FiniteMetric
 
 #: A cost in a finite metric is a whole number of this part of the largest possible one.
 SITE_STEPS = 2**22

@@ -16,8 +16,6 @@ from spinney.questions.ground import Ground
 from spinney.spaces.box import FloatArray
 from spinney.spaces.described import ABSENT
 
-__all__ = ["MOST_BINS", "ClusterBins", "Clusters"]
-
 #: Most bins of a column, besides the bin of rows without a value.
 MOST_BINS = 2**16
 

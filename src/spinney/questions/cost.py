@@ -20,8 +20,6 @@ from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 from spinney.spaces.box import Domain, FloatArray
 
-__all__ = ["COST_STEPS", "Cost", "CostAnswer", "Costing", "Costs", "cost_range"]
-
 #: A cost is cut into this many integer steps of its public range.
 COST_STEPS = 2**30
 #: A step is no shorter: its inverse is finite.

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.mechanisms.additive import Noise, Sensitivity, privatize
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import frozen, frozen_places, require, require_number
+from spinney.questions.clusters import ClusterBins
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import FAMILIES, ClusterBins, ColumnBins, Partition, TreeCells, check_partition
+from spinney.questions.partitions import FAMILIES, ColumnBins, Partition, check_partition
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
-
-__all__ = ["CountAnswer", "Counting", "Counts"]
+from spinney.spaces.box import IntArray
+from spinney.trees.quadtree import TreeCells
 
 
 @dataclass(frozen=True)

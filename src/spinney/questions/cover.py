@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.mechanisms.coverage import choose_cover, step_epsilon
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.budget import Amount, round_up
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
@@ -22,10 +22,8 @@ from spinney.questions.arrays import freeze, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
-from spinney.spaces.box import FloatArray
+from spinney.spaces.box import FloatArray, IntArray
 from spinney.spaces.metric import FiniteMetric
-
-__all__ = ["MOST_STAGES", "NEVER", "Balls", "Cover", "Covering", "Family"]
 
 #: The stage of a set that never covers a point; stages are counted in one byte.
 NEVER = 255

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["form"]
-
 #: Longer arrays are represented by a digest.
 LONGEST = 64
 

@@ -14,8 +14,6 @@ from spinney.questions.arrays import LONGEST, SHORTEST, frozen, is_one_of, requi
 from spinney.spaces.box import Domain
 from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
 
-__all__ = ["Ground"]
-
 
 @dataclass(frozen=True)
 class Ground:

@@ -23,8 +23,6 @@ from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
-__all__ = ["MOST_THRESHOLD", "Grow", "Splitting"]
-
 #: The largest threshold, in rows: scores fit into 64 bits.
 MOST_THRESHOLD = 2**45
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.mechanisms.additive import Noise, Sensitivity, privatize
-from spinney.mechanisms.source import IntArray, NoiseSource
+from spinney.mechanisms.source import NoiseSource
 from spinney.privacy.charges import Charge
 from spinney.privacy.pricing import Unit
 from spinney.questions.arrays import require, require_number
@@ -23,9 +23,8 @@ from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind, Answer
+from spinney.spaces.box import IntArray
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
-
-__all__ = ["LevelAnswer", "LevelCounting", "Levels"]
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ from spinney.questions.question import CENTERS, Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
 from spinney.spaces.box import FloatArray
 
-__all__ = ["MOST_BENDS", "PROVED", "Minimize", "Minimizing", "MinimumAnswer", "Slopes"]
-
 #: Most second derivatives of all cells: they fit into memory, as exact numbers.
 MOST_BENDS = 2**20
 #: What a release states of every such question.

@@ -15,22 +15,6 @@ from spinney.questions.planes import PlaneCells
 from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import BIN_BITS, WORD, Splits, TreeCells
 
-__all__ = [
-    "FAMILIES",
-    "MOST_CELLS",
-    "MOST_START",
-    "ClusterBins",
-    "Clusters",
-    "ColumnBins",
-    "Labels",
-    "Partition",
-    "PlaneCells",
-    "Rings",
-    "TreeCells",
-    "Whole",
-    "check_partition",
-]
-
 #: A tree starts with all cells of a level: at most this one, so that they fit into memory.
 MOST_START = 24
 #: Most cells of a partition of points, unless there are more points.

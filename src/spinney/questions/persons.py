@@ -18,8 +18,6 @@ from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 
-__all__ = ["OneEach", "PersonCounting", "Persons"]
-
 
 @dataclass(frozen=True)
 class PersonCounting(AdditiveKind):

@@ -11,8 +11,6 @@ from spinney.questions.arrays import LONGEST, freeze, require
 from spinney.questions.ground import Ground
 from spinney.spaces.box import FloatArray
 
-__all__ = ["MOST_NODES", "PlaneCells"]
-
 #: Most nodes of a tree of planes.
 MOST_NODES = 2**24
 

@@ -19,8 +19,6 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
 from spinney.questions.question import Kind
 
-__all__ = ["AdditiveKind", "Answer", "additive_record", "exact_text", "record_of"]
-
 #: How releases name what `Noise` names.
 MECHANISMS = {
     "laplace": "discrete laplace",

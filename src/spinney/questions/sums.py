@@ -24,8 +24,6 @@ from spinney.questions.question import CENTERS, Exact, Kind, Listed, Question
 from spinney.questions.record import Answer, additive_record
 from spinney.spaces.box import FloatArray
 
-__all__ = ["KERNELS", "RADIUS_STEPS", "Offsets", "StepNoise", "SumAnswer", "Summing", "Sums"]
-
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20
 #: From this many columns on pure noise is shaped like a ball; with fewer it would hardly be less than Laplace noise.

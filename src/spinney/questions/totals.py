@@ -26,8 +26,6 @@ from spinney.questions.record import AdditiveKind
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.spaces.box import FloatArray
 
-__all__ = ["ColumnTotals", "TotalAnswer", "Totaling", "Totals"]
-
 
 @dataclass(frozen=True)
 class TotalAnswer:

@@ -13,6 +13,7 @@ from spinney.exceptions import ParameterError
 from spinney.spaces.plain_values import number_of
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Widths of a column between which squared distances neither vanish nor overflow.
 NARROWEST, WIDEST = 1e-100, 1e100

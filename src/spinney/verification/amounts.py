@@ -14,18 +14,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-__all__ = [
-    "ADDITIVE",
-    "DIGITS",
-    "converted",
-    "cover_holds",
-    "decimal_of",
-    "fraction_of",
-    "normal_share",
-    "of_gaussian_noise",
-    "told",
-]
-
 #: Digits of all decimals, and what the last of them may be off by after a few dozen operations.
 DIGITS = 50
 SLACK = Decimal(10) ** -40

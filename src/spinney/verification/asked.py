@@ -28,8 +28,6 @@ from typing import Any
 
 from spinney.verification.schedule import FORMULAS, Stated, blank, followed, margin
 
-__all__ = ["margins_are_told", "misasked", "schedules"]
-
 
 @lru_cache
 def schedules() -> dict[str, Any]:

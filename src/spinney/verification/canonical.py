@@ -15,8 +15,6 @@ from typing import Any
 
 from spinney.exceptions import ReleaseError, check_path
 
-__all__ = ["canonical", "digest_of", "read_record"]
-
 
 def canonical(record: dict[str, Any]) -> bytes:
     """Return the form of a record that is digested and signed."""

@@ -21,8 +21,6 @@ from spinney.verification.noise import Refused, Setting, check_noise
 from spinney.verification.report import Check, Verification
 from spinney.verification.shape import SCHEMAS, misfit
 
-__all__ = ["verify"]
-
 #: By how much of it what is stated as spent may lie above the sum of the charges.
 SLACK = Fraction(1, 1000)
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from spinney.verification.report import Check
 
-__all__ = ["KINDS", "check_contents", "kind_of"]
-
 #: What each kind of release is of.
 KINDS = {"release": "centers", "sites": "medoids", "cover": "chosen", "description": "rows"}
 #: By how much of a width, and of the size of a bound, rounding may move a number beyond it.

@@ -6,8 +6,6 @@ from typing import Any
 
 from spinney.verification.amounts import fraction_of
 
-__all__ = ["FAMILIES", "cells_of_a_row"]
-
 #: By question; others are about no cells.
 FAMILIES: dict[str, set[str]] = {
     "counts": {"whole", "rings", "tree", "planes", "columns", "clusters", "bins", "labels"},

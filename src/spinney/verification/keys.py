@@ -15,8 +15,6 @@ from typing import Any
 from spinney.exceptions import ParameterError, check_path
 from spinney.verification.canonical import canonical
 
-__all__ = ["is_signed_by", "is_signed_with", "make_keys", "read_key", "shared_signature", "signature_by"]
-
 #: A shorter secret could be guessed.
 SHORTEST_KEY = 16
 #: How signatures begin, by their kind.

@@ -12,8 +12,6 @@ from typing import Any
 from spinney.exceptions import DataError, check_path
 from spinney.verification.ledger_records import check_digest, check_entry, check_header, require
 
-__all__ = ["LedgerFile", "read_ledger"]
-
 _FIRST = b'{"format": "spinney-ledger/'
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from spinney.verification.amounts import fraction_of
 
-__all__ = ["DIGEST", "FORMATS", "check_digest", "check_entry", "check_header", "require"]
-
 #: Formats that are read: in the first, ledgers of earlier versions.
 FORMATS = ("spinney-ledger/1", "spinney-ledger/2")
 #: What a digest looks like.

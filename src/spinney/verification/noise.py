@@ -16,9 +16,6 @@ from spinney.verification.amounts import DIGITS, converted, cover_holds, decimal
 from spinney.verification.families import cells_of_a_row
 from spinney.verification.split_loss import split_loss
 
-__all__ = ["Refused", "Setting", "check_noise"]
-
-
 #: What an answer is counted in, with its steps taken out.
 _UNITS = {
     "cost": "ranges of a row's cost",

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from spinney._shown import Showable
 
-__all__ = ["MARKS", "Check", "Verification"]
-
 #: How a finding is shown.
 MARKS = {True: "holds", False: "REFUSED", None: "not stated"}
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from spinney.verification.amounts import fraction_of
 
-__all__ = ["FORMULAS", "Stated", "blank", "followed", "margin"]
 Facts = dict[str, Any]
 
 

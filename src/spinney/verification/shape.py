@@ -12,8 +12,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["SCHEMAS", "misfit", "schema"]
-
 #: Versions of the format that have a schema.
 SCHEMAS = (1, 2, 3)
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-__all__ = ["split_loss"]
-
 #: Starts that are tried; between two of them each term is at most the larger of its ends. Twice as many as calibration tries,
 #: among them the same, so that no lawful rule is refused.
 STARTS = 2048

@@ -12,7 +12,7 @@ from spinney.baselines import LSH
 from spinney.curators.memory import MemoryBackend
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import PlaneCells
+from spinney.questions.planes import PlaneCells
 from spinney.spaces.box import Box
 
 DOMAIN = Box(-1, 1).domain(2)

@@ -28,8 +28,9 @@ from spinney.questions.ground import Ground
 from spinney.questions.grow import MOST_THRESHOLD, Grow
 from spinney.questions.levels import Levels
 from spinney.questions.minimize import Minimize
-from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, PlaneCells, Rings, Whole
+from spinney.questions.partitions import MOST_CELLS, MOST_START, ColumnBins, Labels, Rings, Whole
 from spinney.questions.persons import Persons
+from spinney.questions.planes import PlaneCells
 from spinney.questions.sums import Sums
 from spinney.questions.totals import Totals
 from spinney.spaces.box import Domain
