@@ -11,6 +11,9 @@ import math
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spinney.spaces.plain_values import EPOCH, short
 
 
@@ -38,6 +41,16 @@ class Column:
         Where the facts come from.
     stated : bool
         Whether the unit or weight was said, and not taken for want of one.
+    formats : tuple of str
+        Notations of numbers or dates, in the order in which they are tried; none: plain ones.
+    signs : tuple of str
+        Texts that may stand beside a number.
+    missing : tuple of float
+        Own numbers that mean that nothing is known.
+    aliases : tuple of (str, str)
+        Other names of categories or truth values, each with what it stands for.
+    ignore_case : bool
+        Whether letters of categories are read alike in both cases.
     """
 
     name: str | None
@@ -51,6 +64,25 @@ class Column:
     fill: float | str | None = None
     source: str = ""
     stated: bool = False
+    formats: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+    missing: tuple[float, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    ignore_case: bool = False
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether its cells are more than plain numbers, or texts of such."""
+        return self.kind != "number" or bool(self.formats or self.signs)
+
+    def known(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return own numbers, those that mean that nothing is known as missing, and what is missing as the column says."""
+        if self.missing:
+            values = np.where(np.isin(values, self.missing), np.nan, values)
+        if self.fill is None:
+            return values
+        code = self.categories.index(str(self.fill)) if self.kind == "category" else self.fill
+        return np.where(np.isfinite(values), values, float(code))
 
     @property
     def width(self) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from spinney.exceptions import ParameterError
 from spinney.naming import named
 from spinney.spaces.box import NARROWEST, WIDEST
+from spinney.spaces.cell_facts import CELL_WORDS, FactError, cells_record, with_cells
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import EPOCH, canonical_name, day_of, days_since, is_digits, is_positive, number_of
 
@@ -29,10 +30,10 @@ SCALE_HINT = (
 )
 #: What the dict of a column may say beside its kind.
 WORDS = {
-    "bounds": {"unit", "fill", "source"},
-    "dates": {"unit", "fill", "source", "epoch"},
-    "categories": {"weight", "fill", "source"},
-    "boolean": {"weight", "fill", "source"},
+    "bounds": {"unit", "fill", "source"} | CELL_WORDS["number"],
+    "dates": {"unit", "fill", "source", "epoch"} | CELL_WORDS["date"],
+    "categories": {"weight", "fill", "source"} | CELL_WORDS["category"],
+    "boolean": {"weight", "fill", "source"} | CELL_WORDS["boolean"],
 }
 #: A text that is meant as a day, in whatever order.
 LIKE_DAY = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}\s*")
@@ -71,7 +72,8 @@ def record_of(column: Column) -> dict[str, Any]:
     else:
         facts |= {"bounds": [column.lower, column.upper], "unit": column.unit}
     fill = column.day(column.fill) if column.kind == "date" and isinstance(column.fill, float) else column.fill
-    return facts | ({} if fill is None else {"fill": fill}) | ({"source": column.source} if column.source else {})
+    facts |= ({} if fill is None else {"fill": fill}) | ({"source": column.source} if column.source else {})
+    return facts | cells_record(column)
 
 
 def as_typed(record: dict[str, Any]) -> dict[str, Any]:
@@ -191,6 +193,10 @@ def column_of(name: str, given: Any, owner: str, tell: Tell = named) -> Column:
         column = replace(column, categories=_categories(name, facts[word], owner, tell))
     elif facts[word] is not True:
         raise _wrong(owner, name, "'boolean': True", tell(facts[word]))
+    try:
+        column = with_cells(column, facts)
+    except FactError as wrong:
+        raise _wrong(owner, name, wrong.expected, wrong.words or tell(wrong.given)) from None
     if facts.get("unit") is not None:
         column = with_unit(column, facts["unit"], owner, tell)
     stated = column.stated or facts.get("weight") is not None

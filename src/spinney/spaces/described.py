@@ -32,11 +32,8 @@ def bin_names(column: Column) -> tuple[str, ...]:
 
 def _places(column: Column, cells: NDArray[Any]) -> FloatArray:
     """Return the cells of one column as places from 0 to 1; one that says nothing is NaN."""
-    values = np.array(cells, dtype=np.float64)
-    values[~np.isfinite(values)] = np.nan
-    if column.fill is not None:
-        code = column.categories.index(str(column.fill)) if column.kind == "category" else column.fill
-        values[np.isnan(values)] = float(code)
+    values = np.asarray(cells, dtype=np.float64)
+    values = column.known(np.where(np.isfinite(values), values, np.nan))
     if is_measured(column):
         found: FloatArray = np.clip((values - column.lower) / (column.upper - column.lower), 0.0, 1.0)
         return found

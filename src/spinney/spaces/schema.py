@@ -45,8 +45,8 @@ class Schema:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all columns are plain numbers: no category, date or truth value, and nothing is filled in."""
-        return all(column.kind == "number" and column.fill is None for column in self.columns)
+        """Whether all columns are plain numbers: no category, date or truth value, nothing is filled in, and nothing missing."""
+        return all(not column.is_coded and column.fill is None and not column.missing for column in self.columns)
 
     @cached_property
     def units(self) -> FloatArray:
@@ -83,10 +83,7 @@ class Schema:
             found = np.empty((len(cells), self.width), order="F")
             place = 0
             for i, column in enumerate(self.columns):
-                values = np.asarray(cells[:, i], dtype=np.float64)
-                if column.fill is not None:
-                    code = column.categories.index(str(column.fill)) if column.kind == "category" else column.fill
-                    values = np.where(np.isfinite(values), values, float(code))
+                values = column.known(np.asarray(cells[:, i], dtype=np.float64))
                 for category in range(column.width):
                     own = values if column.kind != "category" else np.where(np.isfinite(values), values == category, np.nan)
                     found[:, place] = own / column.step

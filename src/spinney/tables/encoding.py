@@ -2,8 +2,9 @@
 
 - A category is a name: a text without blanks around it, or a whole number by its digits. Its number is its place in the list.
 - True and false are truth values, the numbers 1 and 0, or the texts true, false, yes, no, 1 and 0, in letters of any size.
-- A date is a date, a point in time (its hours are left out), or a text that begins as ``2025-12-31`` does and ends there or goes
-  on with a blank or a T. Its number counts whole days since the epoch.
+- A date is a date, a point in time (its hours are left out), or a text in a notation of its column. Its number counts whole days
+  since the epoch.
+- A number in a notation of its column, if one was declared; what a type says to be a number is one.
 """
 
 from __future__ import annotations
@@ -18,21 +19,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.exceptions import DataError, ParameterError
+from spinney.spaces.cell_facts import TRUTH
 from spinney.spaces.column import Column
-from spinney.spaces.plain_values import EPOCH, LARGEST_WHOLE, WHOLE, canonical_name
+from spinney.spaces.plain_values import LARGEST_WHOLE, WHOLE, canonical_name
 from spinney.spaces.schema import Schema
+from spinney.tables.cells import number
+from spinney.tables.notation import day_cell, number_cell
 from spinney.tables.records import as_names
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["cell_names", "check_schema", "coded_columns", "codes", "declared_cell", "name_cell", "with_codes"]
+__all__ = [
+    "cell_names",
+    "check_schema",
+    "coded_columns",
+    "codes",
+    "declared_cell",
+    "declared_number",
+    "name_cell",
+    "number_cells",
+    "with_codes",
+]
 
-#: A text that begins with a date.
-DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
-TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
 #: What the types of a column must hold, by its kind, in words.
-HOLDS = {"category": "names", "boolean": "truth values", "date": "dates"}
+HOLDS = {"category": "names", "boolean": "truth values", "date": "dates", "number": "numbers"}
 #: Steps of a day, by the unit of a type of times.
 DAY_STEPS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 #: polars writes days up to this many from the epoch.
@@ -48,7 +59,16 @@ def check_schema(schema: Any) -> None:
 def coded_columns(schema: Schema | None) -> dict[str, Column]:
     """Return the columns whose cells are no plain numbers, by name."""
     columns = () if schema is None or schema.names is None else schema.columns
-    return {str(column.name): column for column in columns if column.kind != "number"}
+    return {str(column.name): column for column in columns if column.is_coded}
+
+
+def _text(cell: Any) -> str | None:
+    """Return a text without blanks around it; None of what is none, is empty, or has half a letter, which polars refuses."""
+    try:
+        cell.encode()
+        return str(cell.replace("\r", " ").strip()) or None
+    except Exception:  # whatever a cell may raise, it is missing
+        return None
 
 
 def _name(cell: Any) -> str | None:
@@ -57,8 +77,8 @@ def _name(cell: Any) -> str | None:
         if isinstance(cell, bytes):
             cell = cell.decode("utf-8", "replace")
         if isinstance(cell, str):
-            cell.encode()  # half a letter, which polars refuses, says nothing
-            return canonical_name(cell.replace("\r", " ")) or None
+            text = _text(cell)
+            return None if text is None else canonical_name(text)
         if isinstance(cell, bool | np.bool_):
             return "true" if cell else "false"
         if isinstance(cell, np.datetime64):
@@ -86,14 +106,15 @@ def _code_cell(names: pl.Expr, column: Column) -> pl.Expr:
     """Return cells, as the texts that they say, as numbers of a column's kind."""
     import polars as pl
 
-    if column.kind == "category":
-        places = {name: float(place) for place, name in enumerate(column.categories)}
-        return names.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
-    if column.kind == "boolean":
-        small = names.str.to_lowercase()
-        return small.replace_strict(list(TRUTH), list(TRUTH.values()), default=None, return_dtype=pl.Float64)
-    days = names.str.extract(DAY).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Float64)
-    return days - float(((column.epoch or EPOCH) - EPOCH).days)
+    if column.kind == "number":
+        return number_cell(names, column)
+    if column.kind == "date":
+        return day_cell(names, column)
+    places = {name: float(place) for place, name in enumerate(column.categories)} or TRUTH
+    places = places | {alias: places[name] for alias, name in column.aliases}
+    if column.ignore_case or column.kind == "boolean":
+        names, places = names.str.to_lowercase(), {name.lower(): place for name, place in places.items()}
+    return names.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
 
 
 def codes(names: pl.Series, column: Column) -> pl.Series:
@@ -109,8 +130,10 @@ def with_codes(numbers: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[str]
 
     if not coded:
         return numbers
-    texts = names.select(pl.col(name).str.replace(WHOLE, "$1") for name in chosen if name in coded)
-    return pl.DataFrame({name: codes(texts[name], coded[name]) if name in coded else numbers[name] for name in chosen})
+    cells = {name: pl.col(name) for name in chosen if name in coded}
+    cells = {name: cell if coded[name].kind == "number" else cell.str.replace(WHOLE, "$1") for name, cell in cells.items()}
+    found = names.select(_code_cell(cell, coded[name]).alias(name) for name, cell in cells.items())
+    return pl.DataFrame({name: found[name] if name in coded else numbers[name] for name in chosen})
 
 
 def name_cell(name: str, dtype: Any) -> pl.Expr | None:
@@ -132,6 +155,26 @@ def name_cell(name: str, dtype: Any) -> pl.Expr | None:
     return None
 
 
+def number_cells(cells: Sequence[Any], column: Column) -> pl.Series:
+    """Return the cells of a frame as numbers: texts in the column's notations, and what is a number as it is."""
+    import polars as pl
+
+    is_text = [isinstance(cell, str) for cell in cells]
+    texts = pl.Series([_text(cell) if text else None for cell, text in zip(cells, is_text, strict=True)], dtype=pl.String)
+    numbers = [None if text else number(cell) for cell, text in zip(cells, is_text, strict=True)]
+    return pl.Series(numbers, dtype=pl.Float64).fill_null(codes(texts, column))
+
+
+def declared_number(name: str, column: Column, dtype: Any) -> pl.Expr | None:
+    """Return how a column of numbers of a declared type is read; None if it holds none."""
+    import polars as pl
+
+    cell = pl.col(name)
+    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
+        return number_cell(as_names(cell.cast(pl.String)), column).alias(name)
+    return cell.cast(pl.Float64, strict=False) if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null else None
+
+
 def _day(cell: pl.Expr, dtype: Any) -> pl.Expr:
     """Return days, or the days that times lie in where they are, as texts; those that polars panics at are missing."""
     import polars as pl
@@ -149,11 +192,11 @@ def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:
     import polars as pl
 
     name = str(column.name)
-    names = name_cell(name, dtype)
+    names = name_cell(name, dtype) if column.kind != "number" else declared_number(name, column, dtype)
     dated = (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Null)
     if names is None or (column.kind == "date" and dtype not in dated):
         raise DataError(
             f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.",
             "its declared type is another one; give it bounds of its own kind, or leave it out.",
         )
-    return _code_cell(names, column).alias(name)
+    return names if column.kind == "number" else _code_cell(names, column).alias(name)

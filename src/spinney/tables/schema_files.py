@@ -35,6 +35,10 @@ _TOML_HEAD = """\
 # dates = [2020-01-01, 2025-12-31], categories = ["north", "south"] or boolean = true
 # unit = 10                    this much counts as one; weight = 1 for categories and truth values: how far two of them are apart
 # fill = 40                    what a missing cell is read as; without it the row is left out
+# missing = [999]              numbers, or dates, that only mean that nothing is known
+# formats = ["1,234.5"]        how numbers are written, by an example, or dates: ["DD.MM.YYYY", "MM/DD/YY"]; the first that fits
+# signs = ["EUR", "kg"]        what may stand beside a number
+# aliases = {north = ["N"]}    other names of categories, or of true and false; ignore_case = true reads letters alike
 # source = "life tables"       where the facts come from
 """
 #: What stands below the name of a column: nothing but its name is known, so that no kind is taken for granted.

@@ -23,7 +23,7 @@ from spinney.spaces.column import Column
 from spinney.spaces.plain_values import canonical_name
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import chosen_places, listed, no_numbers, number, numeric_array, numeric_column, single_column
-from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, name_cell
+from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, declared_number, name_cell, number_cells
 from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
 
 if TYPE_CHECKING:
@@ -166,13 +166,34 @@ def _coded_frame(frame: Any, coded: dict[str, Column]) -> NDArray[np.float64]:
     with sealed():
         rows = np.empty((len(frame), len(frame.columns)))
         for place, name in enumerate(frame.columns):
-            if name in coded:
+            if name in coded and coded[name].kind == "number":
+                rows[:, place] = _coded_numbers(frame, place, coded[name])
+            elif name in coded:
                 texts = cell_names(listed(frame.iloc[:, place])) if is_pandas else _polars_texts(frame[:, place])
                 rows[:, place] = codes(texts, coded[name]).to_numpy()
             else:
-                one = frame.iloc[:, [place]] if is_pandas else frame[:, [place]]
-                rows[:, place] = np.asarray(numeric_array(one), dtype=np.float64)[:, 0]
+                rows[:, place] = _plain_numbers(frame, place)
     return rows
+
+
+def _plain_numbers(frame: Any, place: int) -> NDArray[np.float64]:
+    """Return a column of a frame as plain numbers."""
+    one = frame.iloc[:, [place]] if hasattr(frame, "iloc") else frame[:, [place]]
+    return np.asarray(numeric_array(one), dtype=np.float64)[:, 0]
+
+
+def _coded_numbers(frame: Any, place: int, column: Column) -> NDArray[np.float64]:
+    """Return a column of a frame as numbers, texts in the column's notations."""
+    if hasattr(frame, "iloc"):
+        cells = frame.iloc[:, place]
+        is_plain = cells.dtype.kind in "fiub"
+    else:
+        cells = frame[:, place]
+        if is_text(cells.dtype):
+            found = cells.alias("cells").to_frame().select(declared_number("cells", column, cells.dtype))
+            return np.asarray(found.to_series().to_numpy(), dtype=np.float64)
+        is_plain = cells.dtype.is_numeric()
+    return _plain_numbers(frame, place) if is_plain else np.asarray(number_cells(listed(cells), column).to_numpy())
 
 
 def _polars_texts(column: pl.Series) -> pl.Series:

@@ -1,0 +1,124 @@
+"""Messy tables with known truth, and what it costs to read them: ``python -m benchmarks.messy --rows 1000000``.
+
+Four of ten columns are messy: aliases and letters of any case, dates in three notations, and two columns of numbers with signs,
+marks between thousands and codes that mean missing. The clean table says the same with plain cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from spinney.spaces.schema import Schema
+from spinney.spaces.units import schema_of
+from spinney.tables.files import read_table
+
+FIRST = date(2020, 1, 1)
+PLAIN = {f"x{i}": (0, 100) for i in range(6)}
+CLEAN = {
+    "cost": {"bounds": (0, 10_000)},
+    "dose": {"bounds": (0, 5_000)},
+    "day": {"dates": ("2020-01-01", "2024-12-31")},
+    "ward": {"categories": ("north", "south", "west")},
+}
+FACTS: dict[str, dict[str, Any]] = {
+    "cost": {"formats": ["1,234.5"], "signs": ["\N{EURO SIGN}", "EUR"], "missing": [-1]},
+    "dose": {"formats": ["1.234,5"], "signs": ["mg"]},
+    "day": {"formats": ["DD.MM.YYYY", "DDMMMYYYY"], "missing": ["2024-12-31"]},
+    "ward": {"aliases": {"north": ["N", "nord"], "south": ["S"]}, "ignore_case": True},
+}
+MESSY = {name: CLEAN[name] | facts for name, facts in FACTS.items()}
+#: Cells that follow no schema.
+WRONG = {
+    "cost": ["", "n/a", "1,23,4", "12.50 USD", "-1"],
+    "dose": ["", "?", "1,234.50", "5 kg"],
+    "day": ["", "31.02.2022", "2022", "26/06/2022", "31.12.2024"],
+    "ward": ["", "nroth", "east", "0"],
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A messy table of texts, its clean twin, and which rows follow the schema."""
+
+    messy: pl.DataFrame
+    clean: pl.DataFrame
+    lawful: np.ndarray[Any, Any]
+    #: The numbers that the cells mean, missing ones as NaN; a category by its place.
+    truth: np.ndarray[Any, Any]
+
+
+def schema(is_messy: bool = True) -> dict[str, Any]:
+    """Return the public schema of a messy table, or of its clean twin."""
+    return PLAIN | (MESSY if is_messy else CLEAN)
+
+
+def made(n: int, seed: int = 0, wrong: float = 0.05) -> Made:
+    """Return a table of `n` rows; this share of the cells of each messy column is wrong."""
+    rng = np.random.default_rng(seed)
+    plain = {name: [f"{x:.3f}" for x in rng.uniform(0, 100, n)] for name in PLAIN}
+    cost, dose = rng.uniform(0, 10_000, n).round(2), rng.uniform(0, 5_000, n).round(1)
+    days, wards = rng.integers(0, 1826, n), rng.integers(0, 3, n)
+    kinds = {name: rng.integers(0, 3, n) for name in MESSY}
+    names = [["north", "South", "WEST"], ["N", "s", "west"], [" nord", "S ", "West"]]
+    calendar = [FIRST + timedelta(days=one) for one in range(1826)]
+    dated = [[day.strftime(form) for day in calendar] for form in ("%d.%m.%Y", "%d%b%Y", "%Y-%m-%d 10:15")]
+    euros = ("{:,.2f}", "\N{EURO SIGN} {:,.2f}", "{:,.2f} EUR")
+    grams = ("{}", "{} mg", "{}mg")
+    messy = {
+        "cost": [euros[kind].format(x) for kind, x in zip(kinds["cost"], cost, strict=True)],
+        "dose": [
+            grams[kind].format(f"{x:,.1f}".translate({44: ".", 46: ","})) for kind, x in zip(kinds["dose"], dose, strict=True)
+        ],
+        "day": [dated[kind][one] for kind, one in zip(kinds["day"], days, strict=True)],
+        "ward": [names[kind][one] for kind, one in zip(kinds["ward"], wards, strict=True)],
+    }
+    truth = {"cost": cost.copy(), "dose": dose.copy(), "ward": wards.astype(float)}
+    truth["day"] = days + float((FIRST - date(1970, 1, 1)).days)
+    truth["day"][days == 1826] = np.nan
+    for name, cells in messy.items():
+        for place in np.flatnonzero(rng.random(n) < wrong):
+            cells[place] = WRONG[name][rng.integers(len(WRONG[name]))]
+            truth[name][place] = np.nan
+    clean = {"cost": [f"{x:.2f}" for x in cost], "dose": [f"{x:.1f}" for x in dose]}
+    clean |= {"day": [calendar[one].isoformat() for one in days], "ward": [("north", "south", "west")[one] for one in wards]}
+    own = np.column_stack([*(np.array(cells, dtype=float) for cells in plain.values()), *(truth[name] for name in MESSY)])
+    return Made(pl.DataFrame(plain | messy), pl.DataFrame(plain | clean), np.isfinite(own).all(axis=1), own)
+
+
+def cpu_of(path: Path, facts: dict[str, Any], repeats: int = 3) -> float:
+    """Return the least CPU seconds that reading a file takes."""
+    public = schema_of(facts, None, "messy")
+    assert isinstance(public, Schema)
+    seconds = []
+    for _ in range(repeats):
+        start = time.process_time()
+        read_table(path, list(facts), schema=public)
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def main() -> None:
+    """Print the CPU of reading a messy table and its clean twin."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    rows = parser.parse_args().rows
+    table = made(rows, wrong=0.0)
+    with TemporaryDirectory() as folder:
+        files = {kind: Path(folder) / f"{kind}.csv" for kind in ("clean", "messy")}
+        table.clean.write_csv(files["clean"])
+        table.messy.write_csv(files["messy"])
+        clean, messy = cpu_of(files["clean"], schema(is_messy=False)), cpu_of(files["messy"], schema())
+    print(f"{rows} rows x 10 columns: clean {clean:.2f} s, messy {messy:.2f} s of CPU, {messy / clean:.2f} times")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Texts of cells as numbers, by the public notations of their column; the first that fits a cell wins, each cell alone.
+
+A notation of numbers, typed as ``1,234.5``, fits digits with or without its mark between groups of three, and decimals behind
+the other mark. ``1234.5`` fits what a plain number does. One of dates, typed as ``DD.MM.YYYY``, fits one or two digits of a day
+or month where marks part them, and a text that goes on with a blank or a T; ``YYYY-MM-DD`` always fits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spinney.spaces.cell_facts import DATES, NUMBERS
+from spinney.spaces.column import Column
+from spinney.spaces.plain_values import EPOCH
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: A text that begins with a date.
+_DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
+#: What is read as a mark between thousands, by the mark that is declared.
+_THOUSANDS = {",": ",", ".": r"\.", " ": "[ \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}]", "'": "['\u2019]"}
+#: Parts of dates as patterns, and as polars calls them.
+_DIGITS = {"YYYY": "[0-9]{4}", "YY": "[0-9]{2}", "MMM": "[A-Za-z]{3}", "MM": "[0-9]{2}", "DD": "[0-9]{2}"}
+_CODES = {"YYYY": "%Y", "YY": "%y", "MMM": "%b", "MM": "%m", "DD": "%d"}
+
+
+def number_cell(text: pl.Expr, column: Column) -> pl.Expr:
+    """Return cells of text, without blanks around them, as numbers in a column's notations."""
+    import polars as pl
+
+    if column.signs:
+        signs = "|".join(pl.escape_regex(sign) for sign in sorted(column.signs, key=len, reverse=True))
+        text = text.str.replace(rf"^([+-]?)\s*(?:{signs})\s*", "${1}").str.replace(rf"\s*(?:{signs})$", "")
+    return pl.coalesce(_in_notation(text, notation) for notation in column.formats or ("1234.5",))
+
+
+def _in_notation(text: pl.Expr, notation: str) -> pl.Expr:
+    """Return numbers in one notation."""
+    import polars as pl
+
+    marks = NUMBERS.fullmatch(notation)
+    assert marks is not None
+    thousands, decimal = marks[1], marks[2]
+    if not thousands and decimal == ".":
+        return text.cast(pl.Float64, strict=False)
+    whole, plain = "[0-9]*", text
+    if thousands:
+        whole = rf"(?:[0-9]{{1,3}}(?:{_THOUSANDS[thousands]}[0-9]{{3}})+|[0-9]*)"
+        is_mark = thousands in ",."
+        plain = text.str.replace_all(thousands if is_mark else _THOUSANDS[thousands], "", literal=is_mark)
+    if decimal == ",":
+        plain = plain.str.replace(",", ".", literal=True)
+    fits = text.str.contains(rf"^[+-]?{whole}(?:{pl.escape_regex(decimal)}[0-9]*)?$")
+    return pl.when(fits).then(plain).cast(pl.Float64, strict=False)
+
+
+def day_cell(text: pl.Expr, column: Column) -> pl.Expr:
+    """Return cells of text, without blanks around them, as days since the column's epoch."""
+    import polars as pl
+
+    written = text.str.extract(_DAY).str.to_date("%Y-%m-%d", strict=False)
+    found = pl.coalesce(*(_dated(text, notation) for notation in column.formats), written)
+    return found.cast(pl.Int32).cast(pl.Float64) - float(((column.epoch or EPOCH) - EPOCH).days)
+
+
+def _dated(text: pl.Expr, notation: str) -> pl.Expr:
+    """Return days in one notation."""
+    import polars as pl
+
+    parts = DATES.fullmatch(notation)
+    assert parts is not None
+    named, mark = (parts[1], parts[3], parts[4]), parts[2]
+    digits = {**_DIGITS, "MM": "[0-9]{1,2}", "DD": "[0-9]{1,2}"} if mark else _DIGITS
+    pattern = pl.escape_regex(mark).join(digits[part] for part in named)
+    day = text.str.extract(rf"^({pattern})(?:[T ].*)?$")
+    return day.str.to_date(mark.join(_CODES[part] for part in named), strict=False)
