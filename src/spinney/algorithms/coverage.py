@@ -5,7 +5,7 @@ Letters: k sites, n points of the space (public), g the growth of radii, C the c
 1. ``cover``     radii from diameter / n up to the diameter, each 1 + g times the one before. At each radius 2 k ln(1/g) balls
    around candidates, one after another by the exponential mechanism on the rows they cover; covered rows leave. C holds all.
 2. ``weights``   the noisy number of rows nearest to each point of C.
-3. Free: plain k-medoids on C with these weights, those that could be noise left out.
+3. Free: any plain solver of C with these weights, those that could be noise left out; k-medoids by default.
 4. ``sizes``     noisy sizes of the chosen sites' cells.
 
 All steps of 1 are one process with one price, (eps, delta) of its own; without a delta every step pays for itself.
@@ -16,7 +16,8 @@ Proof: ``proofs/coverage.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -24,19 +25,22 @@ import numpy as np
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_options, released
-from spinney.constraints import check, real
+from spinney.constraints import Constraint, check, real
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Covering
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.metric import FiniteMetric, nearest_site
+from spinney.spaces.box import FloatArray
+from spinney.spaces.metric import FiniteMetric, IntArray, nearest_site
 
 #: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
 COVER = Fraction(1, 2)
 #: What growth may be.
 GROWTH = real(lambda value: 0.05 <= value <= 0.95, "[0.05, 0.95]", "0.5 doubles every 1.7 radii.")
+#: What a solver may be.
+SOLVER = Constraint(lambda value: value is None or callable(value), "None or a function", "leave it out.")
 #: More radii than this would not change a byte: stages are counted in one.
 MOST_RADII = 200
 
@@ -62,14 +66,20 @@ class Coverage(SiteAlgorithm):
     ----------
     growth : float
         Each radius is ``1 + growth`` times the one before, and each takes ``2 k ln(1 / growth)`` balls; in [0.05, 0.95].
+    solver : callable, optional
+        ``solver(space, weights, k, power, existing, rng)`` returns k different candidates of the space beside the existing sites,
+        for points of these weights, which are released already: it may be anything. By default k-medoids with restarts.
     """
 
     growth: float = 0.5
+    solver: Callable[[FiniteMetric, FloatArray, int, int, IntArray, np.random.Generator], IntArray] | None = field(
+        default=None, metadata={"later": True}
+    )
 
     name = "coverage"
 
     def __post_init__(self) -> None:
-        check("Coverage", vars(self), {"growth": GROWTH})
+        check("Coverage", vars(self), {"growth": GROWTH, "solver": SOLVER})
 
     def balls(self, problem: SiteProblem) -> Balls:
         """Return the public set system."""
@@ -91,6 +101,15 @@ class Coverage(SiteAlgorithm):
         weights = answer.private_counts * (answer.private_counts > answer.noise.std * math.log(len(chosen) + 1))
         mass = np.zeros(space.n_points)
         mass[chosen] = weights if weights.any() else 1.0
-        medoids = solve_medoids(space, mass, problem.k, problem.power, rng, existing=problem.existing).points
         kept = np.flatnonzero(weights)
-        return released(purse, problem, medoids, chosen[kept], weights[kept].astype(np.float64))
+        return released(purse, problem, self._solved(mass, problem, rng), chosen[kept], weights[kept].astype(np.float64))
+
+    def _solved(self, weights: FloatArray, problem: SiteProblem, rng: np.random.Generator) -> IntArray:
+        """Return k candidates for points of these weights."""
+        space, k, existing = problem.space, problem.k, problem.existing
+        if self.solver is None:
+            return solve_medoids(space, weights, k, problem.power, rng, existing=existing).points
+        found = np.asarray(self.solver(space, weights, k, problem.power, existing.copy(), rng))
+        if found.shape != (k,) or len(np.setdiff1d(np.intersect1d(found, space.candidates), existing)) != k:
+            raise ValueError("a solver must return as many different candidates, none with a site, as it is asked for")
+        return found.astype(np.int64)

@@ -28,11 +28,11 @@ import numpy as np
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.candidates import ask_leaves
-from spinney.algorithms.coverage import GROWTH, cover_steps, growing_balls
+from spinney.algorithms.coverage import GROWTH, SOLVER, cover_steps, growing_balls
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.algorithms.sites import check_options
-from spinney.constraints import Constraint, check
+from spinney.constraints import check
 from spinney.curators.purse import Purse
 from spinney.privacy.composition import Part
 from spinney.questions.counts import Counting, Counts
@@ -73,8 +73,7 @@ class PointCoverage(Algorithm):
     name = "coverage"
 
     def __post_init__(self) -> None:
-        lawful = Constraint(lambda value: value is None or callable(value), "None or a function", "leave it out.")
-        check("PointCoverage", vars(self), {"growth": GROWTH, "solver": lawful})
+        check("PointCoverage", vars(self), {"growth": GROWTH, "solver": SOLVER})
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         steps = sum(cover_steps(problem.k, self.growth, SCALES))

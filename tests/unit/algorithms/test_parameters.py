@@ -13,7 +13,7 @@ WRONG = [
     (HST, {"projection": 2000, "median_step": "newton"}),
     (Stable, {"base": "stable", "steps": 101, "median_step": None}),
     *((Stable, {"base": wrong}) for wrong in ("nothing", Stable(), Tree, None, "cells")),
-    (Coverage, {"growth": 0.04}),
+    (Coverage, {"growth": 0.04, "solver": "k-medoids"}),
     (SiteHST, {"levels": 65, "allocation": "even", "tree": None}),
     (LocalSearch, {"start": "best", "steps": 10_001, "stay": 0, "levels": 0, "allocation": "even", "tree": 1}),
     (Balcan, {"steps": True, "dimensions": "two"}),

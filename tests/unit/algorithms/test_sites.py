@@ -107,3 +107,38 @@ def test_radii_of_a_cover_grow_up_to_the_diameter(growth, power):
     assert costs[0] <= SPACE.diameter**power / 50 or len(costs) == 200
     assert len(balls.radii) < 255
     assert set(balls.steps) == {max(1, math.ceil(6 * math.log(1 / growth)))}
+
+
+@covering("power, existing", POWER, EXISTING)
+def test_a_solver_of_the_users_gets_released_values_alone(power, existing):
+    seen = []
+
+    def own(*given):
+        seen.extend(given)
+        return np.array([40, 10, 20, 30])
+
+    release = fit(Coverage(solver=own), power, existing).release_
+    space, weights, k, asked, sites, _ = seen
+    assert (space, k, asked, sites.tolist()) == (SPACE, 4, power, existing.tolist())
+    assert np.flatnonzero(weights).tolist() == release.summary_points.tolist()
+    assert weights[release.summary_points].tolist() == release.summary_weights.tolist()
+    assert release.medoids.tolist() == [10, 20, 30, 40]
+    assert release.parameters == {"growth": 0.5, "solver": "a function"}
+
+
+@pytest.mark.parametrize(
+    "returned", [[0, 4, 6], [0, 4, 6, 6], [0, 4, 6, 7], [0, 4, 6, 50], [0, 2, 4, 6], [[0, 4, 6, 10]], [0, 4, 6, np.nan]]
+)
+def test_what_a_solver_returns_is_looked_at(returned):
+    with pytest.raises(ValueError, match="as many different candidates"):
+        fit(Coverage(solver=lambda *given: returned), existing=EXISTING[1])
+
+
+def test_the_default_solver_given_by_hand_gives_the_same_sites():
+    def own(space, weights, k, power, existing, rng):
+        return solve_medoids(space, weights, k, power, rng, existing=existing).points
+
+    for existing in EXISTING:
+        ours, theirs = (fit(Coverage(solver=solver), existing=existing) for solver in (None, own))
+        assert ours.medoid_indices_.tolist() == theirs.medoid_indices_.tolist()
+    assert "solver" not in ours.release_.parameters

@@ -124,7 +124,7 @@ def test_medians_are_reached_as_epsilon_grows(k, d):
 def test_a_step_toward_medians_is_one_where_noise_is_not_small_and_seven_where_it_is(tmp_path):
     rows = skewed(1, 2)[0]
     for n, count in ((40, 1), (4000, 7)):
-        release = make(Tree(), PrivateKMedian, 1, noise_seed=None).fit(rows[:n]).release_
+        release = make("auto", PrivateKMedian, 1, noise_seed=None).fit(rows[:n]).release_
         steps = [charge for charge in release.charges if charge.question == "sums"]
         assert len(steps) == count
         assert sum(len(charge.name.split(" + ")) for charge in steps) == 7
