@@ -1,4 +1,4 @@
-"""Whether a measured quantity has the shape of its bound along a sweep."""
+"""Whether a measured quantity has the shape of its bound along a sweep, and what an exponent with its error comes to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Judged"]
+__all__ = ["Exponent", "Judged", "compared", "judged"]
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,44 @@ class Judged:
             f"{slopes[0]:.2f} / {slopes[1]:.2f}",
             holds + (f"; the constant grows toward {toward}" if self.grows else ""),
         ]
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """An exponent, or a difference of two, and its standard error."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def of(cls, slopes: list[float]) -> Exponent:
+        """Take the first slope, and the spread of the others, which are of repetitions drawn again."""
+        return cls(slopes[0], float(np.std(slopes[1:])))
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ± {self.error:.2f}"
+
+
+def judged(value: Exponent, most: float, shape: Judged) -> str:
+    """Return whether an exponent is at most so much: not contradicted if it is larger by less than two standard errors.
+
+    The claim is an upper bound. Where that holds with constant 1 along the whole sweep, a larger exponent is no contradiction.
+    """
+    if value.value <= most:
+        return "**holds**"
+    if value.value - 2 * value.error <= most:
+        return "**not contradicted**"
+    if max(shape.used) <= 1:
+        return "**not contradicted**: it grows faster, and stays within the bound with constant 1"
+    return "**does not hold**"
+
+
+def compared(gaps: dict[float | None, Exponent]) -> str:
+    """Return whether one exponent is below another: clearly so with all values, and below with any one of them left out."""
+    whole = gaps[None]
+    turned = [f"{value:g}" for value, gap in gaps.items() if value is not None and gap.value * whole.value <= 0]
+    if turned:
+        return f"**not decided**: which is smaller rests on the value {' or '.join(turned)}"
+    if abs(whole.value) <= 2 * whole.error:
+        return "**not decided**: the difference is within two standard errors"
+    return "**holds**" if whole.value < 0 else "**does not hold**"
