@@ -32,8 +32,8 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.cover import Balls, Cover, Covering
 from spinney.questions.partitions import Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import FiniteMetric, IntArray, nearest_site
+from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces.metric import FiniteMetric, nearest_site
 
 #: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
 COVER = Fraction(1, 2)
