@@ -16,7 +16,7 @@ from benchmarks.pages import into_page
 from experiments.figures import draw_costs, draw_iterations, draw_times
 from experiments.runs import EPSILON, METHODS, read_runs, run_space, write_runs
 from experiments.tasks import SPACES
-from experiments.timing import measure_times, read_times, time_spaces, write_times
+from experiments.timing import fast_times, measure_times, read_times, time_spaces, write_times
 from experiments.verdicts import claims_table, costs_table, gap_table, printed_text, summary_text, time_table
 
 __all__ = ["REPETITIONS", "RESULTS", "main", "write_page"]
@@ -54,7 +54,8 @@ def write_page(folder: File = RESULTS, page: str = PAGE) -> None:
     into_page("costs", costs_table(runs), page)
     into_page("printed", printed_text(EPSILON), page)
     times = read_times(path) if (path := folder / "times.csv").exists() else []
-    into_page("summary", summary_text(runs, times), page)
+    into_page("summary", summary_text(runs, times, fast_times()), page)
+    into_page("fast times", time_table(fast_times()), page)
     if times:
         draw_times(times, folder)
         into_page("times", time_table(times), page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path as File
 from typing import Any
@@ -18,8 +19,10 @@ from spinney.solvers.tree_search import search_medoids
 from spinney.spaces.metric import FiniteMetric
 from spinney.trees.metric_hst import MetricHST
 
-__all__ = ["TIMED_KS", "measure_times", "read_times", "time_spaces", "write_times"]
+__all__ = ["TIMED_KS", "fast_times", "measure_times", "read_times", "time_spaces", "write_times"]
 
+#: Where ``python -m benchmarks pmedian time`` keeps times of the fast tree.
+FAST = File(__file__).parents[1] / "benchmarks" / "results" / "pmedian_time.json"
 #: The paper's numbers of centers, and larger ones.
 TIMED_KS = (2, 5, 10, 15, 20, 50, 100, 200)
 
@@ -68,3 +71,13 @@ def read_times(path: File) -> list[dict[str, Any]]:
     kinds = {"space": str, "n": int, "k": int}
     with path.open(newline="") as file:
         return [{key: kinds.get(key, float)(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def fast_times(path: File = FAST) -> list[dict[str, Any]]:
+    """Read times of the fast tree, as those of `read_times`."""
+    return [
+        {"space": one["space"], "n": one["n"], "k": int(k), "tree": one["tree"], "search": one["HST"][k] - one["tree"]}
+        | {"k-median++": one["k-median++"][k]}
+        for one in json.loads(path.read_text(encoding="utf-8"))
+        for k in one["HST"]
+    ]

@@ -6,7 +6,9 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from experiments import jones
+from experiments import cohen_addad, jones, verdicts
+from experiments.grid import Runs, cells_of
+from experiments.timing import fast_times
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +59,51 @@ def test_every_claim_of_jones_holds_on_data_made_for_it():
 )
 def test_a_claim_of_jones_that_is_false_of_the_data_does_not_hold(claim, changes, said):
     assert verdicts_of(planted(**changes))[claim].startswith(said)
+
+
+@pytest.mark.parametrize("claim", verdicts.CLAIMS, ids=lambda claim: claim.text)
+@pytest.mark.parametrize(("lower", "said"), [(1.0, "holds"), (1.2, "the opposite holds")])
+def test_a_claim_of_fan_li_and_li_goes_by_the_costs(claim, lower, said):
+    rng, runs = np.random.default_rng(0), []
+    names = {claim.lower: lower, claim.higher: 1.1}
+    for demand, k, repetition, (method, mean) in itertools.product(
+        ("balanced", "imbalanced"), range(10), range(8), names.items()
+    ):
+        of = {"space": "MNIST l2", "demand": demand, "k": k, "repetition": repetition, "method": method}
+        runs.append(of | {claim.column: mean * rng.uniform(0.98, 1.02)})
+    cells = list(claim.compare(runs))
+    assert verdicts.verdict([ratio for _, ratio, _ in cells], [sign for _, _, sign in cells]) == said
+
+
+def test_which_tree_is_faster_goes_by_its_own_times():
+    def at(space, k, tree):
+        return {"space": space, "n": 1000, "k": k, "tree": tree, "search": 0.0, "k-median++": 0.1}
+
+    times = [at("graph r=1", 2, 9.0), at("graph r=1", 20, 0.05), at("MNIST l2", 20, 0.5), at("MNIST l1", 50, 0.01)]
+    assert verdicts.faster_text(times) == "graph 1 of 1 **holds**, MNIST 1 of 2 **holds in part**"
+    assert verdicts.faster_text(times[2:3]) == "MNIST 0 of 1 **does not hold**"
+    assert {row["space"] for row in fast_times()} > {"graph r=1", "MNIST l2"}
+
+
+def costs_of(claim, ratio, more=()):
+    """Return runs of all cells of a claim whose methods' costs have this ratio, with an error of a percent."""
+    runs, names = Runs(None), {claim.first: ratio, claim.second: 1.0} | dict(more)
+    rng = np.random.default_rng(0)
+    for cell in cells_of([claim.data], ["k-median"], claim.ks, claim.epsilons):
+        for method, mean in names.items():
+            where = cell._replace(epsilon=0.0) if method == cohen_addad.PAPER_PLAIN else cell
+            for _ in range(5):
+                runs.add(where, method, mean * rng.uniform(0.99, 1.01), 0.0)
+    return runs
+
+
+@pytest.mark.parametrize("claim", cohen_addad.CLAIMS, ids=lambda claim: f"{claim.text}, {claim.data}")
+@pytest.mark.parametrize(("factor", "said"), [(0.9, "**holds**"), (1.1, "**does not hold**")])
+def test_a_claim_of_cohen_addad_et_al_goes_by_the_costs(claim, factor, said):
+    trees = dict.fromkeys(cohen_addad.VARIANTS, 1.0)
+    if claim.first == cohen_addad.BEST:
+        trees = dict.fromkeys(cohen_addad.VARIANTS, 2 * claim.most) | {"hst, projected": claim.most * factor}
+    if claim.second == cohen_addad.BEST:
+        trees = dict.fromkeys(cohen_addad.VARIANTS, 2.0) | {"hst, projected": 1.0}
+    others = {} if cohen_addad.BEST not in (claim.first, claim.second) else trees
+    assert claim.verdict(costs_of(claim, claim.most * factor, others))[-1] == said
