@@ -35,7 +35,7 @@ from spinney.cli.reporting import report
 from spinney.cli.schemas import example, schema
 from spinney.cli.sites import sites
 from spinney.cli.verifying import keys, label, sign, verify
-from spinney.exceptions import ParameterError, ReleaseError
+from spinney.exceptions import ParameterError
 
 BOUNDS = 'Public bounds by column, JSON: {"age": [0, 110]}, or a schema, JSON or TOML; also names the columns.'
 SCALE = "Units: 'bounds' takes each column over its width, a number divides all; a unit in a schema file goes before."
@@ -183,23 +183,10 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
 
     With the public files of 'spinney sites' the picture of a release of sites has the network too.
     """
-    from spinney.cli.showing import show_clusters, show_description, show_sites
-    from spinney.releases.centers import Release
-    from spinney.releases.description import DescriptionRelease
+    from spinney.cli.showing import show_release
     from spinney.releases.reading import read_release
-    from spinney.releases.sites import SiteRelease
 
-    loaded = read_release(release)
-    if isinstance(loaded, SiteRelease):
-        show_sites(loaded, whole, curve, picture, public)
-    elif any(public.values()):
-        raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
-    elif isinstance(loaded, Release):
-        show_clusters(loaded, whole, curve, max_k, picture)
-    elif isinstance(loaded, DescriptionRelease):
-        show_description(loaded, curve, picture)
-    else:
-        raise ReleaseError(f"{release} is a release of maximum coverage.", "read it in Python: read_release(path).chosen.")
+    show_release(read_release(release), whole, curve, max_k, picture, public)
 
 
 for command in (describe, keys, label, sign, audit, example, report, schema, sites, verify, ledger, local):

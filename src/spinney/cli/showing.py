@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spinney.cli.site_fitting import PublicFiles
     from spinney.releases.centers import Release
     from spinney.releases.curve import CostCurve
-    from spinney.releases.description import DescriptionRelease
+    from spinney.releases.reading import AnyRelease
     from spinney.releases.sites import SiteRelease
     from spinney.spaces.metric import FiniteMetric
 
@@ -54,25 +54,6 @@ def _space_of(release: SiteRelease, files: PublicFiles) -> FiniteMetric:
     return space
 
 
-def show_sites(release: SiteRelease, whole: bool, curve: bool, picture: Path | None, public: dict[str, Any]) -> None:
-    """Print a release of sites, and draw it if a picture is asked for, with the space in public files if they are named."""
-    from spinney.report.pages import page
-
-    if curve:
-        raise ReleaseError("A release of sites has no cost curve.", "leave --curve out.")
-    files = _public_files(public)
-    if files is not None and picture is None:
-        raise ParameterError("Public files are for the picture alone.", "--picture FILE.")
-    click.echo(page(release, whole=whole))
-    if picture is not None:
-        from spinney.report.map import draw_map
-
-        space = None if files is None else _space_of(release, files)
-        with written_whole(picture) as part:
-            draw_map(release, part, space, None if files is None else files.degrees)
-        click.echo(f"Wrote {picture}." if space is not None else f"Wrote {picture}. {ALONE}")
-
-
 def asked_curve(release: Release, max_k: int | None) -> CostCurve:
     """Return the cost curve up to a number of clusters; without one, the curve that the release's own number was found from."""
     from spinney.report.curve import cost_curve, found_curve
@@ -81,35 +62,50 @@ def asked_curve(release: Release, max_k: int | None) -> CostCurve:
     return cost_curve(release, max_k or MOST_SHOWN) if found is None else found
 
 
-def show_clusters(loaded: Release, whole: bool, curve: bool, max_k: int | None, picture: Path | None) -> None:
-    """Print a release of centers, and draw it or its cost curve if a picture is asked for."""
-    from spinney.report.pages import SHOWN_COLUMNS, page
+def show_release(
+    release: AnyRelease, whole: bool, curve: bool, max_k: int | None, picture: Path | None, public: dict[str, Any]
+) -> None:
+    """Print a release, and draw it or its cost curve if a picture is asked for; sites with the space in public files."""
+    from spinney.releases.centers import Release
+    from spinney.releases.sites import SiteRelease
+    from spinney.report.pages import page
+    from spinney.report.publication.document import SHOWN_COLUMNS
 
-    click.echo(page(loaded, whole=whole, curve=not curve))
-    if not whole and loaded.centers.shape[1] > SHOWN_COLUMNS:
+    has_centers, has_sites = isinstance(release, Release), isinstance(release, SiteRelease)
+    if any(public.values()) and not has_sites:
+        raise ParameterError("This is no release of sites.", "only they are drawn with --graph or --points.")
+    if curve and not has_centers:
+        raise ReleaseError("Only a release of centers has a cost curve.", "leave --curve out.")
+    if picture is not None and not (has_centers or has_sites):
+        raise ReleaseError("This release has no picture.", "show the release of centers or sites that it is about.")
+    files = _public_files(public)
+    if files is not None and picture is None:
+        raise ParameterError("Public files are for the picture alone.", "--picture FILE.")
+    click.echo(page(release, whole=whole, curve=not curve))
+    if isinstance(release, Release) and not whole and release.centers.shape[1] > SHOWN_COLUMNS:
         click.echo("Not all columns are shown: --all shows them.", err=True)
-    if curve:
-        from spinney.report.curve import draw_curve
-
-        estimated = asked_curve(loaded, max_k)
-        kind = "private summary, free of charge" if loaded.is_private else "summary"
+    estimated = None
+    if isinstance(release, Release) and curve:
+        estimated = asked_curve(release, max_k)
+        kind = "private summary, free of charge" if release.is_private else "summary"
         click.echo(f"\nHow many clusters? Estimated from the {kind}:\n{estimated}")
-        if picture is not None:
-            with written_whole(picture) as part:
-                draw_curve(estimated, part)
-    elif picture is not None:
-        from spinney.report.picture import draw
-
-        with written_whole(picture) as part:
-            draw(loaded, part)
     if picture is not None:
-        click.echo(f"Wrote {picture}.")
+        space = _space_of(release, files) if isinstance(release, SiteRelease) and files is not None else None
+        with written_whole(picture) as part:
+            _draw(release, estimated, part, space, None if files is None else files.degrees)
+        click.echo(f"Wrote {picture}." if space is not None or not has_sites else f"Wrote {picture}. {ALONE}")
 
 
-def show_description(loaded: DescriptionRelease, curve: bool, picture: Path | None) -> None:
-    """Print a description of clusters; it has no curve and no picture."""
-    from spinney.report.description_table import description_page
+def _draw(release: Any, curve: CostCurve | None, part: Path, space: FiniteMetric | None, degrees: bool | None) -> None:
+    """Draw a curve, centers or sites."""
+    from spinney.releases.centers import Release
+    from spinney.report.curve import draw_curve
+    from spinney.report.map import draw_map
+    from spinney.report.picture import draw
 
-    if curve or picture is not None:
-        raise ReleaseError("A description has no cost curve and no picture.", "show the release that it describes.")
-    click.echo(description_page(loaded))
+    if curve is not None:
+        draw_curve(curve, part)
+    elif isinstance(release, Release):
+        draw(release, part)
+    else:
+        draw_map(release, part, space, degrees)

@@ -48,7 +48,7 @@ def test_a_table_becomes_a_description_that_all_commands_take(folder):
         run("report", "found.json", "--out", f"found.{kind}")
         assert "What the clusters are like" in (folder / f"found.{kind}").read_text()
     assert "description of clusters" in run("label", "found.json")
-    assert "no cost curve" in run("show", "found.json", "--curve", code=3)
+    assert "Only a release of centers has a cost curve" in run("show", "found.json", "--curve", code=3)
     assert "no release of centers" in run("describe", "found.json", "stays.csv", "--epsilon", "1", code=3)
     assert "no release of centers" in run("predict", "found.json", "stays.csv", code=3)
 

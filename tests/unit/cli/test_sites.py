@@ -102,7 +102,7 @@ def test_a_map_and_a_table_are_written_too_and_the_release_is_shown(folder):
     assert "Wrote alone.png. It has the sites alone, because a release holds no network: --graph with" in alone
     assert run("show", "release.json", "--picture", "shown.png", *MAP).output.endswith("Wrote shown.png.\n")
     assert (folder / "shown.png").read_bytes() == (folder / "whole.png").read_bytes() != (folder / "alone.png").read_bytes()
-    refused(run("show", "release.json", "--curve"), 3, "A release of sites has no cost curve.")
+    refused(run("show", "release.json", "--curve"), 3, "Only a release of centers has a cost curve.")
 
 
 def test_the_plan_is_that_of_the_estimator_and_reads_no_demand(folder):

@@ -46,7 +46,7 @@ def test_a_local_fit_finds_separated_clusters_and_its_release_verifies(estimator
     assert release.epsilon == release.promised_epsilon == 1.0
     again = estimator.from_release(path)
     assert (again.model, again.adjacency) == ("local", "replace")
-    assert type(again._facts(False).fit(2).algorithm) is type(model._facts(False).fit(2).algorithm)
+    assert type(again.plan(2).algorithm) is type(model.plan(2).algorithm)
 
 
 def test_what_the_local_model_has_not_is_refused_before_rows_are_read():
@@ -104,9 +104,7 @@ def test_a_plan_says_what_each_user_loses():
     text = str(local(algorithm="stable", delta=1e-6).plan(2, n_guess=1000))
     assert "each user adds +-" in text
     assert "Total: epsilon 1 of 1" in text
-    assert sum(charge.delta for charge in StableLocal().plan(local(delta=1e-6)._facts(False).fit(2).problem)) == pytest.approx(
-        1e-6
-    )
+    assert sum(charge.delta for charge in StableLocal().plan(local(delta=1e-6).plan(2).problem)) == pytest.approx(1e-6)
 
 
 def answered(session, rows, states):

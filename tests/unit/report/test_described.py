@@ -6,7 +6,8 @@ import pytest
 
 from spinney import PrivateKMeans, describe
 from spinney.report import html_page, label_page, markdown_page, registry_entry, write_report
-from spinney.report.description_table import SHOWN_CATEGORIES, description_page
+from spinney.report.pages import page as description_page
+from spinney.report.publication.described import SHOWN_CATEGORIES
 
 ODD = "<script>alert(1)</script>"
 
@@ -28,7 +29,7 @@ def described(epsilon=1.0, n=3000, grouped=False, **more):
 def test_a_page_tells_every_number_with_its_margin(grouped, tmp_path):
     found = described(grouped=grouped)
     page = description_page(found)
-    assert f"{found.rows[0]:.0f}" in page
+    assert f"{found.rows[0]:,.0f}" in page
     assert page.count(" \N{PLUS-MINUS SIGN} ") > 10
     assert "2024-01-" in page
     assert ("persons" in page) is grouped

@@ -12,7 +12,8 @@ from spinney import Ledger, PrivateKMeans, Release, read_release
 from spinney.algorithms.hst import HST
 from spinney.privacy.charges import Charge, Measure
 from spinney.releases.sites import SiteRelease
-from spinney.report.pages import SHOWN_COLUMNS, page
+from spinney.report.pages import page
+from spinney.report.publication.document import SHOWN_COLUMNS
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 12))
 STORED = (Path(__file__).parents[2] / "stored").glob("*/*.json")
@@ -25,47 +26,58 @@ def fitted(rows=ROWS[:, :2], k=2, **changes):
     return PrivateKMeans(k, **{"epsilon": 1.0, "bounds": (0, 1), "random_state": 0, **changes}).fit(rows).release_
 
 
-def table_below(text, *heads):
+def rows_below(text, *heads):
     """Return the cells of the table under these headings."""
     lines = text.splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[: len(heads)] == list(heads))
     return [line.split() for line in lines[start + 1 :]]
 
 
+def words(text):
+    """Return a page as if it were one line: paragraphs are broken where they happen to end."""
+    return " ".join(text.split())
+
+
 @pytest.mark.parametrize("release", STORED, ids=lambda release: release.algorithm)
 def test_a_page_shows_the_promise_and_every_size_and_charge_the_largest_first(release):
     text = page(release, whole=True)
-    assert f"Promise: {release.statement}." in text
+    assert f"Promise: {release.statement}." in words(text)
     for charge in release.charges:
         assert f"{charge.measure.value} {float(charge.amount):.6g}" in text
-    heads = ("cluster", "size") if isinstance(release, Release) else ("number", "size", "site", "kind")
-    rows = table_below(text, *heads)[: len(release.sizes)]
-    assert [row[0] for row in rows] == [str(i) for i in np.argsort(-release.sizes, kind="stable")]  # as labels number them
-    assert [row[1] for row in rows] == [f"{release.sizes[int(row[0])]:.0f}" for row in rows]
-    assert (release.faint in text) == release.looks_empty
+    order = np.argsort(-release.sizes, kind="stable")  # as labels number them
     if isinstance(release, SiteRelease):
-        assert {int(row[0]): row[-1] == "new" for row in rows} == {i: i < len(release.medoids) for i in range(len(rows))}
+        rows = rows_below(text, "no.", "site", "kind", "rows")[: len(order)]
+        assert {int(row[0]): row[2] == "new" for row in rows} == {i: i < len(release.medoids) for i in range(len(rows))}
+        sizes = [row[3] for row in rows]
     else:
+        rows = rows_below(text, "cluster", "rows")[: len(order)]
+        sizes = [row[1] for row in rows]
         d = release.centers.shape[1]
-        assert (f"... and {d - SHOWN_COLUMNS} more columns" in page(release)) == (d > SHOWN_COLUMNS)
+        assert (f"Of {d} columns" in words(page(release))) == (d > SHOWN_COLUMNS)
+        assert f"Of {d} columns" not in words(text)
+    assert [row[0] for row in rows] == [str(i) for i in order]
+    assert [float(size.replace(",", "")) for size in sizes] == pytest.approx(release.sizes[order], rel=1e-3, abs=0.5)
+    assert (release.faint in words(text)) == release.looks_empty
+    assert f"summary has {len(release.summary_points):,} weighted point" in text
 
 
 def test_a_page_without_noise_claims_none():
-    text = page(fitted(epsilon=math.inf))
+    text = words(page(fitted(epsilon=math.inf)))
     assert "held the rows and added no noise." in text
-    assert "Centers by size (exact: no noise was added):" in text
-    assert "noisy" not in text
+    assert "Sizes are exact: no noise was added." in text
+    assert "NOT PRIVATE" in text
+    assert not any(claim in text for claim in ("noisy", "may be noise", "private rows"))
 
 
 def test_a_page_tells_what_repeats_a_release(tmp_path):
     ledger = Ledger(tmp_path / "stays.ledger", epsilon=3)
     model = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm=HST(rounds=1), random_state=4)
     release = model.fit(ROWS[:, :2], ledger=ledger).release_
-    text = page(release)
-    assert f"Made on {release.made['date']}, charged to stays.ledger as entry {ledger.entries[0].id}." in text
+    text = words(page(release))
+    assert f"Made: {release.made['date']}, charged to stays.ledger as entry {ledger.entries[0].id}" in text
     assert "To repeat it: alpha 6, beta 8.0, consistent True, rounds 1, repairs 0, slack 0.5, random_state 4." in text
     older = page(replace(release, made={}, parameters={}, random_state=None))
-    assert "Made on" not in older
+    assert "charged to" not in older
     assert "To repeat it" not in older
 
 
@@ -73,11 +85,11 @@ def test_many_centers_and_many_charges_stay_one_page():
     release = fitted(k=300)
     names = [f"{name} {i}" for i in range(1, 4001) for name in ("radii", "round")]
     swaps = [Charge(name, "sums", Measure.PURE, Fraction(1, 10**5)) for name in names]
-    lines = page(replace(release, charges=(*swaps, Charge("sizes", "counts", Measure.PURE, Fraction(1, 50))))).splitlines()
-    assert len(lines) < 75
-    assert "... and 260 more centers" in lines
-    assert [line.split() for line in lines if "1e-05" in line] == [
-        ["sums", name, "1", "..", "4000", "4000", "x", "epsilon", "1e-05"] for name in ("radii", "round")
+    text = page(replace(release, charges=(*swaps, Charge("sizes", "counts", Measure.PURE, Fraction(1, 50)))))
+    assert len(text.splitlines()) < 100
+    assert "260 more centers are in the release file" in words(text)
+    assert [line.split() for line in text.splitlines() if "1e-05" in line] == [
+        [name, "1", "..", "4000", "sums", "4000", "x", "epsilon", "1e-05"] for name in ("radii", "round")
     ]
     odd = tuple(Charge(f"q{i}", "counts", Measure.PURE, Fraction(1, 1000 + i)) for i in range(500))
-    assert "... and 460 more charges" in page(replace(release, charges=odd)).splitlines()
+    assert "488 more lines are in the release file" in page(replace(release, charges=odd))

@@ -15,11 +15,18 @@ from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.report.curve import found_curve
 from spinney.report.publication.declared import bounds_section, has_sources
-from spinney.report.publication.document import Document, Paragraph, Section
+from spinney.report.publication.document import Document, Drawing, Paragraph, Section, clean
 from spinney.report.publication.odds import factor_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections
-from spinney.report.publication.sections import check_section, model_section, notices, sign_section, spent_section
+from spinney.report.publication.sections import (
+    check_section,
+    made_facts,
+    model_section,
+    notices,
+    sign_section,
+    spent_section,
+)
 from spinney.verification.report import Verification
 
 #: The longest title.
@@ -114,3 +121,18 @@ def summarized(release: AnyRelease) -> Document:
     found = (*result_sections(release), *_curve_sections(release))
     sections = (*found, promise_section(release), spent_section(release, None))
     return Document(headline(release), _lead(release), notices(release, None), sections)
+
+
+def in_short(release: AnyRelease, whole: bool, curve: bool) -> Document:
+    """Return the sections of a page of text, without pictures; the whole of each table, or as much as fits on a page."""
+    found = result_sections(release, whole=whole)
+    drawn = [section for section in found if not any(isinstance(block, Drawing) for block in section.blocks)]
+    plain = isinstance(release, Release) and release.facts is None and release.tightened is None
+    sections = (
+        *drawn,
+        *(_curve_sections(release) if curve else ()),
+        spent_section(release, None, whole),
+        *(() if plain else (bounds_section(release),)),
+        model_section(release, *made_facts(release)),
+    )
+    return Document(headline(release), f"Promise: {clean(release.statement)}.", notices(release, None), sections)

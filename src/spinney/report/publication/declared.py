@@ -9,8 +9,7 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
-from spinney.report.pages import SHOWN_LINES
-from spinney.report.publication.document import LETTERS, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.document import LETTERS, SHOWN_LINES, Paragraph, Section, Sheet, Value, clean, short
 from spinney.report.publication.results import column_names
 from spinney.spaces.column import Column
 from spinney.spaces.described import is_measured

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from spinney.spaces.plain_values import short as short
 
+#: Columns, and lines of a table, that are shown; a release may have more.
+SHOWN_COLUMNS, SHOWN_LINES = 8, 40
 #: Letters shown of a name; a column may be called anything.
 LETTERS = 32
 #: Control characters, halves of characters, and marks that turn the direction of all text behind them.

@@ -10,9 +10,20 @@ from spinney.algorithms.plan import Plan
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.ball import OneCluster
 from spinney.releases.curve import CostCurve
-from spinney.report.pages import SHOWN_LINES
 from spinney.report.publication.assembly import curve_section, summarized
-from spinney.report.publication.document import LETTERS, Block, Document, Facts, Paragraph, Section, Sheet, Value, clean, short
+from spinney.report.publication.document import (
+    LETTERS,
+    SHOWN_LINES,
+    Block,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Sheet,
+    Value,
+    clean,
+    short,
+)
 from spinney.report.publication.html import to_fragment
 from spinney.report.publication.odds import promise_section
 from spinney.report.publication.results import column_names

@@ -14,11 +14,12 @@ from spinney.releases.promise import Promise
 from spinney.releases.reading import AnyRelease
 from spinney.releases.sites import SiteRelease
 from spinney.report.frames import site_names
-from spinney.report.pages import SHOWN_COLUMNS, SHOWN_LINES
 from spinney.report.picture import indicators, informative_columns
 from spinney.report.publication.described import description_sections
 from spinney.report.publication.document import (
     LETTERS,
+    SHOWN_COLUMNS,
+    SHOWN_LINES,
     Bar,
     Block,
     Notice,
@@ -140,9 +141,9 @@ def _noise_words(release: Release) -> str:
     return " Behind each value: how far noise moved it at most, with probability 0.95; nothing stands there if that is not known."
 
 
-def _center_grid(release: Release, order: NDArray[np.int64], caption: str = "Centers, largest cluster first") -> Sheet:
+def _center_grid(release: Release, order: NDArray[np.int64], columns: list[int], caption: str) -> Sheet:
     """Return the centers as a table that is a heat map too."""
-    names, columns = column_names(release), shown_columns(release)
+    names = column_names(release)
     k, d = release.centers.shape
     shades, texts = {}, {}
     for column in columns:
@@ -162,10 +163,17 @@ def _center_grid(release: Release, order: NDArray[np.int64], caption: str = "Cen
     return Sheet(caption, heads, tuple(rows), 1, note, look)
 
 
-def _center_sections(release: Release) -> list[Section]:
-    k = len(release.centers)
-    order = np.argsort(-release.sizes, kind="stable")[:SHOWN_LINES]
-    blocks: list[Block] = [_center_grid(release, order)]
+def _summary(release: ClusterRelease) -> Paragraph:
+    """Return how large the summary is."""
+    count = len(release.summary_points)
+    return Paragraph(f"The {'private ' if promises(release) else ''}summary has {_many(count, 'weighted point')}.")
+
+
+def _center_sections(release: Release, whole: bool) -> list[Section]:
+    k, d = release.centers.shape
+    order = np.argsort(-release.sizes, kind="stable")[: k if whole else SHOWN_LINES]
+    columns = shown_columns(release, d if whole else SHOWN_COLUMNS)
+    blocks: list[Block] = [_center_grid(release, order, columns, "Centers, largest cluster first"), _summary(release)]
     if release.supported_centers is not None and release.supported_centers < k:
         told = f"{release.supported_centers:,} of {k:,} centers rest on a private step of their own"
         blocks.append(Paragraph(f"{told}, the budget not being enough for more; the others come from the private summary."))
@@ -173,17 +181,17 @@ def _center_sections(release: Release) -> list[Section]:
         title = "Sizes no larger than noise" if release.looks_empty else "Rows that were expected"
         blocks.insert(0, Notice(title, release.doubt))
     pictures = pair_drawings(release, order, column_names(release), shown_columns(release, DRAWN))
-    title = "One column" if len(release.centers[0]) == 1 else "Pairs of columns"
-    summary = f"{AREAS}" if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
-    if len(release.summary_points) and len(release.centers[0]) == 1:
+    title = "One column" if d == 1 else "Pairs of columns"
+    summary = AREAS if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
+    if len(release.summary_points) and d == 1:
         summary = "Bars stand for rows of the summary; numbers are in the table."
-    if len(release.centers[0]) > DRAWN:
+    if d > DRAWN:
         summary += _chosen_words(release, DRAWN)
     return [Section("What was found", tuple(blocks)), Section(title, (Paragraph(summary), *pictures))]
 
 
-def _site_sections(release: SiteRelease) -> list[Section]:
-    order = np.argsort(-release.sizes, kind="stable")[:SHOWN_LINES]
+def _site_sections(release: SiteRelease, whole: bool) -> list[Section]:
+    order = np.argsort(-release.sizes, kind="stable")[: len(release.sizes) if whole else SHOWN_LINES]
     names = site_names(release)
     rows = [
         (Value(str(i)), Value(clean(names[i], LETTERS)), Value("new" if i < len(release.medoids) else "existing"), size)
@@ -194,16 +202,17 @@ def _site_sections(release: SiteRelease) -> list[Section]:
     grid = Sheet(
         "Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release)
     )
-    blocks: list[Block] = [grid]
+    blocks: list[Block] = [grid, _summary(release)]
     if release.looks_empty:
         blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
     drawing = map_drawing(release, order)
     return [Section("What was found", tuple(blocks)), *([Section("Map", (drawing,))] if drawing else [])]
 
 
-def _cover_sections(release: CoverRelease) -> list[Section]:
+def _cover_sections(release: CoverRelease, whole: bool) -> list[Section]:
     chosen = release.chosen.tolist()
-    rows = tuple((Value(str(i + 1)), Value(f"set {index:,}")) for i, index in enumerate(chosen[:SHOWN_LINES]))
+    listed = chosen if whole else chosen[:SHOWN_LINES]
+    rows = tuple((Value(str(i + 1)), Value(f"set {index:,}")) for i, index in enumerate(listed))
     note = "Sets are named by their places in the public list, from 0 on. One that comes again adds nothing. "
     note += "How many rows they cover was not asked, and is not released." + _left_out(len(chosen), len(rows), "choices")
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
@@ -212,14 +221,15 @@ def _cover_sections(release: CoverRelease) -> list[Section]:
 def _described_centers(described: Release) -> Section:
     """Return the centers whose clusters are described, in the order of the description."""
     order = np.arange(min(len(described.centers), SHOWN_LINES))
-    return Section("The clusters that are described", (_center_grid(described, order, "Centers of the described release"),))
+    grid = _center_grid(described, order, shown_columns(described), "Centers of the described release")
+    return Section("The clusters that are described", (grid,))
 
 
-def result_sections(release: AnyRelease, described: Release | None = None) -> list[Section]:
+def result_sections(release: AnyRelease, described: Release | None = None, whole: bool = False) -> list[Section]:
     """Return the sections of what was found; of a description with the centers that it is of, if they are given."""
     if isinstance(release, Release):
-        return _center_sections(release)
+        return _center_sections(release, whole)
     if isinstance(release, DescriptionRelease):
-        found = description_sections(release)
+        found = description_sections(release, whole)
         return found if described is None else [found[0], _described_centers(described), *found[1:]]
-    return _site_sections(release) if isinstance(release, SiteRelease) else _cover_sections(release)
+    return _site_sections(release, whole) if isinstance(release, SiteRelease) else _cover_sections(release, whole)

@@ -7,7 +7,6 @@ import shlex
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.trust import Trust
 from spinney.releases.promise import Promise
-from spinney.report.pages import charge_rows
 from spinney.report.publication.document import (
     LETTERS,
     Block,
@@ -24,8 +23,8 @@ from spinney.report.publication.document import (
 from spinney.report.publication.odds import promises
 from spinney.verification.report import Verification
 
-#: Lines shown of charges, and of the releases of a ledger.
-CHARGES, ENTRIES = 12, 8
+#: Lines shown of charges, charges beyond which one kind shares a line, and lines of the releases of a ledger.
+CHARGES, EACH, ENTRIES = 12, 20, 8
 #: Who can check a signature, by its kind.
 SIGNED = {
     "hmac-sha256": "yes; the holder of the key can check it",
@@ -47,8 +46,8 @@ def notices(release: Promise, verification: Verification | None) -> tuple[Notice
     return ()
 
 
-def model_section(release: Promise) -> Section:
-    """Return who held the rows, and what was done to them."""
+def model_section(release: Promise, *more: tuple[str, str]) -> Section:
+    """Return who held the rows, what was done to them, and more facts."""
     trust = Trust.of(clean(release.model))
     rules = "; ".join(clean(rule) for rule in release.preprocessing.split("; ") if rule)
     number = release.k if release.k is not None else "not stated"
@@ -60,8 +59,16 @@ def model_section(release: Promise) -> Section:
             "Number asked for" if getattr(release, "k_costs", None) is None else "Number found",
             f"{number}, {clean(release.k_source) or 'source not stated'}.",
         ),
+        *_repeated(release),
     )
-    return Section("Who was trusted, and what was done", (Facts(facts),))
+    return Section("Who was trusted, and what was done", (Facts((*facts, *more)),))
+
+
+def _repeated(release: Promise) -> tuple[tuple[str, str], ...]:
+    """Return what repeats a release, if it says so: parameters of its algorithm, and seeds."""
+    given = {**release.parameters, "random_state": release.random_state, "noise_seed": release.noise_seed}
+    listed = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+    return (("To repeat it", f"{clean(listed)}."),) if listed else ()
 
 
 def _sentence(text: str) -> str:
@@ -74,17 +81,33 @@ def _randomness(release: Promise) -> str:
     return f"{_sentence(clean(release.noise, LETTERS))} It protects nobody."
 
 
-def _charges(release: Promise) -> Sheet:
-    rows = charge_rows(release)
-    cells = tuple(
-        tuple(Value(clean(text, LETTERS)) for text in (name, question, price)) for question, name, price in rows[:CHARGES]
-    )
-    note = f"{len(rows) - CHARGES:,} more lines are in the release file." if len(rows) > CHARGES else ""
+def _charge_rows(release: Promise) -> list[tuple[str, str, str]]:
+    """Return name, question and price of what was asked; many that differ only by the number in their name are one row."""
+    each = [(charge.name, charge.question, f"{charge.measure.value} {float(charge.amount):.6g}") for charge in release.charges]
+    if len(each) <= EACH:
+        return each
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, question, price in each:
+        stem, _, number = name.rpartition(" ")
+        alike.setdefault((question, stem if stem and number.isdigit() else name, price), []).append(name)
+    rows = []
+    for (question, _, price), names in alike.items():
+        last = names[-1].rpartition(" ")[2]
+        one = len(names) == 1
+        rows.append((names[0] if one else f"{names[0]} .. {last}", question, price if one else f"{len(names)} x {price}"))
+    return rows
+
+
+def _charges(release: Promise, whole: bool) -> Sheet:
+    rows = _charge_rows(release)
+    shown = rows if whole else rows[:CHARGES]
+    cells = tuple(tuple(Value(clean(text, LETTERS)) for text in row) for row in shown)
+    note = f"{len(rows) - len(shown):,} more lines are in the release file." if len(rows) > len(shown) else ""
     title = "What each user's reports are worth" if release.trust.is_local else "Questions asked of the rows"
     return Sheet(title, ("for", "question", "charge"), cells, 2, note)
 
 
-def spent_section(release: Promise, ledger: Ledger | None) -> Section:
+def spent_section(release: Promise, ledger: Ledger | None, whole: bool = False) -> Section:
     """Return what was spent, and what is left."""
     blocks: list[Block] = []
     if promises(release):
@@ -95,7 +118,7 @@ def spent_section(release: Promise, ledger: Ledger | None) -> Section:
         blocks.append(Paragraph(f"{told}, {how}."))
     else:
         blocks.append(Paragraph(f"There is no promise, so nothing was spent; {_questions(release)} were asked."))
-    blocks.append(_charges(release))
+    blocks.append(_charges(release, whole))
     if any(charge.measure.value == "rho" for charge in release.charges):
         blocks.append(Paragraph("Gaussian noise is charged in rho, which adds up and is converted to epsilon once, at delta."))
     blocks += _ledger_blocks(release, ledger)
@@ -155,20 +178,25 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
     if ledger is not None and not (verification is not None and verification.authenticated) and _stands_in(ledger, release):
         blocks.append(Paragraph("It stands, to the letter, in the ledger that this page shows."))
-    made, signed = release.made, SIGNED.get(str(release.signature).partition(":")[0], "no")
+    signed = SIGNED.get(str(release.signature).partition(":")[0], "no")
     facts = {"Digest of the release": release.digest, "Signed under a key": signed}
     if release.format.endswith("/1"):
         facts = {"Digest of the release": f"none: format {clean(release.format, LETTERS)} is of an earlier version"}
+    facts |= dict(made_facts(release)) | {"Audit": clean(release.audit, 120)}
+    return Section("How to check it", (*blocks, Facts(tuple(facts.items()))))
+
+
+def made_facts(release: Promise) -> tuple[tuple[str, str], ...]:
+    """Return when a release was made, and by what."""
+    made = release.made
     charged = (
         f", charged to {clean(made['ledger'], LETTERS)} as entry {clean(made['entry'], LETTERS)}" if made.get("entry") else ""
     )
     algorithm = clean(getattr(release, "algorithm", "coverage"), LETTERS)
-    facts |= {
-        "Made": f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}",
-        "Software": f"spinney {clean(release.version, LETTERS)}; algorithm {algorithm}",
-        "Audit": clean(release.audit, 120),
-    }
-    return Section("How to check it", (*blocks, Facts(tuple(facts.items()))))
+    return (
+        ("Made", f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}"),
+        ("Software", f"spinney {clean(release.version, LETTERS)}; algorithm {algorithm}"),
+    )
 
 
 def _stands_in(ledger: Ledger, release: Promise) -> bool:
