@@ -68,7 +68,7 @@ def show_release(
     """Print a release, and draw it or its cost curve if a picture is asked for; sites with the space in public files."""
     from spinney.releases.centers import Release
     from spinney.releases.sites import SiteRelease
-    from spinney.report.pages import page
+    from spinney.report.publication import page
     from spinney.report.publication.document import SHOWN_COLUMNS
 
     has_centers, has_sites = isinstance(release, Release), isinstance(release, SiteRelease)

@@ -6,8 +6,8 @@ from spinney.report.label import label_page as label_page
 from spinney.report.label import privacy_label as privacy_label
 from spinney.report.label import registry_entry as registry_entry
 from spinney.report.map import draw_map as draw_map
-from spinney.report.pages import page as page
 from spinney.report.picture import draw as draw
 from spinney.report.publication import html_page as html_page
 from spinney.report.publication import markdown_page as markdown_page
+from spinney.report.publication import page as page
 from spinney.report.publication import write_report as write_report

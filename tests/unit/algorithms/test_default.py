@@ -14,7 +14,7 @@ from covering import covering
 from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
 from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS
 from spinney.privacy.charges import Measure
-from spinney.report.pages import page
+from spinney.report.publication import page
 from spinney.verification.asked import misasked
 
 BOTH = pytest.mark.parametrize("estimator", [PrivateKMeans, PrivateKMedian])

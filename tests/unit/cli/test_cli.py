@@ -7,7 +7,7 @@ import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian, Release
 from spinney.cli import demo
-from spinney.report.pages import page
+from spinney.report.publication import page
 from tests.unit.cli.running import refused, run
 
 PLAN = ("plan", "--k", "4", "--n-features", "3", "--epsilon", "1")

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 from spinney import FiniteMetric, PrivateKMedoids
 from spinney.cli import site_fitting
 from spinney.releases.sites import SiteRelease
-from spinney.report.pages import page
+from spinney.report.publication import page
 from tests.unit.cli.running import files, must_not_run, refused, run, seeded
 
 SIDE = 8

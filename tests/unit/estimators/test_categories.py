@@ -10,7 +10,7 @@ import pytest
 import spinney.tables.files
 from spinney import DataError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, one_cluster, read_release, scan, verify
 from spinney.audit import replay
-from spinney.report.pages import page
+from spinney.report.publication import page
 
 BOUNDS = {
     "age": {"bounds": (0, 110), "source": "life tables"},

@@ -20,8 +20,7 @@ from spinney import (
 from spinney.cli.main import main
 from spinney.mechanisms.additive import Noise
 from spinney.releases.clusters import lack_rows, look_empty
-from spinney.report.pages import page
-from spinney.report.publication import html_page
+from spinney.report.publication import html_page, page
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(0).uniform(size=(30, 2)))
 MODELS = {

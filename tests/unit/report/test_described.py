@@ -6,7 +6,7 @@ import pytest
 
 from spinney import PrivateKMeans, describe
 from spinney.report import html_page, label_page, markdown_page, registry_entry, write_report
-from spinney.report.pages import page as description_page
+from spinney.report.publication import page as description_page
 from spinney.report.publication.described import SHOWN_CATEGORIES
 
 ODD = "<script>alert(1)</script>"

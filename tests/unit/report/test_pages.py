@@ -12,7 +12,7 @@ from spinney import Ledger, PrivateKMeans, Release, read_release
 from spinney.algorithms.hst import HST
 from spinney.privacy.charges import Charge, Measure
 from spinney.releases.sites import SiteRelease
-from spinney.report.pages import page
+from spinney.report.publication import page
 from spinney.report.publication.document import SHOWN_COLUMNS
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (400, 12))

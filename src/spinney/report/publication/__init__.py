@@ -1,4 +1,4 @@
-"""A report of a release to publish: one page of HTML, Markdown or PDF, in words that need no mathematics."""
+"""A report of a release: a page of HTML, Markdown or PDF to publish, in words that need no mathematics, and one of text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.curve import CostCurve
 from spinney.releases.reading import AnyRelease
-from spinney.report.publication.assembly import Shown, assembled
+from spinney.report.publication.assembly import Shown, assembled, in_short
 from spinney.report.publication.html import to_html
 from spinney.report.publication.markdown import to_markdown
 from spinney.report.publication.printing import print_pdf
+from spinney.report.publication.text import to_text
 from spinney.verification.report import Verification
 
-__all__ = ["html_page", "markdown_page", "write_report"]
+__all__ = ["html_page", "markdown_page", "page", "write_report"]
 
 #: How the files end that are written.
 KINDS = (".html", ".md", ".pdf")
@@ -76,3 +77,23 @@ def write_report(release: AnyRelease, path: str | PathLike[str], **shown: Unpack
         print_pdf(to_html(document), path)
         return
     Path(path).write_text(to_markdown(document) if kind == ".md" else to_html(document), encoding="utf-8")
+
+
+def page(release: AnyRelease, *, whole: bool = False, curve: bool = True) -> str:
+    """Return what was promised, the centers, sites or choices with their sizes, and what was spent on what.
+
+    Clusters have the numbers that labels have: from 0, in the order of the release.
+
+    Privacy
+    -------
+    Post-processing of a release: free.
+
+    Parameters
+    ----------
+    release : Release, SiteRelease, CoverRelease or DescriptionRelease
+    whole : bool
+        Whether to show every column, center and charge, and not as many as fit on a page.
+    curve : bool
+        Whether to show the costs that a number of clusters was found from, if it was.
+    """
+    return to_text(in_short(release, whole, curve))
