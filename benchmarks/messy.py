@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from spinney import fit
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import schema_of
 from spinney.tables.files import read_table
@@ -94,20 +96,27 @@ def made(n: int, seed: int = 0, wrong: float = 0.05) -> Made:
     return Made(pl.DataFrame(plain | messy), pl.DataFrame(plain | clean), np.isfinite(own).all(axis=1), own)
 
 
-def cpu_of(path: Path, facts: dict[str, Any], repeats: int = 3) -> float:
-    """Return the least CPU seconds that reading a file takes."""
-    public = schema_of(facts, None, "messy")
-    assert isinstance(public, Schema)
+def cpu_of(work: Callable[[], Any], repeats: int = 3) -> float:
+    """Return the least CPU seconds that something takes."""
     seconds = []
     for _ in range(repeats):
         start = time.process_time()
-        read_table(path, list(facts), schema=public)
+        work()
         seconds.append(time.process_time() - start)
     return min(seconds)
 
 
+def costs(path: Path, facts: dict[str, Any]) -> tuple[float, float]:
+    """Return the CPU seconds of reading a file, and of a fit of it."""
+    public = schema_of(facts, None, "messy")
+    assert isinstance(public, Schema)
+    return cpu_of(lambda: read_table(path, list(facts), schema=public)), cpu_of(
+        lambda: fit(path, 8, epsilon=1.0, bounds=facts, scale="bounds", random_state=0)
+    )
+
+
 def main() -> None:
-    """Print the CPU of reading a messy table and its clean twin."""
+    """Print the CPU of reading a messy table and its clean twin, and of fits of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     rows = parser.parse_args().rows
@@ -116,8 +125,9 @@ def main() -> None:
         files = {kind: Path(folder) / f"{kind}.csv" for kind in ("clean", "messy")}
         table.clean.write_csv(files["clean"])
         table.messy.write_csv(files["messy"])
-        clean, messy = cpu_of(files["clean"], schema(is_messy=False)), cpu_of(files["messy"], schema())
-    print(f"{rows} rows x 10 columns: clean {clean:.2f} s, messy {messy:.2f} s of CPU, {messy / clean:.2f} times")
+        clean, messy = costs(files["clean"], schema(is_messy=False)), costs(files["messy"], schema())
+    for what, one, other in zip(("read", "fit"), clean, messy, strict=True):
+        print(f"{what} {rows} rows x 10 columns: clean {one:.2f} s, messy {other:.2f} s of CPU, {other / one:.2f} times")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from spinney.exceptions import DataError
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
-from spinney.tables.records import has_quotes, stream_records
+from spinney.tables.records import stream_records
 from spinney.tables.schema import (
     Found,
     Paths,
@@ -242,12 +242,9 @@ class _CsvFile(_File):
         self.columns = tuple(chosen_columns(self.path, self._header.names, columns, self.groups))
         self.n_features = len(self.columns)
         self.nbytes = self._stamp[0]
-        self._is_quoted: bool | None = None
 
     def _records(self, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        if self._is_quoted is None:
-            self._is_quoted = has_quotes(self.path, self._header)
-        return stream_records(self.path, self._header, self._is_quoted, numbers, texts)
+        return stream_records(self.path, self._header, numbers, texts)
 
     def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
         return without_first(self._parse(size), start)

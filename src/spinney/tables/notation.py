@@ -29,10 +29,32 @@ def number_cell(text: pl.Expr, column: Column) -> pl.Expr:
     """Return cells of text, without blanks around them, as numbers in a column's notations."""
     import polars as pl
 
-    if column.signs:
-        signs = "|".join(pl.escape_regex(sign) for sign in sorted(column.signs, key=len, reverse=True))
-        text = text.str.replace(rf"^([+-]?)\s*(?:{signs})\s*", "${1}").str.replace(rf"\s*(?:{signs})$", "")
-    return pl.coalesce(_in_notation(text, notation) for notation in column.formats or ("1234.5",))
+    return text.map_batches(lambda cells: _numbers(cells, column), return_dtype=pl.Float64)
+
+
+def _numbers(cells: pl.Series, column: Column) -> pl.Series:
+    """Return cells as numbers: those without their signs, and then what is left in the next notation, or below zero."""
+    import polars as pl
+
+    def read(texts: pl.Series, cell: pl.Expr) -> pl.Series:
+        return pl.DataFrame({"x": texts}).select(cell).to_series()
+
+    signs = sorted(column.signs, key=len, reverse=True)
+    plain = below = pl.col("x")
+    for sign in signs:
+        plain = plain.str.strip_suffix(sign).str.strip_prefix(sign).str.strip_chars()
+        below = below.str.strip_suffix(sign).str.strip_chars()
+    ways = [(plain, notation) for notation in column.formats or ("1234.5",)]
+    if signs:  # a sign between the minus and the number
+        listed = "|".join(pl.escape_regex(sign) for sign in signs)
+        below = pl.lit("-") + below.str.extract(rf"^-\s*(?:{listed})\s*([0-9].*)$")
+        ways += [(below, notation) for _, notation in ways]
+    found = read(cells, _in_notation(*ways[0]))
+    for cell, notation in ways[1:]:
+        left = (found.is_null() & cells.is_not_null()).arg_true()
+        if len(left):
+            found = found.scatter(left, read(cells.gather(left), _in_notation(cell, notation)))
+    return found
 
 
 def _in_notation(text: pl.Expr, notation: str) -> pl.Expr:
@@ -59,9 +81,19 @@ def day_cell(text: pl.Expr, column: Column) -> pl.Expr:
     """Return cells of text, without blanks around them, as days since the column's epoch."""
     import polars as pl
 
+    return text.map_batches(lambda cells: _days(cells, column), return_dtype=pl.Float64)
+
+
+def _days(cells: pl.Series, column: Column) -> pl.Series:
+    """Return cells as days; each text is read once, for many say the same day."""
+    import polars as pl
+
+    text, start = pl.col("x"), float(((column.epoch or EPOCH) - EPOCH).days)
     written = text.str.extract(_DAY).str.to_date("%Y-%m-%d", strict=False)
-    found = pl.coalesce(*(_dated(text, notation) for notation in column.formats), written)
-    return found.cast(pl.Int32).cast(pl.Float64) - float(((column.epoch or EPOCH) - EPOCH).days)
+    day = pl.coalesce(*(_dated(text, notation) for notation in column.formats), written)
+    texts = cells.unique()
+    days = pl.DataFrame({"x": texts}).select(day.cast(pl.Int32).cast(pl.Float64) - start).to_series()
+    return cells.replace_strict(texts, days, default=None, return_dtype=pl.Float64)
 
 
 def _dated(text: pl.Expr, notation: str) -> pl.Expr:

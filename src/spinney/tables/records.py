@@ -1,56 +1,113 @@
 """Records of a CSV file.
 
-How a record is read depends on that record alone, and no record makes reading fail or warn. Blanks around a cell do not count.
-A cell is a number if its text is one; anything else is missing. A file without quotes below its header is cut at line ends and
-commas by polars; a file with quotes is cut by Python's own reader, which refuses no record. As for every reader of CSV, a quote
-that is opened and never closed takes the records below it along: a file must come from a program that writes quotes in pairs.
+How a record is read depends on that record alone, and no record makes reading fail or warn. Blanks around a cell do not count. A
+cell is a number if its text is one; anything else is missing. Lines are cut by polars as long as quotes stand around whole cells
+of a line; from the first lines on where they do anything else, Python's own reader cuts records, and refuses none. As for every
+reader of CSV, a quote that is opened and never closed takes the records below it along: a file must come from a program that
+writes quotes in pairs.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.constraints import Constraint, check
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Header", "as_names", "as_numbers", "has_quotes", "read_header", "read_records", "stream_records"]
-
 #: Records with quotes that are held as Python texts at a time.
 BATCH = 2**15
-#: Bytes of a file without quotes that are read at a time when it is streamed.
+#: Bytes of a file that are read at a time when it is streamed.
 BLOCK = 2**22
 #: Python's reader refuses longer cells; the default limit is far lower.
 LONGEST_CELL = 2**31 - 1
+_QUOTE, _END = b'"'[0], b"\n"[0]
+_UTF_8 = ("utf-8", "utf-8-sig")
+
+
+@dataclass(frozen=True)
+class Csv:
+    """How a CSV file is written, which is public: what parts its cells, and how letters are written as bytes."""
+
+    separator: str = ","
+    encoding: str = "utf-8"
+
+    @classmethod
+    def of(cls, separator: Any, encoding: Any, owner: str) -> Csv:
+        """Return what was typed, after checks."""
+        separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator) if isinstance(separator, str) else separator
+        check(owner, {"separator": separator, "encoding": encoding}, _TYPED)
+        return cls(separator, codecs.lookup(encoding).name)
+
+    @property
+    def is_utf_8(self) -> bool:
+        """Whether bytes are read as they are."""
+        return self.encoding in _UTF_8
+
+
+def _is_encoding(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and isinstance(codecs.decode(b"", value), str)
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
+_TYPED = {
+    "separator": Constraint(
+        lambda value: isinstance(value, str) and len(value) == 1 and value in ",;\t|:", "',', ';', '|', ':' or 'tab'",
+        "separator=';' for files that have commas in numbers.",
+    ),
+    "encoding": Constraint(_is_encoding, "the name of an encoding", "encoding='cp1252' is usual for old files of Windows."),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
 class Header:
-    """Names of the columns, which are public, and the bytes they take up."""
+    """Names of the columns, which are public, and the bytes (of other encodings than UTF-8: letters) that they take up."""
 
     names: tuple[str, ...]
     size: int
+    written: Csv = Csv()
 
 
-def read_header(path: Path) -> Header:
+def _lettered(path: Path, written: Csv) -> io.TextIOWrapper:
+    """Open a file of another encoding than UTF-8."""
+    return path.open(encoding=written.encoding, errors="replace", newline="\n")
+
+
+def read_header(path: Path, written: Csv = Csv()) -> Header:  # noqa: B008  (it is frozen)
     """Read the first line; of several columns of one name, the later ones get a suffix.
 
     Names that go on in the next line are refused: a quote that is never closed would make names of all rows.
     """
     _allow_long_cells()
-    with path.open("rb") as file:
-        reader = csv.reader(line.decode("utf-8-sig", "replace") for line in file)
+    with path.open("rb") if written.is_utf_8 else _lettered(path, written) as file:
+        size = 0
+
+        def lines() -> Iterator[str]:
+            nonlocal size
+            for line in file:
+                size += len(line)
+                yield line.decode("utf-8-sig", "replace") if isinstance(line, bytes) else line.removeprefix("\ufeff")
+
+        reader = csv.reader(lines(), delimiter=written.separator)
         names: list[str] = []
         for name in next(reader, []):
             again = sum(known == name or known.startswith(f"{name}_duplicated_") for known in names)
             names.append(f"{name}_duplicated_{again - 1}" if name in names else name)
         if reader.line_num > 1:
             raise csv.Error("the names of columns go on in the next line")
-        return Header(tuple(names), file.tell())
+        return Header(tuple(names), size, written)
 
 
 def as_numbers(text: pl.Expr) -> pl.Expr:
@@ -60,55 +117,80 @@ def as_numbers(text: pl.Expr) -> pl.Expr:
     return text.str.strip_chars().cast(pl.Float64, strict=False)
 
 
-def as_names(text: pl.Expr) -> pl.Expr:
+def as_names(text: pl.Expr, has_returns: bool = True) -> pl.Expr:
     """Return cells of text without blanks around them; a carriage return within a line is a blank, and nothing is missing."""
     import polars as pl
 
-    name = text.str.replace_all("\r", " ", literal=True).str.strip_chars()
+    name = (text.str.replace_all("\r", " ", literal=True) if has_returns else text).str.strip_chars()
     return pl.when(name != "").then(name)
-
-
-def has_quotes(path: Path, header: Header) -> bool:
-    """Whether there is a quote below the header."""
-    with path.open("rb") as file:
-        file.seek(header.size)
-        return any(b'"' in block for block in iter(lambda: file.read(BLOCK), b""))
 
 
 def read_records(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return some columns as numbers, and some as texts, in which an empty cell is missing; the header is of this file."""
     import polars as pl
 
-    parts = list(stream_records(path, header, has_quotes(path, header), numbers, texts))
+    parts = list(stream_records(path, header, numbers, texts))
     return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
 
 
+def _blocks(path: Path, header: Header) -> Iterator[bytes]:
+    """Yield what is below the header as bytes of UTF-8."""
+    if header.written.is_utf_8:
+        with path.open("rb") as file:
+            file.seek(header.size)
+            yield from iter(lambda: file.read(BLOCK), b"")
+        return
+    with _lettered(path, header.written) as letters:
+        letters.read(header.size)
+        for text in iter(lambda: letters.read(BLOCK), ""):
+            yield text.encode("utf-8", "replace")
+
+
 def stream_records(
-    path: Path, header: Header, quoted: bool, numbers: list[str], texts: list[str]
+    path: Path, header: Header, numbers: list[str], texts: list[str]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield what `read_records` returns, in one piece or more; `quoted` is what `has_quotes` says."""
-    return (_quoted_parts if quoted else _plain_parts)(path, header, numbers, texts)
+    """Yield what `read_records` returns, in one piece or more: the lines of a block at a time."""
+    blocks, rest = _blocks(path, header), bytearray()
+    for block in blocks:
+        rest += block
+        end = rest.rfind(b"\n", len(rest) - len(block)) + 1
+        if end:
+            lines = bytes(rest[:end])
+            if not is_plain(lines, header.written.separator):
+                break
+            yield _parse_plain(lines, header, numbers, texts)
+            del rest[:end]
+    if is_plain(bytes(rest), header.written.separator):
+        yield _parse_plain(bytes(rest), header, numbers, texts)
+    else:
+        yield from reader_parts(chain([bytes(rest)], blocks), header, numbers, texts)
 
 
-def _plain_parts(path: Path, header: Header, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Read the lines of a file without quotes, as many at a time as fit a block."""
-    # A header line that polars cuts where it cuts the lines below; not blank, for blank lines are skipped before a header.
-    names = b",".join(b"c%d" % i for i in range(len(header.names))) + b"\n"
-    with path.open("rb") as file:
-        file.seek(header.size)
-        rest = bytearray()
-        while block := file.read(BLOCK):
-            rest += block
-            end = rest.rfind(b"\n", len(rest) - len(block)) + 1
-            if end:
-                yield _parse_plain(names + rest[:end], header, numbers, texts)
-                del rest[:end]
-        yield _parse_plain(names + rest, header, numbers, texts)
+def is_plain(lines: bytes | bytearray, separator: str) -> bool:
+    """Whether all quotes stand around whole cells of one line, so that polars cuts these lines where Python's reader does."""
+    if _QUOTE not in lines:
+        return True
+    letters = np.frombuffer(lines, np.uint8)
+    places, mark = np.flatnonzero(letters == _QUOTE), ord(separator)
+    if len(places) % 2:
+        return False
+    opening, closing = places[::2], places[1::2]
+    before, behind = letters[np.maximum(opening - 1, 0)], letters[np.minimum(closing + 1, len(letters) - 1)]
+    ends = np.flatnonzero(letters == _END)
+    return bool(
+        ((before == mark) | (before == _END) | (opening == 0)).all()
+        and ((behind == mark) | (behind == _END) | (closing == len(letters) - 1)).all()
+        and not (np.searchsorted(places, ends) % 2).any()
+    )
 
 
-def _parse_plain(source: bytes, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read lines without quotes below a header; polars reads most numbers right away, and the few it does not as text."""
+def _parse_plain(lines: bytes, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read lines whose quotes are plain; polars reads most numbers right away, and the few it does not as text."""
     import polars as pl
+
+    # A header line that polars cuts where it cuts the lines below; not blank, for blank lines are skipped before a header.
+    separator, has_quotes, has_returns = header.written.separator, _QUOTE in lines, b"\r" in lines
+    source = separator.encode().join(b"c%d" % i for i in range(len(header.names))) + b"\n" + lines
 
     def scan(floats: set[str]) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -116,7 +198,8 @@ def _parse_plain(source: bytes, header: Header, numbers: list[str], texts: list[
             with_column_names=lambda _: list(header.names),
             schema_overrides=dict.fromkeys(floats, pl.Float64),
             infer_schema=False,
-            quote_char=None,
+            separator=separator,
+            quote_char='"' if has_quotes else None,
             encoding="utf8-lossy",
             ignore_errors=True,
             truncate_ragged_lines=True,
@@ -131,28 +214,37 @@ def _parse_plain(source: bytes, header: Header, numbers: list[str], texts: list[
         rest = scan(set()).select(as_numbers(pl.col(unread))).collect()
         frame = frame.with_columns(frame[name].fill_null(rest[name]) for name in unread)
     cells = [pl.col(name) if name in floats else as_numbers(pl.col(name)) for name in numbers]
-    return frame.select(cells), frame.select(as_names(pl.col(texts)))
+    return frame.select(cells), frame.select(as_names(pl.col(texts), has_returns))
 
 
-def _quoted_parts(
-    path: Path, header: Header, numbers: list[str], texts: list[str]
+def reader_parts(
+    blocks: Iterable[bytes], header: Header, numbers: list[str], texts: list[str]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Read records that may have quotes, which may hold commas and line ends."""
+    """Read records that may have quotes, which may hold separators and line ends."""
     import polars as pl
 
     places = {name: header.names.index(name) for name in numbers + texts}
-    with path.open("rb") as file:
-        file.seek(header.size)
-        lines = (line.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", " ") for line in file)
-        reader = csv.reader(lines)
-        while True:
-            _allow_long_cells()
-            batch = list(islice(reader, BATCH))
-            columns = {name: [record[i] if i < len(record) else None for record in batch] for name, i in places.items()}
-            frame = pl.DataFrame(columns, schema=dict.fromkeys(places, pl.String))
-            yield frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))
-            if len(batch) < BATCH:
-                return
+    lines = (line.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", " ") for line in _lines(blocks))
+    reader = csv.reader(lines, delimiter=header.written.separator)
+    while True:
+        _allow_long_cells()
+        batch = list(islice(reader, BATCH))
+        columns = {name: [record[i] if i < len(record) else None for record in batch] for name, i in places.items()}
+        frame = pl.DataFrame(columns, schema=dict.fromkeys(places, pl.String))
+        yield frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))
+        if len(batch) < BATCH:
+            return
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines with their ends."""
+    rest = b""
+    for block in blocks:
+        *whole, rest = (rest + block).split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+    if rest:
+        yield rest
 
 
 def _allow_long_cells() -> None:

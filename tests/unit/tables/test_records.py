@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.tables.records import read_header, read_records, stream_records
+from spinney.tables.records import read_header, read_records, reader_parts, stream_records
 
 #: Cells with their values; None is missing.
 CELLS = {
@@ -62,14 +62,18 @@ def test_a_cell_is_read_alike_whatever_the_other_records_are(path, others):
 PIECES = [*CELLS, b",", b",", b",", b"\n", b"\n", b"\n", b"\r\n", b"1", b" "]
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join), st.integers(1, 3))
-@settings(deadline=None, derandomize=True, max_examples=60)
-def test_both_ways_of_reading_agree_where_there_are_no_quotes(tmp_path_factory, body, width):
+LINES = st.lists(st.lists(st.sampled_from([*CELLS, *QUOTED, b'","', b'""']), max_size=4).map(b",".join), max_size=4)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join) | LINES.map(b"\n".join), st.integers(1, 3))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_both_ways_of_reading_agree(tmp_path_factory, body, width):
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     path.write_bytes(b",".join([b"a", b"b", b"c"][:width]) + b"\n" + body)
     header = read_header(path)
     names = list(header.names)
-    plain, quoted = (list(stream_records(path, header, is_quoted, names, names[-1:])) for is_quoted in (False, True))
+    plain = list(stream_records(path, header, names, names[-1:]))
+    quoted = list(reader_parts([body[:5], body[5:]], header, names, names[-1:]))
     for ours, theirs in zip(zip(*plain, strict=True), zip(*quoted, strict=True), strict=True):
         assert pl.concat(ours).equals(pl.concat(theirs))
 
@@ -145,7 +149,7 @@ def test_the_end_of_one_reader_does_not_end_another(tmp_path):
     short.write_text('a,b\n1,"y"\n')
     before = csv.field_size_limit(131_072)
     try:
-        parts = stream_records(short, read_header(short), True, ["a"], ["b"])
+        parts = reader_parts([short.read_bytes()[4:]], read_header(short), ["a"], ["b"])
         next(parts)  # the first of two readers is still at work ...
         frames = []
         with ThreadPoolExecutor(2) as pool:
