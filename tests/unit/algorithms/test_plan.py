@@ -1,3 +1,4 @@
+import math
 import re
 
 import numpy as np
@@ -36,6 +37,12 @@ def test_the_table_shows_every_question_and_charge(estimator, algorithm, adjacen
     assert f"epsilon 0.7, delta {delta:g}; {'replace' if adjacency == 'replace' else 'add or remove'} one row" in lines[1]
     assert any("about 10000 rows" in line for line in lines[-2:])
     assert repr(plan) == text
+
+
+def test_an_infinite_budget_is_said_to_be_not_private():
+    text = str(make(epsilon=math.inf).plan(2, n_guess=100))
+    assert "NOT PRIVATE" in text
+    assert "none: not private" in text
 
 
 def test_groups_are_named_and_cost_more():

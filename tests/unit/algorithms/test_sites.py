@@ -8,6 +8,7 @@ import pytest
 from covering import covering
 from spinney import FiniteMetric, PrivateKMedoids
 from spinney.algorithms import Coverage, LocalSearch, SiteHST
+from spinney.algorithms.cells import leaning, spread
 from spinney.algorithms.local_search import STARTS
 from spinney.solvers.medoids import solve_medoids
 from spinney.solvers.seeding import seed_medoids
@@ -15,6 +16,7 @@ from spinney.solvers.service import Service
 from spinney.solvers.swaps import local_search
 from spinney.solvers.tree_search import search_medoids
 from spinney.trees.metric_hst import MetricHST
+from spinney.trees.nested_cells import NestedCells
 
 RNG = np.random.default_rng(0)
 SPACE = FiniteMetric.from_points(RNG.random((50, 2)), candidates=np.arange(0, 50, 2))
@@ -42,6 +44,16 @@ def test_cells_are_plain_local_search_on_the_rows(power, existing):
     plain = solve_medoids(SPACE, COUNTS, 4, power, rng(), existing=existing)
     assert model.medoid_indices_.tolist() == np.sort(plain.points).tolist()
     assert model.release_.charges[0].name == "fine"
+
+
+def test_a_cells_weight_stays_in_it_and_leans_to_full_neighbors():
+    cells, weights = NestedCells(np.arange(120) // 20, np.arange(6) * 20 + 10), np.array([0.0, 0.0, 50.0, 80.0, 0.0, 0.0])
+    space = FiniteMetric.from_points(np.arange(120.0)[:, None])
+    problem = PrivateKMedoids(2, epsilon=1.0, space=space).plan().problem
+    demand = spread(problem, cells, weights, leaning(space, cells, weights > 0), rng())
+    np.testing.assert_allclose(np.bincount(cells.labels, demand), weights)
+    assert demand[59] > 1.2 * demand[40]  # its full neighbor is to the right
+    assert demand[60] > 1.2 * demand[79]
 
 
 @covering("kind, levels, power, existing", ["frt", "printed"], [1, 5, 12], POWER, EXISTING)

@@ -3,10 +3,11 @@
 import sys
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedoids
-from spinney.audit import Case, demand_neighbors, neighbors, search, surroundings
+from spinney.audit import Case, Surroundings, demand_neighbors, neighbors, search, surroundings
 from spinney.privacy.pricing import Unit
 
 SPACE = FiniteMetric.from_points(np.random.default_rng(1).random((12, 2)))
@@ -76,3 +77,16 @@ def test_a_sound_estimator_passes_and_the_worst_loss_is_told():
     assert not found.broken
     assert 0 < found.bound <= found.promised_epsilon
     assert found.tried["cases"] >= 15
+
+
+@pytest.mark.parametrize("place", ["npy", "csv", "parquet"])
+def test_rows_in_files_are_the_rows(place, tmp_path):
+    from spinney.audit import Pair
+
+    rows = np.array([[0.5, np.nan], [1.0, -1e300], [np.inf, 0.0]])
+    placed = Surroundings(place).placed(Pair("given", rows, rows[1:]), tmp_path)
+    counted = [
+        PrivateKMeans(1, epsilon=1e6, bounds=(-1, 1), algorithm="lloyd", noise_seed=0).fit(side).release_.sizes.sum()
+        for side in (placed.first, rows)
+    ]
+    assert counted[0] == counted[1]

@@ -100,6 +100,13 @@ def test_findings_about_another_promise_are_refused(tmp_path):
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(("estimator", "algorithm"), [("kmedoids", "hst"), ("coverage", "auto"), ("kmedian", "lloyd")])
+def test_every_estimator_can_be_audited(estimator, algorithm):
+    options = ("--estimator", estimator, "--algorithm", algorithm, "--method", "replay", "--pairs", 3, "--k", 2)
+    ended = audit(*options, "--adjacency", "replace", "--delta", 1e-6, "--max-rows-per-group", 2)
+    assert ended.exit_code == 0, ended.output
+
+
 @pytest.mark.usefixtures("functions")
 def test_a_function_that_breaks_its_promise_ends_with_1():
     ended = audit("--function", "audited_functions:leaky", "--method", "black-box", "--runs", 100, "--pairs", 2)

@@ -105,6 +105,15 @@ def test_a_release_that_cannot_be_written_is_found_before_rows_are_read(folder, 
     assert fit("rows.csv", *WIDE, epsilon="0").exit_code == 2  # parameters are checked before, too
 
 
+def test_a_release_may_be_written_to_a_pipe_and_through_a_link(folder):
+    (folder / "link.json").symlink_to(folder / "target.json")
+    for out in ("link.json", "/dev/null"):
+        result = run("fit", "rows.csv", "--k", "2", "--epsilon", "5", "--bounds", "0", "100", "--columns", "age", "--out", out)
+        assert result.exit_code == 0
+    assert (folder / "link.json").is_symlink()
+    assert Release.from_json("target.json").feature_names == ("age",)
+
+
 def test_a_file_that_is_there_is_kept_and_nothing_is_charged_unless_it_may_be_replaced(folder):
     run("ledger", "open", "ledger", "--epsilon", "3")
     command = ("fit", "rows.csv", "--k", "2", "--epsilon", "1", *WIDE, "--ledger", "ledger", "--out")
@@ -156,3 +165,26 @@ def test_predict_writes_the_label_of_every_row_to_the_kind_of_file_that_its_name
         for table in ("rows.csv", "rows.parquet"):
             assert run("predict", "release.json", table, "--out", name).output == f"Wrote {name}.\n"
             np.testing.assert_array_equal(read(folder / name), expected)
+
+
+def test_predict_needs_the_columns_of_the_release(folder):
+    assert fit("rows.npy", "--bounds", "0", "100").exit_code == 0
+    np.save("wide.npy", np.zeros((3, 5)))
+    before = files(folder)
+    for release, table, out, words in (
+        ("release.json", "wide.npy", "labels.csv", "5 columns"),
+        ("nothing.json", "rows.npy", "labels.csv", "nothing.json"),
+        ("rows.csv", "rows.npy", "labels.csv", "rows.csv is not JSON. Hint: name a file that a fit wrote."),
+        ("release.json", "rows.npy", "no/labels.csv", "no/labels.csv cannot be written."),
+    ):
+        refused(run("predict", release, table, "--out", out), 3, words)
+    assert files(folder) == before
+    assert fit("rows.csv", "--bounds-file", "bounds.json").exit_code == 0
+    refused(run("predict", "release.json", "rows.npy", "--out", "labels.csv"), 3, "no column names")
+
+
+@pytest.mark.parametrize("name", ["labels.txt", "labels", "labels.csv.gz", ".csv"])
+def test_predict_refuses_other_kinds_before_the_work(folder, monkeypatch, name):
+    monkeypatch.setattr(fitting, "label_table", must_not_run)
+    result = run("predict", "release.json", "rows.csv", "--out", name)
+    refused(result, 2, f"{name} is of a kind that cannot be written. Hint: --out FILE with .csv, .parquet or .npy, or - for")

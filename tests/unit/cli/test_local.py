@@ -54,6 +54,26 @@ def test_a_repeated_response_sends_the_same_messages(shell, tmp_path):
     assert "of devices that were not asked this time, or whose policy says no" in printed
 
 
+def test_a_roster_leaves_strangers_out(shell, tmp_path):
+    shell(START)
+    shell(RESPOND)
+    (tmp_path / "roster.txt").write_text("nobody\n")
+    before = (tmp_path / "session.json").read_text()
+    printed = shell("aggregate session.json reports.jsonl --roster roster.txt", 3)
+    assert "No report counts: session.json stays at its question. Left out:" in printed
+    assert (tmp_path / "session.json").read_text() == before
+
+
+def test_bounds_by_column_start_a_session(shell, tmp_path):
+    (tmp_path / "bounds.json").write_text('{"age": [0, 110], "stay": [0, 60]}')
+    start = "question session.json --out q.json --k 2 --epsilon 1 --bounds-file bounds.json"
+    assert "given twice" in shell(f"{start} --bounds 0 1", 2)
+    assert "other columns" in shell(f"{start} --n-features 3", 2)
+    shell(start)
+    assert json.loads((tmp_path / "session.json").read_text())["parameters"]["bounds"] == {"age": [0, 110], "stay": [0, 60]}
+    assert len(json.loads((tmp_path / "q.json").read_text())["domain"]["steps"]) == 2
+
+
 def test_fit_and_plan_simulate_the_local_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savetxt("rows.csv", np.random.default_rng(0).normal(0, 0.3, (400, 2)), delimiter=",", header="a,b", comments="")
@@ -67,3 +87,16 @@ def test_fit_and_plan_simulate_the_local_model(tmp_path, monkeypatch):
     assert (central.exit_code, "--adjacency must be one of 'replace'" in central.output) == (2, True)
     many = CliRunner().invoke(main, f"plan {asked} --n-features 2000".split())
     assert (many.exit_code, "--n-features must be at most 1024" in many.output) == (2, True)
+
+
+def test_wrong_files_and_options_are_errors_of_one_line(shell, tmp_path):
+    assert "lacks an option" in shell("question session.json --out q.json --k 2", 2)
+    shell(START)
+    assert "a session already" in shell(START, 2)
+    assert "cannot be read" in shell("aggregate session.json nothing.jsonl", 3)
+    assert "cannot be read" in shell("respond nothing.json rows.jsonl --policy policy.json --states s --out o", 3)
+    (tmp_path / "states.jsonl").write_text("SECRET\n")
+    assert "does not hold the states" in shell(RESPOND, 3)
+    (tmp_path / "states.jsonl").write_text("{}\n")
+    assert "not as many states" in shell(RESPOND, 3)
+    assert "no whole session" in shell("aggregate rows.jsonl rows.jsonl", 3)

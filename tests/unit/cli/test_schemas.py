@@ -102,6 +102,13 @@ def test_a_template_is_made_of_names_alone(folder):
     assert list(read_schema(folder / "odd.toml")) == ['a"b', "c]d", "é", "=x"]
 
 
+def test_a_schema_that_is_there_is_not_written_over(folder):
+    (folder / "rows.csv").write_text("age\n1\n")
+    (folder / "facts.toml").write_text("filled in")
+    refused(run("schema", "rows.csv", "--out", "facts.toml"), 2, "is there already")
+    assert (folder / "facts.toml").read_text() == "filled in"
+
+
 def test_kinds_are_told_as_declared_before_anything_is_charged(folder, monkeypatch):
     """A CSV file states no types, and those of Parquet do not tell all: the schema alone is repeated."""
     (folder / "texts.json").write_text('{"name": [0, 1], "age": [0, 110]}')

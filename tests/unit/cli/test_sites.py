@@ -207,3 +207,23 @@ def test_sites_are_charged_to_a_ledger_and_refused_past_its_ceiling(folder):
     (folder / "release.json").unlink()
     assert sites("--graph", "edges.csv", "--ledger", "sites.ledger").exit_code == 4
     assert "release.json" not in files(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "code"),
+    [
+        (("--picture", "map.png", "--graph", "edges.csv"), "--graph needs --coordinates.", 2),
+        (("--picture", "map.png", "--columns", "x,y"), "The space is missing", 2),
+        (MAP, "Public files are for the picture alone.", 2),
+        (("--picture", "map.png", *POINTS), "places.csv is not what these sites were chosen from.", 3),
+        (("--picture", "map.png", "--graph", "other.csv", "--coordinates", "places.csv"), "other.csv is not what", 3),
+    ],
+)
+def test_show_refuses_other_public_files(folder, options, words, code):
+    assert sites(*MAP).exit_code == 0
+    names = (folder / "edges.csv").read_text().splitlines()
+    (folder / "other.csv").write_text("\n".join([names[0], *names[:0:-1]]) + "\n")
+    result = run("show", "release.json", *options)
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert not (folder / "map.png").exists()

@@ -92,3 +92,19 @@ def test_a_dash_is_standard_output_alone(folder, name):
         assert result.stdout
     if name not in ("schema", "label", "audit", "predict"):
         assert "Wrote -" in result.stderr
+
+
+ELSEWHERE = (
+    "show release.json --picture -",
+    f"{FIT} --out out.json --ledger -",
+    "ledger open - --epsilon 1",
+    "local question - --out q",
+)
+
+
+@pytest.mark.parametrize("line", [*(f"{command} --out -" for command in FOLDERS.values()), *ELSEWHERE])
+def test_a_dash_is_no_file_elsewhere(folder, line):
+    result = run(line)
+    assert result.exit_code == 2
+    assert "stands for standard output, which --out takes alone" in result.stderr
+    assert not (folder / "-").exists()

@@ -2,6 +2,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from spinney.cli import warming
+from spinney.cli.main import main
+
 #: Warms up, then fits a sample of all estimators, algorithms, backends and spaces; prints what was compiled after all.
 SAMPLE = """
 import tempfile, warnings
@@ -39,3 +44,19 @@ def test_warm_compiles_all_that_fits_need():
     done = subprocess.run([sys.executable, "-c", SAMPLE], capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:2] == ["", ""]
+
+
+def test_warm_says_what_it_does_and_where_kernels_are(monkeypatch):
+    monkeypatch.setattr(warming, "STEPS", {"nothing": lambda: None})
+    done = CliRunner().invoke(main, ["warm"])
+    assert done.exit_code == 0
+    assert "Compiling kernels for nothing" in done.stderr
+    assert "kernels are compiled" in done.stdout
+
+
+def test_warm_fails_where_kernels_cannot_be_kept(monkeypatch):
+    monkeypatch.setattr(warming, "STEPS", {})
+    monkeypatch.setattr(warming, "cache_folders", list)
+    done = CliRunner().invoke(main, ["warm"])
+    assert done.exit_code == 3
+    assert "NUMBA_CACHE_DIR" in done.stderr

@@ -21,6 +21,7 @@ from spinney import (
     describe,
     plan_description,
     read_release,
+    scan,
     verify,
 )
 
@@ -85,6 +86,20 @@ def test_every_backend_describes_alike(grouped, adjacency, tmp_path):
     found = [describe(release, one, bounds=BOUNDS, epsilon=1.0, groups=groups, noise_seed=1) for one in tables]
     assert all(plain(one) == plain(found[0]) for one in found)
     assert (found[0].persons is not None) is grouped
+
+
+def test_a_table_that_stays_on_disk_gives_the_same(tmp_path, monkeypatch):
+    from spinney.tables import files
+
+    table, path, seeded = table_of(), tmp_path / "rows.parquet", {"epsilon": 1.0, "noise_seed": 1}
+    release = fitted(table, max_rows_per_group=2)
+    table.write_parquet(path)
+    scanned = scan(path, ["age", "hours", "income"], "person")
+    there = describe(release, scanned, bounds={"income": (0, 100_000)}, **seeded)
+    assert plain(there) == plain(describe(release, table, bounds={"income": (0, 100_000)}, groups="person", **seeded))
+    monkeypatch.setattr(files, "LARGE_SHARE", 0.0)
+    left, whole = (describe(release, one, bounds=BOUNDS, groups="person", **seeded) for one in (path, table))
+    assert plain(left) == plain(whole)
 
 
 def test_without_noise_it_is_what_the_table_says():

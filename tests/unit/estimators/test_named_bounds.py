@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from spinney import Ledger, ParameterError, PrivateKMeans, Release, ReleaseError
+from spinney import Ledger, ParameterError, PrivateKMeans, PrivateKMedian, Release, ReleaseError
 from spinney.exceptions import DataError
 from spinney.tables.files import scan
 
@@ -70,6 +70,17 @@ def test_a_table_without_names_or_with_repeated_ones_is_refused(tmp_path):
     frame = pd.DataFrame(np.ones((3, 3)), columns=["age", "income", "age"])
     with pytest.raises(ParameterError, match="more than one column 'age'"):
         clone(MODEL).fit(frame)
+
+
+def test_wrong_bounds_are_refused_without_showing_a_value():
+    ages = [
+        3, (0, 110, 5), (110, 0), (0, float("inf")), (0, 10**400), ("0", "110"), (False, True), pd.Series([7316.5, 7316.7]),
+        np.array([7316.5, 7316.7]), {"7316": 1},
+    ]  # fmt: skip
+    for bounds in ({}, {0: (0, 1)}, *({"age": age} for age in ages)):
+        with pytest.raises(ParameterError, match=r"'bounds' parameter of Private.*\nHint: bounds=\{'age': ") as caught:
+            PrivateKMedian(2, epsilon=1.0, bounds=bounds).fit(pd.DataFrame({"age": [1.0]}))
+        assert "7316" not in str(caught.value)
 
 
 def test_a_plan_needs_no_number_of_columns():

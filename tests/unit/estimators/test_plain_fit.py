@@ -4,7 +4,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import spinney
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian
+from spinney import FewRowsWarning, ParameterError, PrivateKMeans, PrivateKMedian, UnitsWarning
 
 ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2))
 PROMISE = {"epsilon": 1.0, "bounds": (-1, 1), "noise_seed": 3}
@@ -38,3 +38,10 @@ def test_wrong_parameters_and_tables_are_refused_by_the_name_of_the_function():
         spinney.fit(ROWS, 3, objective="means", **PROMISE)
     with pytest.raises(ParameterError, match="The 'X' parameter of fit must be a table of numbers"):
         spinney.fit(csr_array(ROWS), 3, **PROMISE)
+
+
+def test_the_warnings_are_those_of_an_estimator():
+    with pytest.warns(FewRowsWarning):
+        spinney.fit(ROWS[:0], 3, **PROMISE)
+    with pytest.warns(UnitsWarning):
+        spinney.fit(ROWS, 3, epsilon=1.0, bounds=[(0, 1), (0, 1000)], noise_seed=3)

@@ -111,3 +111,8 @@ def test_the_unit_must_be_the_ledgers(ledger, tmp_path):
     persons = Ledger(tmp_path / "persons", 1, max_rows_per_group=3)
     model.fit(ROWS, groups=groups, ledger=persons)
     assert persons.entries[0].max_rows_per_group == 2
+
+
+def test_a_path_is_not_a_ledger(tmp_path):
+    with pytest.raises(ParameterError, match="must be a Ledger or None"):
+        PrivateKMeans(2, epsilon=0.5, bounds=(0, 1)).fit(ROWS, ledger=str(tmp_path / "ledger"))

@@ -344,3 +344,13 @@ def test_the_table_shows_the_last_releases_and_the_running_total(path):
     assert lines[5].startswith("3  ")
     assert lines[5].endswith("kmeans, tree, ward 2  epsilon 0.5  1.5")
     assert lines[-1] == "Spent: epsilon 1.5; left: epsilon 1.5"
+
+
+def test_a_last_line_that_lost_only_its_end_still_counts(path):
+    spent_twice(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(BudgetError):
+        Ledger(path).spend(pure("3/4"))
+    Ledger(path).spend(pure("1/2"))
+    assert Ledger(path).spent == 1
+    assert len(Ledger(path).entries) == 3

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 import spinney
 from covering import covering
-from spinney import Box, PrivateKMeans, PrivateKMedian, verify
+from spinney import Ball, Box, PrivateKMeans, PrivateKMedian, verify
 from spinney.audit import replay
 from spinney.exceptions import BudgetError, DataError, ParameterError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
@@ -182,6 +183,15 @@ def test_a_session_is_kept_whatever_its_bounds_and_protocol(bounds, algorithm):
     assert policy_of(again) == policy_of(session)
 
 
+def test_a_session_takes_boxes_and_known_parameters_alone():
+    good = {"n_clusters": 2, "epsilon": 1.0, "bounds": (-1, 1)}
+    for wrong in ({"bounds": Ball(1.0)}, {"adjacency": "replace"}, {"noise_seed": 1}, {7: 1}):
+        with pytest.raises(ParameterError, match=r"parameter of spinney\.local\.Session"):
+            Session(good | wrong, 2, 1)
+    with pytest.raises(ParameterError, match="objective"):
+        Session(good, 2, 1, "kmodes")
+
+
 def test_a_session_file_with_other_fields_is_refused():
     session = Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, 1).heard([])
     record = json.loads(session.to_json())
@@ -197,6 +207,13 @@ def test_a_session_file_with_other_fields_is_refused():
     ):  # fmt: skip
         with pytest.raises(DataError, match="no whole session"):
             Session.from_json(json.dumps(record | change))
+
+
+def test_a_tally_of_another_question_is_refused():
+    session, other = (Session({"n_clusters": 2, "epsilon": 1.0, "bounds": [-1, 1]}, 2, seed) for seed in (1, 2))
+    for foreign in (other.heard([]).tallies, session.heard([]).tallies * 2):
+        with pytest.raises(DataError, match="not of the question"):
+            _ = replace(session, tallies=foreign).question
 
 
 def test_a_release_that_names_another_model_is_refused(tmp_path):

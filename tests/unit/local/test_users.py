@@ -29,7 +29,7 @@ from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Box
+from spinney.spaces.box import Ball, Box
 
 REPLACE = Unit(Adjacency.REPLACE)
 #: A box whose grid is read_domain's of (4, 2) steps, but finer.
@@ -206,6 +206,13 @@ def test_a_till_takes_planned_charges_alone_and_a_desk_replaced_rows():
         Till(FitLedger(Budget.of(1.0), (Charge("other", "reports", Measure.PURE, 1),))).paid(asked_of("cells"), charge)
     with pytest.raises(BudgetError, match="replace one row"):
         open_desk([charge], unit=Unit())
+
+
+def test_rows_outside_a_ball_are_clipped_to_it():
+    domain = Ball(1.0).domain(2)
+    users = Users(np.array([[5.0, 0.0], [np.nan, 0.0], [0.2, 0.3]]), Ground(domain), bytes(16))
+    points = users.grid.points(users._places)
+    assert np.abs(points - [[1, 0], [0, 0], [0.2, 0.3]]).max() < 1e-5
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,5 +1,7 @@
 """Pages of descriptions: everything is told with its margin, few columns of many, and nothing that was typed becomes markup."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from spinney import PrivateKMeans, describe
 from spinney.report import html_page, label_page, markdown_page, registry_entry, write_report
 from spinney.report.publication import page as description_page
-from spinney.report.publication.described import SHOWN_CATEGORIES
+from spinney.report.publication.described import SHOWN_CATEGORIES, UNTOLD
 
 ODD = "<script>alert(1)</script>"
 
@@ -40,6 +42,16 @@ def test_a_page_tells_every_number_with_its_margin(grouped, tmp_path):
         assert "NaN" not in text
     write_report(found, tmp_path / "page.html", title="Stays")
     assert registry_entry(found)["deployment"]["data_product_type"] == "description of clusters"
+
+
+def test_exact_descriptions_say_so_and_noise_alone_says_so():
+    exact = description_page(described(math.inf))
+    assert "exact: no noise was added" in exact
+    assert " \N{PLUS-MINUS SIGN} " not in exact.partition("Behind")[0]
+    assert "NOT PRIVATE" in html_page(described(math.inf))
+    faint = described(1e-3, n=20)
+    assert UNTOLD in description_page(faint) or not faint.looks_empty
+    assert faint.looks_empty <= (faint.faint in description_page(faint))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spinney import PrivateKMeans, PrivateKMedian
+from spinney import PrivateKMeans, PrivateKMedian, ReleaseError
 from spinney.releases.curve import CostCurve
 from spinney.report.curve import cost_curve, draw_curve
 from spinney.report.picture import draw
@@ -70,6 +70,12 @@ def test_the_curve_bends_at_the_true_number_of_clusters(estimator):
     assert costs[6] > 0.5 * costs[3]
     assert cost_curve(release, 7) == curve
     assert len(str(curve).splitlines()) == 8
+
+
+def test_a_release_without_a_summary_has_no_curve():
+    release = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd", noise_seed=0).fit(CORNERS).release_
+    with pytest.raises(ReleaseError, match="Hint: fit with algorithm='tree'"):
+        cost_curve(release)
 
 
 def test_a_curve_counts_clusters_in_whole_numbers_and_states_its_promise(monkeypatch):

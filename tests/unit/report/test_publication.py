@@ -171,6 +171,16 @@ def test_a_ledger_says_what_is_left_and_whether_it_paid(tmp_path):
     assert "what is left there is not shown here" in html_page(release)
 
 
+def test_other_units_are_told():
+    model = PrivateKMeans(2, epsilon=0.5, delta=1e-6, bounds=(0, 1), max_rows_per_group=3, adjacency="replace", algorithm="lloyd")
+    page = html_page(model.fit(ROWS, groups=np.arange(400) // 2).release_)
+    assert "At most 3 rows of a group were counted." in page
+    assert "1 in 1,000,000 (delta)" in page
+    assert "says one thing or another" in page
+    assert "the number of rows or groups" in page
+    assert "known to be in the table" not in page
+
+
 @pytest.fixture
 def file(release, tmp_path):
     release.to_json(tmp_path / "release.json")

@@ -122,6 +122,13 @@ def test_a_sparse_matrix_has_every_edge_in_both_directions_or_each_in_one(turned
         assert FiniteMetric.from_graph(matrix.tocsr().maximum(matrix.tocsr().T)).n_points == n
 
 
+def test_labels_of_all_kinds_become_texts():
+    edges = [("Mill", 7, 1.0), (7, (0, 1), 2.0), ((0, 1), np.int32(12), 1.0), (12.0, np.str_("Mill"), 3.0)]
+    space = FiniteMetric.from_graph(edges)
+    assert space.names == ("Mill", "7", "(0, 1)", "12")
+    np.testing.assert_array_equal(space.distances([0]), [[0, 1, 3, 3]])
+
+
 def test_networkx_without_lengths_counts_edges_and_keeps_its_nodes():
     graph = NetworkX("cab", [("a", "b", {}), ("b", "c", {"color": 3})])
     space = FiniteMetric.from_graph(graph)

@@ -1,5 +1,6 @@
 """Tables in files are read alike in memory and batch by batch, again and again, and nothing is said about a cell."""
 
+import json
 import os
 import traceback
 from datetime import date
@@ -411,6 +412,13 @@ def test_the_estimator_takes_a_table_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(Scan, "read", None)  # parameters are checked first
     with pytest.raises(ParameterError, match="epsilon"):
         model.set_params(epsilon=-1).fit(grouped)
+
+
+@pytest.mark.parametrize("record", [{"a": [0, 1], "b": [2, 3.5]}, {}])
+def test_bounds_are_read(tmp_path, record):
+    path = tmp_path / "bounds.json"
+    path.write_text(json.dumps(record))
+    assert read_bounds(path) == {name: tuple(pair) for name, pair in record.items()}
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "3", '{"a": 3}', '{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": ["x", 2]}', '{"a": null}'])

@@ -76,6 +76,15 @@ def test_groups_may_be_the_name_of_a_column(kind, tmp_path, monkeypatch):
             model.fit(table, groups=PEOPLE)
 
 
+@pytest.mark.parametrize("names", [pa.array(PEOPLE), pa.chunked_array([PEOPLE[:7], PEOPLE[7:]])], ids=["array", "chunks"])
+def test_groups_may_be_an_arrow_column(names):
+    model = PrivateKMeans(**SETTINGS, max_rows_per_group=2)
+    expected = model.fit(ROWS, groups=PEOPLE).release_.to_dict()
+    assert model.fit(ROWS, groups=names).release_.to_dict() == expected
+    with pytest.raises(ParameterError, match="groups must be texts or numbers"):
+        model.fit(ROWS, groups=pa.array([datetime.date(2020, 1, 1)] * len(ROWS)))
+
+
 DAY = datetime.datetime(2020, 1, 1)
 NO_NUMBERS = {
     "text": pa.array(["SECRET"]),

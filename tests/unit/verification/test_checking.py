@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spinney import Ledger, PrivateKMeans, ReleaseError, verify
+from spinney import Ledger, ParameterError, PrivateKMeans, ReleaseError, verify
 from spinney.mechanisms.coverage import step_epsilon
 from spinney.mechanisms.splitting import split_rule, worst_loss
 from spinney.privacy.charges import Charge, Measure
@@ -280,6 +280,18 @@ def test_asked_for_either_what_nobody_vouches_for_is_refused(charged, records, t
     other = edited(record, ("made", "entry"), entry)  # an entry without a digest
     assert "without a digest" in str(check(other, tmp_path, ledger=ledger.path))
     assert refused(other, tmp_path, ledger=ledger.path)
+
+
+def test_an_entry_has_one_digest_and_only_of_its_own(charged, tmp_path):
+    ledger, record = charged
+    entry, digest = record["made"]["entry"], Ledger(ledger.path).digests[record["made"]["entry"]]
+    before = ledger.path.read_bytes()
+    ledger.keep_digest(entry, digest)  # again: nothing to add
+    assert ledger.path.read_bytes() == before
+    for wrong in ((entry, digest[:-1] + "x"), (entry, "sha256:" + "0" * 64), ("none", digest), (entry, 3)):
+        with pytest.raises(ParameterError):
+            ledger.keep_digest(*wrong)
+    assert ledger.path.read_bytes() == before
 
 
 def test_a_crash_at_any_byte_of_a_digest_loses_no_charge(charged, tmp_path):

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,10 @@ def test_the_command_line_makes_keys_signs_and_verifies(folder, tmp_path, monkey
     assert run("verify", "release.json", "--public-key", str(folder / "own.pub"))[0] == 1
     assert run("sign", "release.json")[0] == run("sign", "release.json", "--key", "mine")[0] == 2
     assert run("sign", "release.json", "--private-key", "mine", "--key", str(folder / "secret"))[0] == 2
+
+
+def test_without_the_package_the_error_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+    with pytest.raises(ParameterError, match=r"spinney-dp\[sign\]"):
+        verify(folder / "public.json", public_key=folder / "own.pub")
+    assert verify(folder / "shared.json", key=folder / "secret").authenticated
