@@ -75,15 +75,6 @@ def test_names_go_in_and_come_out(estimator):
     assert model.release_.feature_names is None
 
 
-@ESTIMATORS
-@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
-def test_random_state_does_not_seed_the_noise(estimator, algorithm):
-    releases = [make(estimator, algorithm=algorithm, noise_seed=None).fit(ROWS).release_ for _ in range(2)]
-    assert not np.array_equal(releases[0].centers, releases[1].centers)
-    assert [release.noise for release in releases] == ["secure", "secure"]
-    assert all(release.is_private for release in releases)
-
-
 def test_public_randomness_leaves_numpys_global_state_alone():
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - the legacy state is what must not move
     make(random_state=None).fit(ROWS[:50])

@@ -167,22 +167,6 @@ def test_paths_that_cannot_be_ledgers(path, tmp_path):
         assert path.read_text() == text
 
 
-def test_a_file_that_may_not_be_written(path, monkeypatch):
-    Ledger(path, 1).spend(pure("1/2"))
-    real = os.open
-
-    def refuse(name, flags, *mode):
-        if flags & os.O_RDWR:
-            raise PermissionError(errno.EACCES, "Permission denied", name)
-        return real(name, flags, *mode)
-
-    monkeypatch.setattr(journal.os, "open", refuse)
-    ledger = Ledger(path)
-    assert ledger.spent == 0.5
-    with pytest.raises(DataError, match="Permission denied"):
-        ledger.spend(pure("1/10"))
-
-
 def test_a_link_leads_to_the_same_ledger(path, tmp_path):
     Ledger(path, 1)
     link = tmp_path / "link"
