@@ -3,7 +3,7 @@
 # make test    all tests, slow statistical ones too, and a sixth of the forms of long matrices; those of Spark where Java is found
 # make matrix  the tests with all forms of long matrices: before a release, and after a change that they could see
 # make lint    ruff and mypy
-# make check   lint, and the tests that find most mistakes: after each edit
+# make check   lint, and beside it the tests that find most mistakes (make quick): after each edit, in a minute on 2 cores
 # make docs    builds the site in build/site, offline; warnings are errors
 # make package builds the wheel and the source distribution in dist/
 # make coverage   every branch of the promise, the mechanisms, the questions and the gate is tested
@@ -15,7 +15,7 @@ BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo docs package test matrix lint check coverage bench experiments clean
+.PHONY: setup demo docs package test matrix lint check quick coverage bench experiments clean
 
 setup: .venv/.done
 
@@ -52,8 +52,11 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint
-	$(BIN)/python -m pytest -n 2 -q tests/contract/test_layers.py tests/contract/test_catalog.py tests/contract/test_public_names.py tests/contract/test_stored.py tests/contract/test_guard.py tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/fits tests/unit/ledgers/test_filter.py tests/unit/releases tests/privacy/test_brute_force.py
+check: setup
+	$(MAKE) --no-print-directory --jobs 2 lint quick
+
+quick: setup
+	$(BIN)/python -m pytest -n 2 --share 6 -q tests/contract/test_layers.py tests/contract/test_catalog.py tests/contract/test_public_names.py tests/contract/test_stored.py tests/contract/test_guard.py tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/fits tests/unit/ledgers/test_filter.py tests/unit/releases tests/privacy/test_brute_force.py
 
 coverage: setup
 	$(BIN)/python -m coverage run -m pytest -q tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/audit/test_hook.py tests/unit/fits/test_record.py tests/contract/test_catalog.py tests/privacy/test_brute_force.py tests/privacy/test_views.py tests/statistical/test_samplers.py tests/unit/algorithms/test_subspaces.py tests/unit/algorithms/test_repairs.py tests/unit/baselines/test_balcan.py tests/unit/baselines/test_lsh.py
