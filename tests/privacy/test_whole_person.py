@@ -111,8 +111,8 @@ def test_one_person_spelled_in_several_ways_has_one_cap(spellings):
 
 @pytest.mark.parametrize(
     "name",
-    [10**5000, (10**5000,), Fraction(10**400), Decimal("sNaN"), object(), {1: 2}],
-    ids=["integer", "tuple", "fraction", "signaling", "object", "dict"],
+    [10**5000, (10**5000,), Fraction(10**400), Decimal("sNaN"), Decimal("1e999999999"), object(), {1: 2}],
+    ids=["integer", "tuple", "fraction", "signaling", "exponent", "object", "dict"],
 )
 def test_no_name_raises(name):
     assert mask_of(as_objects([name, "x", "x"]), 1)[1:].sum() == 1
