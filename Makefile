@@ -59,7 +59,7 @@ quick: setup
 	$(BIN)/python -m pytest -n 2 --share 6 -q tests/contract/test_layers.py tests/contract/test_catalog.py tests/contract/test_public_names.py tests/contract/test_stored.py tests/contract/test_guard.py tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/fits tests/unit/ledgers/test_filter.py tests/unit/releases tests/privacy/test_brute_force.py
 
 coverage: setup
-	$(BIN)/python -m coverage run -m pytest -q tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/audit/test_hook.py tests/unit/fits/test_record.py tests/contract/test_catalog.py tests/privacy/test_brute_force.py tests/privacy/test_views.py tests/statistical/test_samplers.py tests/unit/algorithms/test_subspaces.py tests/unit/algorithms/test_repairs.py tests/unit/baselines/test_balcan.py tests/unit/baselines/test_lsh.py
+	$(BIN)/python -m coverage run -m pytest -q tests/unit/privacy tests/unit/mechanisms tests/unit/questions tests/unit/curators/test_gate.py tests/unit/audit/test_hook.py tests/unit/fits/test_record.py tests/unit/releases tests/unit/algorithms/test_plan.py tests/contract/test_catalog.py tests/privacy/test_brute_force.py tests/privacy/test_views.py tests/privacy/test_cheating_algorithms.py tests/privacy/test_gaussian.py tests/statistical/test_samplers.py tests/unit/algorithms/test_subspaces.py tests/unit/algorithms/test_repairs.py tests/unit/baselines/test_balcan.py tests/unit/baselines/test_lsh.py
 	$(BIN)/python -m coverage report
 
 bench: setup

@@ -61,6 +61,14 @@ def test_the_narrowest_and_widest_domains(extreme, estimator, algorithm):
     check_domain(space, estimator, d, epsilon=1.0, algorithm=algorithm)
 
 
+@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_least_epsilon_is_drowned_in_noise(algorithm, delta):
+    model = PrivateKMeans(3, epsilon=1e-9, delta=delta, bounds=(-2, 2), algorithm=algorithm)
+    check(model.fit(NORMAL), 3, 3, Box(-2, 2).domain(3))
+    assert model.release_.sizes_margin > 1e6
+
+
 @covering("d, k, epsilon", [1, 2, 5, 40], [1, 30], [1e-9, 0.01, 100.0])
 def test_columns_clusters_and_budgets_of_all_sizes(d, k, epsilon):
     rows = np.random.default_rng(d).normal(size=(200, d))

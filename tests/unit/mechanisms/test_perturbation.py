@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spinney.mechanisms import perturbation as module
 from spinney.mechanisms.additive import Noise
 from spinney.mechanisms.drawing import Drawn, Watched
 from spinney.mechanisms.perturbation import (
@@ -99,3 +100,23 @@ def test_no_noise_is_the_minimum_and_loses_everything():
     found = perturbation(Charge("a", "minimize", Measure.PURE, math.inf), Unit(), 2)
     assert found == Perturbation(math.inf, 2, 0.0, LEAST_PULL, Noise("none", 0.0))
     assert found.losses(Unit()) == (math.inf,) * 3
+
+
+def test_a_descent_that_runs_out_of_rounds_stays_where_it_came_nearest(monkeypatch):
+    found = perturbation(Charge("a", "minimize", Measure.PURE, Fraction(1)), Unit("add-remove"), 1)
+    rows = np.array([-0.5, 0.25, 0.75])
+
+    def slopes(points):
+        apart = points - rows
+        length = np.sqrt(apart**2 + 1)
+        parts = apart / length, 1 / length, 1 / length**3
+        gradient, weight, bend = (np.rint(part.sum(axis=1) * SLOPE_STEPS) for part in parts)
+        return gradient[:, None], weight, bend[:, None, None]
+
+    gaps = []
+    for rounds in (1, 2, 200):
+        monkeypatch.setattr(module, "ROUNDS", rounds)
+        here = module._descent(slopes, np.full((1, 1), 0.5), found)
+        gaps.append(abs(float(slopes(here)[0][0, 0] / SLOPE_STEPS + found.pull * here[0, 0] + 0.5)))
+    assert gaps[0] >= gaps[1] >= gaps[2]
+    assert gaps[2] <= found.tolerance + 3 / SLOPE_STEPS < gaps[0]
