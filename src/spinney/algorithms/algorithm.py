@@ -40,7 +40,10 @@ class Algorithm(ABC):
         return None
 
     def guarantee(self, problem: Any) -> str | None:
-        """Return in a line what is proved about the cost of its centers, or that nothing is; None leaves it unsaid."""
+        """Return in a sentence what is proved of the cost, with the theorem: in numbers where a proof page has the constants.
+
+        None says that nothing is proved.
+        """
         return None
 
     def typical_radius(self, problem: Any) -> float:

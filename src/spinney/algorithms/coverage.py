@@ -94,6 +94,17 @@ class Coverage(SiteAlgorithm):
             Counting().part("sizes", SIZES),
         )
 
+    def guarantee(self, problem: SiteProblem) -> str | None:
+        """Return the printed bound, which needs a delta: its proof has no constants."""
+        if not problem.budget.delta:
+            return None
+        power, cited = ("^2", "Lemma 16") if problem.power == 2 else ("", "Corollary 13")
+        factor = "a constant" if self.solver is None else "a constant times the solver's factor"
+        return (
+            f"The cost is at most {factor} times the best one plus O(k D{power} ln n ln(e / delta) / epsilon) for n points and "
+            f"diameter D; constant not explicit (Jones, Nguyen and Nguyen, {cited})."
+        )
+
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         space = problem.space
         chosen = np.unique(space.candidates[purse.ask("cover", Cover(self.balls(problem)))])

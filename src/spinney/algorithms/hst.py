@@ -156,17 +156,37 @@ class HST(Algorithm):
         return (*parts, Counting().part("sizes", Fraction(SIZES_SHARE, 100)))
 
     def guarantee(self, problem: PointProblem) -> str:
-        """Return in a line what is proved about the cost; the theorems are in ``proofs/hst.md``."""
-        is_projected = self.dimensions(problem) is not None
-        if problem.power == 2 and not self.repairs:
+        """Return in a sentence what is proved about the cost; the theorems are in ``proofs/hst.md``."""
+        is_projected, p = self.dimensions(problem) is not None, problem.power
+        if p == 2 and not self.repairs:
             return "No bound on the cost is proved: one random tree does not keep squared distances. HST(repairs=3) has one."
         later = " and ".join([*(["merge"] if self.repairs else []), *(["means"] if is_projected else []), "rounds"])
-        rest = f"{float(self.slack) ** self.repairs:.3g} of what one center costs, " if self.repairs else ""
-        theorem = 4 if problem.power == 2 else 3 if is_projected else 1
-        given = ", if its subspace keeps the costs of clusters" if is_projected else ""
+        if self.repairs or is_projected or self.depth(problem) < self.alpha * problem.n_features:
+            rest = f"{float(self.slack) ** self.repairs:.3g} of what one center costs, " if self.repairs else ""
+            theorem = 4 if p == 2 else 3 if is_projected else 1
+            given = ", if its subspace keeps the costs of clusters" if is_projected else ""
+            return (
+                f"Before its {later}, the expected cost is at most the best one times a factor that grows with columns and "
+                f"levels, plus {rest}noise and the size of the smallest cells{given}; constant not explicit "
+                f"(Cohen-Addad et al., Theorem {theorem})."
+            )
+        factor, fixed, noisy, width = self._constants(problem)
         return (
-            f"Before its {later}, the expected cost is at most the best one times a factor that grows with columns and levels, "
-            f"plus {rest}noise and the size of the smallest cells{given} (Cohen-Addad et al., Theorem {theorem})."
+            f"Before its {later}, the expected cost is at most {factor:,.0f} times the best one, plus {fixed:,.4g}, plus "
+            f"{noisy:,.4g} times the largest noise of a cell, plus {width:.3g} for each row (Cohen-Addad et al., Theorem 1)."
+        )
+
+    def _constants(self, problem: PointProblem) -> tuple[float, float, float, float]:
+        """Return the factor, a summand, and what the largest noise of a cell and each row add (``proofs/hst.md``)."""
+        k, levels, sides = problem.k, self.depth(problem), problem.domain.upper - problem.domain.lower
+        wide = float(np.linalg.norm(sides))
+        skew = 3 * 2.0**self.alpha * float(sides.max() / sides.min())
+        off = 3 * (1 + levels / 2) if self.consistent else 1.0
+        return (
+            3 * skew * levels,
+            k * self.threshold(problem) * wide,
+            k * (2 * levels * off + 1) * wide,
+            (2 / 3) ** self.alpha * wide,
         )
 
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:

@@ -85,6 +85,16 @@ class LocalSearch(SiteAlgorithm):
             Counting().part("sizes", SIZES),
         )
 
+    def guarantee(self, problem: SiteProblem) -> str | None:
+        """Return the printed bound: it is about more steps than are taken here, unless they are asked for."""
+        if problem.power == 2:
+            return None
+        steps, cited = ("k log log n", "Fan, Li and Li, Theorem 4.3") if self.start == "hst" else ("k log n", "Gupta et al.")
+        return (
+            f"After O({steps}) steps for n points, of which it takes {self.steps}, the cost is at most 6 times the best one plus "
+            f"O(k^2 D log^2 n / epsilon) for diameter D; constant not explicit ({cited})."
+        )
+
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         visited = [self._first(purse, problem, rng)]
         for i in range(1, self.steps + 1):

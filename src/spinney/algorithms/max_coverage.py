@@ -8,6 +8,7 @@ Proof: ``proofs/coverage.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from spinney.algorithms.result import Result
 from spinney.algorithms.sites import check_options
 from spinney.curators.purse import Purse
 from spinney.mechanisms.additive import Noise
+from spinney.mechanisms.coverage import step_epsilon
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.composition import Part
 from spinney.questions.cover import Cover, Covering, Family
@@ -73,6 +75,18 @@ class MaxCoverage(Algorithm):
     def plan(self, problem: CoverProblem) -> tuple[Charge, ...]:
         (part,) = self.parts(problem)
         return (Charge(part.name, part.question, Measure.PURE, problem.budget.epsilon, problem.budget.delta),)
+
+    def guarantee(self, problem: CoverProblem) -> str:
+        """Return the bound of ``proofs/coverage.md``, "What it covers", in numbers."""
+        k, (charge,) = problem.k, self.plan(problem)
+        factor = 1 - (1 - 1 / k) ** k
+        if problem.budget.is_infinite:
+            return f"The sets cover at least {factor:.3g} times the most rows that can be covered."
+        lost = k * math.log(problem.family.n_sets) / float(step_epsilon(charge, problem.unit, k))
+        return (
+            f"The expected number of rows that are covered is at least {factor:.3g} times the most that can be covered, "
+            f"less {lost:.4g} (Gupta et al., with the constants of proofs/coverage.md)."
+        )
 
     def run(self, purse: Purse, problem: CoverProblem, rng: np.random.Generator) -> Result:
         chosen = purse.ask("cover", Cover(problem.family))

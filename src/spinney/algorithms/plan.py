@@ -62,6 +62,11 @@ class Plan(Showable):
         """The parts by name."""
         return {part.name: part for part in self.algorithm.parts(self.problem)}
 
+    @property
+    def guarantee(self) -> str:
+        """What is proved of the cost, in a sentence: in numbers where a proof page derives the constants, or that nothing is."""
+        return self.algorithm.guarantee(self.problem) or f"No bound on the cost of {self.algorithm.name!r} is proved."
+
     def noise(self, charge: Charge) -> Any:
         """Return the noise that a charge buys, as the question's kind knows it."""
         return self.parts[charge.name].kind.noise(charge, self.problem.unit)
@@ -200,9 +205,8 @@ class Plan(Showable):
             lines.append(" ".join(problem.budget.loose.split()))
         if self.n_guess is not None:
             lines += self._expected(self.n_guess)
-        guarantee = self.algorithm.guarantee(problem)
-        if guarantee is not None:
-            lines.append(guarantee)
+        if self.algorithm.guarantee(problem) is not None:
+            lines.append(self.guarantee)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
             lines.append("Every column adds noise to the centers; with this many columns, a delta such as 1e-6 lowers it much.")
         return lines

@@ -87,6 +87,15 @@ class SiteHST(SiteAlgorithm):
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         return (*level_parts(1 - SIZES, self.levels, self.allocation), Counting().part("sizes", SIZES))
 
+    def guarantee(self, problem: SiteProblem) -> str | None:
+        """Return the printed bound of the k-median: its proof has no constants."""
+        if problem.power == 2:
+            return None
+        return (
+            "The expected cost is O(log n) times the sum of the best one and k D log n / epsilon, for n points, diameter D and "
+            "as many levels as scales of distances; constant not explicit (Fan, Li and Li, Theorem 4.2)."
+        )
+
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         tree = MetricHST.carved(self.tree, problem.space, rng, self.levels)
         counts = ask_tree(purse, tree, self.levels)

@@ -168,6 +168,18 @@ class Stable(Algorithm):
     def counts(self, problem: PointProblem) -> bool:
         return self.base_of(problem).counts(problem)
 
+    def guarantee(self, problem: PointProblem) -> str | None:
+        """Return in a sentence what the theorems make of a bound on the base's cost, if it has one."""
+        base = self.base_of(problem).guarantee(problem)
+        if base is None or base.startswith("No bound"):
+            return None
+        phi, theorem = ("phi", "5.4") if problem.power == 1 else ("phi^2", "4.3")
+        return (
+            f"If the base's cost is at most v OPT + t, and rows are phi-separated with {phi} at most of the order 1 / v, the "
+            f"published step brings it to (1 + O({phi})) OPT + O(v t + noise); constant not explicit (Shechner et al., "
+            f"Theorem {theorem}). Of the base: {base}"
+        )
+
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         result: Result = self.base_of(problem).run(purse, problem, rng)
         centers = problem.domain.clip(result.centers)

@@ -69,6 +69,10 @@ class Tightened(Algorithm):
         found: Forecast | None = self.inner.forecast(problem, preview, n_guess)
         return found
 
+    def guarantee(self, problem: PointProblem) -> str | None:
+        found = self.inner.guarantee(problem)
+        return None if found is None else f"Of rows clipped to its private box: {found}"
+
     def typical_radius(self, problem: PointProblem) -> float:
         return self.inner.typical_radius(problem)
 

@@ -82,6 +82,13 @@ class PointCoverage(Algorithm):
         kinds: dict[str, Kind] = {"splits": Splitting(), "cover": cover}
         return tuple(kinds.get(name, Counting()).part(name, Fraction(share, 100)) for name, share in SHARES.items())
 
+    def guarantee(self, problem: PointProblem) -> str:
+        """Say why the published bound is not inherited."""
+        return (
+            "No bound on the cost is proved: the factor of Corollary 17 (Jones, Nguyen and Nguyen) needs the candidates of "
+            "Kaplan and Stemmer, and is not inherited with leaves of a tree as candidates."
+        )
+
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         candidates = self._candidates(purse, problem, rng)
         space = FiniteMetric.from_points(candidates)
