@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from spinney.cli.files import publish
-from spinney.cli.options import FILE, FORCE, OUT
+from spinney.cli.options import CSV_OPTIONS, FILE, FORCE, OUT, add_options
 from spinney.exceptions import ParameterError, ReleaseError
 
 
@@ -26,6 +26,7 @@ from spinney.exceptions import ParameterError, ReleaseError
 @click.option("--out", type=OUT, default=None, help="Where to write the description (JSON); - for standard output.")
 @FORCE
 @click.option("--ledger", type=FILE, default=None, help="Charge it to this ledger; refuse it if too little is left.")
+@add_options(*CSV_OPTIONS)
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
 @click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")
 def describe(release: Path, dry_run: bool, **options: Any) -> None:
@@ -73,20 +74,24 @@ def _write(
     ledger: Path | None,
     n_guess: int | None,
     charged: str | None,
+    separator: str,
+    encoding: str,
 ) -> None:
     """Ask, and write what may be published."""
-    from spinney.cli.fitting import declared
+    from spinney.cli.fitting import OWNER, declared
     from spinney.cli.progress import asking
     from spinney.fits.run import opened_rows, run
     from spinney.tables.files import open_table
+    from spinney.tables.records import Csv
     from spinney.tables.schema import table_files
 
+    written = Csv.of(separator, encoding, OWNER)
     if out is None or n_guess is not None:
         raise ParameterError("A description is written to a file, and a guess is for its plan.", "--out FILE, or --dry-run.")
 
     def made(opened: Any) -> Any:
         table_files(table)  # a missing one is reported first
-        found = open_table(table, list(facts.described.table), groups, facts.cells)
+        found = open_table(table, list(facts.described.table), groups, facts.cells, written=written)
         click.echo(declared(facts.cells), err=True)
         with asking(facts.fit):
             return run(facts.fit, opened_rows(found).encoded(facts.described), opened)

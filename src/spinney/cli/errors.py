@@ -33,8 +33,8 @@ _UNEXPECTED = (
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "adjacency", "algorithm", "bins", "bounds", "columns", "delta", "epsilon", "groups", "largest_part", "max_rows_per_group",
-        "model", "n_features", "n_guess", "power", "scale", "title",
+        "adjacency", "algorithm", "bins", "bounds", "columns", "delta", "encoding", "epsilon", "groups", "largest_part",
+        "max_rows_per_group", "model", "n_features", "n_guess", "power", "scale", "separator", "title",
     )
 }  # fmt: skip
 OPTIONS |= {

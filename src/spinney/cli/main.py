@@ -19,6 +19,7 @@ from spinney.cli.files import is_standard_output, publish, written_whole
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import (
+    CSV_OPTIONS,
     CURVE,
     FILE,
     FORCE,
@@ -137,6 +138,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.option("--scale", default=None, help=SCALE)
 @click.option("--columns", default=None, help="Columns to cluster, separated by commas; all by default.")
 @GROUPS
+@add_options(*CSV_OPTIONS)
 @click.option(
     "--n-guess", type=int, default=None, help="How many rows (with --groups: persons) there should be; it is said if many lack."
 )
@@ -157,17 +159,18 @@ def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
 @click.argument("release", type=FILE)
 @click.argument("table", type=FILE)
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
-def predict(release: Path, table: Path, out: Path | None) -> None:
+@add_options(*CSV_OPTIONS)
+def predict(release: Path, table: Path, out: Path | None, **written: str) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     from spinney.cli.fitting import check_kind, label_table, write_labels
 
     if out is None or is_standard_output(out):
-        write_labels(label_table(release, table), None)
+        write_labels(label_table(release, table, **written), None)
         click.echo(f"Labeled the rows of {table} by {release}.", err=True)
         return
     check_kind(out)
     with written_whole(out) as part:
-        write_labels(label_table(release, table), part)
+        write_labels(label_table(release, table, **written), part)
     click.echo(f"Wrote {out}.")
 
 

@@ -39,6 +39,14 @@ LEDGER = click.option(
     "--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."
 )
 
+#: How CSV files are written.
+CSV_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--separator", default="comma", show_default=True, help="Between the cells of CSV files: comma, semicolon, tab or pipe."
+    ),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of CSV files; cp1252 is usual for old ones of Windows."),
+)
+
 #: The cost curve of a release, and its last number of clusters.
 CURVE = click.option("--curve", is_flag=True, help="Also estimate the cost of 1 .. --max-k clusters from the private summary.")
 MAX_K = click.option(

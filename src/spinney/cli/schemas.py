@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from spinney.cli.files import check_suffix, is_standard_output, write_whole, written_whole
-from spinney.cli.options import FILE, OUT
+from spinney.cli.options import CSV_OPTIONS, FILE, OUT, add_options
 from spinney.exceptions import DataError, ParameterError
 
 KINDS = (".json", ".toml")
@@ -24,20 +24,30 @@ def made_folder(path: Path) -> None:
 @click.command()
 @click.argument("table", type=FILE)
 @click.option("--out", type=OUT, default=None, help="Where to write it: .json or .toml; else TOML here.")
-def schema(table: Path, out: Path | None) -> None:
+@click.option("--check", "line", default=None, help="A made-up line of cells: show how TABLE, a filled-in schema, reads it.")
+@add_options(*CSV_OPTIONS)
+def schema(table: Path, out: Path | None, line: str | None, separator: str, encoding: str) -> None:
     """Write a public schema to fill in, made of the names of a table's columns alone: no row is read.
 
-    Filled in from public knowledge, it is what 'spinney fit --schema' takes.
+    Filled in from public knowledge, it is what 'spinney fit --schema' takes; with --check it is tried on a line that you make up.
     """
-    from spinney.tables.schema_files import schema_template, table_columns
+    from spinney.cli.fitting import OWNER
+    from spinney.tables.records import Csv
+    from spinney.tables.schema_files import read_schema, schema_template, table_columns
 
+    written = Csv.of(separator, encoding, OWNER)
+    if line is not None:
+        from spinney.tables.line import line_as_read
+
+        click.echo("\n".join(line_as_read(read_schema(table), line, written, OWNER)))
+        return
     if out is None or is_standard_output(out):
-        click.echo(schema_template(table_columns(table), ".toml"), nl=False)
+        click.echo(schema_template(table_columns(table, written), ".toml"), nl=False)
         return
     check_suffix(out, KINDS)
     if out.exists():
         raise ParameterError(f"{out} is there already, and may have been filled in.", "name another file, or delete it.")
-    write_whole(out, schema_template(table_columns(table), out.suffix.lower()))
+    write_whole(out, schema_template(table_columns(table, written), out.suffix.lower()))
     click.echo(f"Wrote {out}. Fill in what is public about each column, and delete those that are not to be used.")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from spinney.exceptions import DataError
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
-from spinney.tables.records import stream_records
+from spinney.tables.records import COMMAS, Csv, stream_records
 from spinney.tables.schema import (
     Found,
     Paths,
@@ -64,7 +64,14 @@ def memory_bytes() -> int:
     return min(size for size in sizes if size > 0)
 
 
-def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = None) -> Scan:
+def scan(
+    paths: Paths,
+    columns: list[str] | None = None,
+    groups: str | None = None,
+    *,
+    separator: str = "comma",
+    encoding: str = "utf-8",
+) -> Scan:
     """Return a table that stays on disk, for ``fit``: memory is then bounded, whatever the number of rows.
 
     Privacy
@@ -81,19 +88,29 @@ def scan(paths: Paths, columns: list[str] | None = None, groups: str | None = No
     groups : str, optional
         The column that names the group of each row; rows without a name do not count. Names, and some bytes per row of groups
         with more rows than the cap, are then held in memory for a moment, and one byte per row for long.
+    separator : {"comma", "semicolon", "tab", "pipe"}
+        What parts the cells of CSV files; the mark itself will do.
+    encoding : str
+        How CSV files write letters as bytes, such as ``"cp1252"``; bytes that mean none are replaced.
     """
-    return opened(paths, columns, groups)
+    return opened(paths, columns, groups, written=Csv.of(separator, encoding, "scan"))
 
 
-def opened(paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None) -> Scan:
+def opened(
+    paths: Paths,
+    columns: list[str] | None = None,
+    groups: str | None = None,
+    schema: Schema | None = None,
+    written: Csv = COMMAS,
+) -> Scan:
     """Return what `scan` does; cells of categories, truth values and dates are read as a schema says."""
     check_choice(columns, groups)
     check_schema(schema)
     files, coded = table_files(paths), coded_columns(schema)
     kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
-    first = kind(files[0], columns, groups, coded)
+    first = kind(files[0], columns, groups, coded, written)
     names = columns if first.columns is None else list(first.columns)
-    return Scan([first, *(kind(file, names, groups, coded) for file in files[1:])])
+    return Scan([first, *(kind(file, names, groups, coded, written) for file in files[1:])])
 
 
 class _File(ABC):
@@ -105,8 +122,8 @@ class _File(ABC):
     #: The number of rows, private; it is known once they have been read.
     n_rows: int | None = None
 
-    def __init__(self, path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column]) -> None:
-        self.path, self.coded = path, coded
+    def __init__(self, path: Path, columns: list[str] | None, groups: str | None, coded: dict[str, Column], written: Csv) -> None:
+        self.path, self.coded, self.written = path, coded, written
         self.groups = groups
         self._stamp = self._look()
         self._open(columns)
@@ -158,6 +175,11 @@ class Scan(Batches):
         for file in files:
             if file.n_features != self.n_features:
                 raise unreadable(file.path, "has another number of columns than the file before it.")
+
+    def declared(self, columns: Sequence[str], schema: Schema) -> Scan:
+        """Return these columns of the same files, their cells read as a schema says."""
+        first = self._files[0]
+        return opened([file.path for file in self._files], list(columns), first.groups, schema, first.written)
 
     def __repr__(self) -> str:
         return f"Scan of {self.n_features} columns"
@@ -238,7 +260,8 @@ class _ParquetFile(_File):
 
 class _CsvFile(_File):
     def _open(self, columns: list[str] | None) -> None:
-        self._header = csv_header(self.path)
+        wanted = [*(columns or ()), *([] if self.groups is None else [self.groups])]
+        self._header = csv_header(self.path, self.written, wanted)
         self.columns = tuple(chosen_columns(self.path, self._header.names, columns, self.groups))
         self.n_features = len(self.columns)
         self.nbytes = self._stamp[0]

@@ -18,6 +18,7 @@ from spinney.naming import named
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
 from spinney.tables.batches import Scan, memory_bytes, opened, scan
+from spinney.tables.records import COMMAS, Csv
 from spinney.tables.schema import Paths, shielded
 
 __all__ = ["LARGE_SHARE", "Table", "open_table", "read_bounds", "read_table", "scan"]
@@ -41,23 +42,30 @@ def open_table(
     groups: str | None = None,
     schema: Schema | None = None,
     whole: bool = False,
+    written: Csv = COMMAS,
 ) -> Table | Scan:
     """Return the rows of files, as `read_table` does, or left on disk if they would take a large share of memory.
 
     What is released does not depend on this choice, nor what is refused; only time and memory do. `whole` rows are never left.
     """
-    found = opened(paths, columns, groups, schema)
+    found = opened(paths, columns, groups, schema, written)
     is_large = found.nbytes > LARGE_SHARE * memory_bytes() and not whole
-    return found if is_large else read_table(paths, columns, groups, schema)
+    return found if is_large else read_table(paths, columns, groups, schema, written)
 
 
 @sealed()
-def read_table(paths: Paths, columns: list[str] | None = None, groups: str | None = None, schema: Schema | None = None) -> Table:
+def read_table(
+    paths: Paths,
+    columns: list[str] | None = None,
+    groups: str | None = None,
+    schema: Schema | None = None,
+    written: Csv = COMMAS,
+) -> Table:
     """Return the rows of a file, or of several that have the same columns, in their order; parameters as for `scan`.
 
     Columns that a schema says to hold categories, truth values or dates are read as numbers (`spinney.tables.encoding`).
     """
-    found = opened(paths, columns, groups, schema)
+    found = opened(paths, columns, groups, schema, written)
     return Table(found.whole(), found.columns, found.read_groups() if found.has_groups else None)
 
 

@@ -13,7 +13,7 @@ import codecs
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,8 @@ BLOCK = 2**22
 LONGEST_CELL = 2**31 - 1
 _QUOTE, _END = b'"'[0], b"\n"[0]
 _UTF_8 = ("utf-8", "utf-8-sig")
+#: What parts cells, by its name.
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,13 @@ class Csv:
     @classmethod
     def of(cls, separator: Any, encoding: Any, owner: str) -> Csv:
         """Return what was typed, after checks."""
-        separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator) if isinstance(separator, str) else separator
         check(owner, {"separator": separator, "encoding": encoding}, _TYPED)
-        return cls(separator, codecs.lookup(encoding).name)
+        return cls(SEPARATORS.get(separator, separator), codecs.lookup(encoding).name)
+
+    @property
+    def others(self) -> dict[str, Csv]:
+        """The same with other separators, by their names."""
+        return {name: replace(self, separator=mark) for name, mark in SEPARATORS.items() if mark != self.separator}
 
     @property
     def is_utf_8(self) -> bool:
@@ -64,11 +70,16 @@ def _is_encoding(value: Any) -> bool:
 
 _TYPED = {
     "separator": Constraint(
-        lambda value: isinstance(value, str) and len(value) == 1 and value in ",;\t|:", "',', ';', '|', ':' or 'tab'",
-        "separator=';' for files that have commas in numbers.",
+        lambda value: isinstance(value, str) and value in {*SEPARATORS, *SEPARATORS.values()},
+        "'comma', 'semicolon', 'tab' or 'pipe'",
+        "separator='semicolon' is usual where numbers have commas.",
     ),
     "encoding": Constraint(_is_encoding, "the name of an encoding", "encoding='cp1252' is usual for old files of Windows."),
 }  # fmt: skip
+
+
+#: How most files are written.
+COMMAS = Csv()
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +88,7 @@ class Header:
 
     names: tuple[str, ...]
     size: int
-    written: Csv = Csv()
+    written: Csv = COMMAS
 
 
 def _lettered(path: Path, written: Csv) -> io.TextIOWrapper:
@@ -85,7 +96,7 @@ def _lettered(path: Path, written: Csv) -> io.TextIOWrapper:
     return path.open(encoding=written.encoding, errors="replace", newline="\n")
 
 
-def read_header(path: Path, written: Csv = Csv()) -> Header:  # noqa: B008  (it is frozen)
+def read_header(path: Path, written: Csv = COMMAS) -> Header:
     """Read the first line; of several columns of one name, the later ones get a suffix.
 
     Names that go on in the next line are refused: a quote that is never closed would make names of all rows.

@@ -7,6 +7,7 @@ refused. A name is read as in a CSV file: bytes that are no UTF-8 are replaced.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +16,7 @@ from spinney.naming import is_path, named
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
 from spinney.tables.encoding import declared_cell
-from spinney.tables.records import Header, read_header
+from spinney.tables.records import COMMAS, SEPARATORS, Csv, Header, read_header
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,17 +164,29 @@ def _where_names_are(path: Path, known: list[str]) -> str:
     return f"it has {', '.join(map(repr, known))}."
 
 
-def csv_header(path: Path) -> Header:
-    """Return the header of a CSV file, or raise if the first line does not look like names."""
-    header = shielded(lambda: read_header(path), unreadable(path, "cannot be read."))
-    check_names(path, header.names)
+def csv_header(path: Path, written: Csv = COMMAS, wanted: Iterable[str] = ()) -> Header:
+    """Return the header of a CSV file, or raise if the first line does not look like names.
+
+    If it lacks some that are wanted, and has all of them when it is cut at other marks, the error says at which.
+    """
+    error = unreadable(path, "cannot be read.")
+    header = shielded(lambda: read_header(path, written), error)
+    wanted = set(wanted)
+    if not wanted <= set(header.names):
+        for name, other in written.others.items():
+            if wanted <= set(shielded(partial(read_header, path, other), error).names):
+                raise unreadable(path, f"has a {name} between its cells, as its first line shows.", f"separator={name!r}.")
+    check_names(path, header.names, written, "separator='semicolon', 'tab' or 'pipe' says at which.")
     return header
 
 
-def check_names(path: Path, names: tuple[str, ...]) -> None:
+def check_names(
+    path: Path, names: tuple[str, ...], written: Csv = COMMAS, hint: str = "write it with commas between the cells."
+) -> None:
     """Raise if the first line does not look like names; without a header it would be a private row, so it is not repeated."""
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise DataError(f"{path} seems to be cut at other marks than commas.", "write it with commas between the cells.")
+    own = next(name for name, mark in SEPARATORS.items() if mark == written.separator)
+    if len(names) == 1 and any(other.separator in names[0] for other in written.others.values()):
+        raise DataError(f"{path} seems to be cut at other marks than {own}s.", hint)
     if any(name and not any(letter.isalpha() for letter in name) for name in names) or any(map(is_digits, names)):
         raise DataError(
             f"{path} has a number or a date where the name of a column should be.",

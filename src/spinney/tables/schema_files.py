@@ -15,6 +15,7 @@ from typing import Any
 from spinney.exceptions import DataError, ParameterError, check_path
 from spinney.naming import named, type_of
 from spinney.spaces.column_facts import column_of
+from spinney.tables.records import COMMAS, Csv
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
 __all__ = ["read_schema", "schema_template", "table_columns"]
@@ -101,12 +102,12 @@ def _check_column(path: Path, name: str, given: Any, hint: str) -> None:
         raise DataError(f"{path}: there must be {wrong}", hint)
 
 
-def table_columns(path: Path) -> list[str]:
+def table_columns(path: Path, written: Csv = COMMAS) -> list[str]:
     """Return the names of a table's columns, which are schema and public; no row is read."""
     file = table_files(path)[0]
     if file.suffix.lower() == ".npy":
         raise unreadable(file, "has no column names.", "use CSV or Parquet, or give bounds for all columns.")
-    return list(csv_header(file).names if file.suffix.lower() == ".csv" else parquet_schema(file))
+    return list(csv_header(file, written).names if file.suffix.lower() == ".csv" else parquet_schema(file))
 
 
 def schema_template(columns: Sequence[str], kind: str = ".json") -> str:

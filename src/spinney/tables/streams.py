@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -66,14 +66,18 @@ class Batches(ABC):
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
 
+    def declared(self, columns: Sequence[str], schema: Schema) -> Batches:
+        """Return these columns, cells read as a schema says; files can be opened again for that."""
+        raise ParameterError(
+            "These rows are numbers already, and the bounds say how categories, truth values, dates or texts are read.",
+            "give fit the path, or what scan(path) returns.",
+        )
+
 
 def chosen_batches(batches: Batches, columns: tuple[str, ...], schema: Schema | None = None) -> Batches:
     """Return the columns of these names, which are public, in this order; they have been opened as numbers."""
-    if schema is not None and any(column.kind != "number" for column in schema.columns):
-        raise ParameterError(
-            "A table on disk was opened as numbers, before its categories, truth values or dates were known.",
-            "give fit the path itself; a large table stays on disk anyway.",
-        )
+    if schema is not None and any(column.is_coded for column in schema.columns):
+        return batches.declared(columns, schema)
     if batches.columns == columns:
         return batches
     if batches.columns is None:

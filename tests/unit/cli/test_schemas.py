@@ -130,7 +130,7 @@ WRONG = {
     "unit": ('{"age": {"bounds": [0, 110], "unit": -1}}', "a positive 'unit' for column 'age'. Got a value of type int instead"),
     "key": (
         '{"age": {"bounds": [0, 110], "sorce": "tables"}}',
-        "'bounds', with 'fill', 'source', 'unit' at most beside it, for column 'age'. Got a value of type str",
+        "'bounds', with 'fill', 'formats', 'missing', 'signs', 'source', 'unit' at most beside it, for column 'age'. Got a value",
     ),
     "no end": ('{"age": {"bounds": [0, "old"]}}', "for column 'age'. Got a value of type str instead"),
     "empty": ('{"age": {"bounds": [null, null]}}', "nothing is filled in for column 'age'"),
