@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.releases.clusters import ClusterRelease, frozen_array, lack_rows
+from spinney.releases.clusters import ClusterRelease, lack_rows
 from spinney.spaces.schema import Schema
 
 
@@ -56,6 +56,9 @@ class Release(ClusterRelease):
         As for `Promise`.
     """
 
+    _floats = ("centers", "sizes", "summary_points", "summary_weights", "center_margins")
+    _tuples = ("charges", "mechanisms", "feature_names", "k_costs")
+
     objective: str
     centers: NDArray[np.float64]
     domain: dict[str, Any]
@@ -67,13 +70,6 @@ class Release(ClusterRelease):
     k_costs: tuple[float, ...] | None = None
     n_guess: int | None = None
     format: str = "spinney-release/3"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("centers", "sizes", "summary_points", "summary_weights"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        if self.center_margins is not None:
-            object.__setattr__(self, "center_margins", frozen_array(self.center_margins))
 
     @property
     def faint(self) -> str:  # type: ignore[override]
@@ -144,8 +140,6 @@ class Release(ClusterRelease):
         fields = super()._read_fields(record)
         d = len(fields["domain"]["lower"])
         fields["summary_points"] = np.asarray(fields["summary_points"], dtype=np.float64).reshape(-1, d)
-        if fields["feature_names"] is not None:
-            fields["feature_names"] = tuple(fields["feature_names"])
         if fields.get("k_costs") is not None:
             fields["k_costs"] = tuple(map(float, fields["k_costs"]))
         return fields

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.exceptions import ParameterError
 from spinney.releases.promise import Promise
 
 #: Sizes that add up to less than this share of the rows that were expected are worth a word.
 _EXPECTED_SHARE = 0.9
 #: A margin of Gaussian noise that holds with probability 0.95, in standard deviations; of Laplace noise it is more.
 _DEVIATIONS = 1.96
-
-
-def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
-    """Return an array that cannot be written to."""
-    array: NDArray[Any] | None = None
-    with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
-        array = np.array(values, dtype=kind)
-    if array is None:
-        raise ParameterError.wrong("fields", "a release", "arrays of numbers", values, "as a fit makes them.")
-    array.setflags(write=False)
-    return array
 
 
 def look_empty(sizes: NDArray[np.float64], margin: float) -> bool:

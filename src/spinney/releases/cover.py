@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.releases.clusters import frozen_array
 from spinney.releases.promise import Promise
 
 
@@ -26,14 +25,12 @@ class CoverRelease(Promise):
         As for `Promise`.
     """
 
+    _wholes = ("chosen",)
+
     chosen: NDArray[np.int64]
     n_sets: int
     n_items: int
     format: str = "spinney-cover/3"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "chosen", frozen_array(self.chosen, np.int64))
 
     def _holds(self) -> bool:
         return super()._holds() and self.chosen.ndim == 1 and all(0 <= index < self.n_sets for index in self.chosen.tolist())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import ParameterError
-from spinney.releases.clusters import frozen_array, look_empty
+from spinney.releases.clusters import look_empty
 from spinney.releases.promise import Promise
 from spinney.spaces.column import Column
 from spinney.spaces.described import bin_names, is_measured
@@ -66,6 +66,10 @@ class DescriptionRelease(Promise):
     algorithm = "histograms"
     faint = "These numbers may all be noise. Is this the table that was clustered?"
 
+    _wholes = ("counts",)
+    _floats = ("rows", "persons", "means", "mean_margins", "quantiles", "quantiles_lower", "quantiles_upper", "scores")
+    _tuples = ("charges", "mechanisms", "bins", "quantile_levels")
+
     of: str
     columns: list[dict[str, Any]]
     bins: tuple[int, ...]
@@ -83,14 +87,6 @@ class DescriptionRelease(Promise):
     quantiles_upper: NDArray[np.float64]
     scores: NDArray[np.float64]
     format: str = "spinney-description/3"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("rows", "means", "mean_margins", "quantiles", "quantiles_lower", "quantiles_upper", "scores"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        object.__setattr__(self, "counts", frozen_array(self.counts, np.int64))
-        if self.persons is not None:
-            object.__setattr__(self, "persons", frozen_array(self.persons))
 
     def __repr__(self) -> str:
         return f"DescriptionRelease({len(self.rows)} clusters, {len(self.bins)} columns; {self.statement})"
@@ -168,8 +164,6 @@ class DescriptionRelease(Promise):
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         fields = super()._read_fields(record)
-        for name in ("bins", "quantile_levels"):
-            fields[name] = tuple(fields[name])
         if not all(type(count) is int for counts in fields["counts"] for count in counts):
             raise ValueError("a count is none")
         return fields

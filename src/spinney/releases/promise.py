@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._shown import Showable, offered
 from spinney.exceptions import ParameterError, ReleaseError, check_path
@@ -44,6 +46,17 @@ def _listed(values: np.ndarray[Any, Any]) -> Any:
         told[np.isnan(values)] = None
         return told.tolist()
     return values.tolist()
+
+
+def frozen_array(values: Any, kind: type = np.float64) -> NDArray[Any]:
+    """Return an array that cannot be written to."""
+    array: NDArray[Any] | None = None
+    with suppress(Exception):  # whatever a table in its place raises; a message may quote its cells
+        array = np.array(values, dtype=kind)
+    if array is None:
+        raise ParameterError.wrong("fields", "a release", "arrays of numbers", values, "as a fit makes them.")
+    array.setflags(write=False)
+    return array
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -109,6 +122,10 @@ class Promise(Showable):
     format : str
     """
 
+    #: The fields that are arrays of numbers, and of whole ones; and those that are tuples. No annotation: they are no fields.
+    _floats, _wholes = tuple[str, ...](), tuple[str, ...]()
+    _tuples = tuple[str, ...](("charges", "mechanisms"))
+
     epsilon: float
     promised_epsilon: float
     delta: float
@@ -136,6 +153,10 @@ class Promise(Showable):
         if not (isinstance(self.noise, str) and self.noise in tuple(Randomness)):  # an enum's own error would quote a table
             raise ParameterError.wrong("noise", "a release", "a Randomness, or its text", self.noise, "as a fit makes it.")
         object.__setattr__(self, "noise", Randomness(self.noise))
+        for names, kind in ((self._floats, np.float64), (self._wholes, np.int64)):
+            for name in names:
+                if getattr(self, name) is not None:
+                    object.__setattr__(self, name, frozen_array(getattr(self, name), kind))
 
     @property
     def trust(self) -> Trust:
@@ -261,7 +282,6 @@ class Promise(Showable):
         try:
             fields = cls._read_fields(record)
             fields["charges"] = tuple(Charge.from_dict(charge) for charge in fields["charges"])
-            fields["mechanisms"] = tuple(fields.get("mechanisms", ()))
             for name in ("epsilon", "promised_epsilon", "delta"):
                 fields[name] = float(fields[name])
             release = cls(**fields)
@@ -287,7 +307,8 @@ class Promise(Showable):
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a record, before charges and amounts are read."""
         optional = LATER if record["format"].endswith("/1") else STATED
-        return {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
+        fields = {name: record[name] for name in cls.__dataclass_fields__ if name in record or name not in optional}
+        return fields | {name: tuple(fields[name]) for name in cls._tuples if fields.get(name) is not None}
 
     def _holds(self) -> bool:
         """Whether all fields fit together; the promise is one, and what repeats the release is plain."""

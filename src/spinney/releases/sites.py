@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.releases.clusters import ClusterRelease, frozen_array
+from spinney.releases.clusters import ClusterRelease
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,6 +50,9 @@ class SiteRelease(ClusterRelease):
         "as in the public files?"
     )
 
+    _floats, _wholes = ("sizes", "summary_weights", "coordinates"), ("medoids", "existing_sites", "summary_points")
+    _tuples = ("charges", "mechanisms", "names")
+
     power: int
     medoids: NDArray[np.int64]
     existing_sites: NDArray[np.int64]
@@ -57,15 +60,6 @@ class SiteRelease(ClusterRelease):
     coordinates: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
     format: str = "spinney-sites/3"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("medoids", "existing_sites", "summary_points"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name), np.int64))
-        for name in ("sizes", "summary_weights"):
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        if self.coordinates is not None:
-            object.__setattr__(self, "coordinates", frozen_array(self.coordinates))
 
     def __repr__(self) -> str:
         return f"SiteRelease({len(self.medoids)} sites of {self.space['n_points']} points; {self.statement})"
@@ -81,8 +75,6 @@ class SiteRelease(ClusterRelease):
         for name in ("medoids", "existing_sites", "summary_points"):
             if not all(type(index) is int for index in fields[name]):
                 raise ValueError("an index is not one")
-        if fields["names"] is not None:
-            fields["names"] = tuple(fields["names"])
         return fields
 
     def _holds(self) -> bool:
