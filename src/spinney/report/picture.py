@@ -85,7 +85,7 @@ def figure_of(
         return _bars(release, new)
     if public_points is not None:
         return _beside(release, shown[:2], public_points, colors, new)
-    return _pair(release, shown, new) if len(shown) == 2 else _matrix(release, shown, new)
+    return _matrix(release, shown, new)
 
 
 def informative_columns(release: Release, count: int = SHOWN_COLUMNS) -> tuple[int, ...]:
@@ -181,29 +181,10 @@ def _handles(release: Release) -> list[Any]:
 
 
 def _mark(marker: str, face: Any, edge: str, label: str) -> Any:
-    """Return a mark of a legend."""
     from matplotlib.lines import Line2D
 
     look: dict[str, Any] = {"color": "none", "markerfacecolor": face, "markeredgecolor": edge, "markersize": 9}
     return Line2D([], [], marker=marker, **look, label=label)
-
-
-def _pair(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
-    """Return a figure of two columns, with the size beside each center."""
-    width = 6.8
-    figure = new(width, 6.2)
-    axis = figure.subplots()
-    _scatter(axis, release, *columns)
-    _name_axes(axis, release, *columns)
-    entitle(figure, width, _headline(release, columns), release.statement)
-    labeled = len(release.centers) <= LABELED
-    handles = _handles(release)
-    if labeled:
-        handles[-1].set_label(f"center, with {_sizes_words(release)}")
-    figure.legend(handles=handles, loc="outside lower center", ncols=1, fontsize=8, frameon=False)
-    if labeled:
-        place_labels(axis, release.centers[:, list(columns)], _size_texts(release))
-    return figure
 
 
 def _headline(release: Release, columns: tuple[int, ...]) -> str:
@@ -215,22 +196,27 @@ def _headline(release: Release, columns: tuple[int, ...]) -> str:
 
 
 def _matrix(release: Release, columns: tuple[int, ...], new: NewFigure) -> Any:
-    """Return a figure of each column against each other one; the sizes stand where panels would repeat."""
+    """Return a figure of each column against each other one, with the sizes beside the centers, or where panels would repeat."""
     side = len(columns) - 1
-    width = 3.0 * side + 1.0
-    figure = new(width, 2.8 * side + 1.2)
+    width, height = (6.8, 6.2) if side == 1 else (3.0 * side + 1.0, 2.8 * side + 1.2)
+    figure = new(width, height)
     axes = figure.subplots(side, side, squeeze=False, sharex="col", sharey="row")
-    for i in range(side):
-        for j in range(side):
-            axis = axes[i, j]
-            if j > i:
-                axis.set_axis_off()
-                continue
-            _scatter(axis, release, columns[j], columns[i + 1])
-            _name_axes(axis, release, columns[j] if i == side - 1 else None, columns[i + 1] if j == 0 else None)
+    for i, j in np.ndindex(side, side):
+        if j > i:
+            axes[i, j].set_axis_off()
+            continue
+        _scatter(axes[i, j], release, columns[j], columns[i + 1])
+        _name_axes(axes[i, j], release, columns[j] if i == side - 1 else None, columns[i + 1] if j == 0 else None)
     entitle(figure, width, _headline(release, columns), release.statement)
-    corner = axes[0, -1]
-    corner.legend(handles=_matrix_handles(release, columns), loc="upper right", fontsize=8, frameon=False)
+    if side > 1:
+        axes[0, -1].legend(handles=_matrix_handles(release, columns), loc="upper right", fontsize=8, frameon=False)
+        return figure
+    handles, labeled = _handles(release), len(release.centers) <= LABELED
+    if labeled:
+        handles[-1].set_label(f"center, with {_sizes_words(release)}")
+    figure.legend(handles=handles, loc="outside lower center", ncols=1, fontsize=8, frameon=False)
+    if labeled:
+        place_labels(axes[0, 0], release.centers[:, list(columns)], _size_texts(release))
     return figure
 
 
