@@ -74,7 +74,6 @@ class _Subject:
 
 
 def _imported(name: str, option: str) -> Any:
-    """Return what an import path names."""
     module, _, attribute = name.partition(":")
     found = None
     sys.path.insert(0, "")

@@ -54,7 +54,6 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
-    """Print the plan, and what it would leave in a ledger."""
     from spinney.cli.fitting import OWNER, declared, left_words
 
     plan = facts.fit.plan(n_guess, OWNER)

@@ -122,10 +122,10 @@ def written_whole(path: Path) -> Iterator[Path]:
         _safe_name(path)
 
 
-def made_once(path: Path, text: str, mode: int = 0o666) -> bool:
+def made_once(path: Path, text: str) -> bool:
     """Make a file that does not exist yet, whole and safe on disk; return whether this call made it."""
     path = path.resolve()
-    with _beside(path, mode) as part:
+    with _beside(path, 0o666) as part:
         part.write_text(text, encoding="utf-8")
         _safe(part)
         try:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from spinney.cli.errors import in_options
 from spinney.cli.progress import asking, reading
 from spinney.exceptions import DataError, ParameterError, ReleaseError
-from spinney.fits.parameters import check_guess, check_points
+from spinney.fits.fit import check_guess
+from spinney.fits.parameters import check_points
 from spinney.fits.run import opened_rows, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign

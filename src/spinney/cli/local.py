@@ -53,7 +53,6 @@ def _taken(path: Path) -> ParameterError:
 
 
 def _session(path: Path, options: dict[str, Any]) -> Any:
-    """Return the session in a file, or a new one."""
     from spinney.local.session import Session
     from spinney.tables.files import read_bounds
 

@@ -26,7 +26,6 @@ ALONE = "It has the sites alone, because a release holds no network: --graph wit
 
 
 def _public_files(public: dict[str, Any]) -> PublicFiles | None:
-    """Return the public files that were named, or None."""
     from spinney.cli.site_fitting import PublicFiles
 
     if not any(public.values()):
@@ -97,7 +96,6 @@ def show_release(
 
 
 def _draw(release: Any, curve: CostCurve | None, part: Path, space: FiniteMetric | None, degrees: bool | None) -> None:
-    """Draw a curve, centers or sites."""
     from spinney.releases.centers import Release
     from spinney.report.curve import draw_curve
     from spinney.report.map import draw_map

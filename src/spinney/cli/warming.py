@@ -18,7 +18,6 @@ PLACES = 40
 
 
 def _tables() -> None:
-    """Fit rows in memory, in both objectives."""
     import polars as pl
 
     from spinney.algorithms.hst import HST
@@ -53,7 +52,6 @@ def _tables_on_disk() -> None:
 
 
 def _sites() -> None:
-    """Fit demand in every kind of space, by every algorithm."""
     from spinney.estimators.kmedoids import PrivateKMedoids
     from spinney.solvers.swaps import add_changes
     from spinney.spaces.metric import FiniteMetric

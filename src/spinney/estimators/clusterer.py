@@ -23,8 +23,8 @@ from spinney.estimators.display import OUTPUTS
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
 from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
-from spinney.fits.fit import Fit
-from spinney.fits.parameters import check_guess, check_points
+from spinney.fits.fit import Fit, check_guess
+from spinney.fits.parameters import check_points
 from spinney.fits.record import algorithm_of
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
@@ -172,7 +172,6 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         self._remember(names, release.centers.shape[1] if names is None else len(names))
 
     def _remember(self, names: Sequence[str] | None, n_features: int) -> None:
-        """Keep the schema of a fit."""
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)

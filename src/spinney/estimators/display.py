@@ -44,7 +44,6 @@ def _are_bounds(value: Any) -> bool:
 
 
 def _are_units(value: Any) -> bool:
-    """Whether a dict can be units of columns."""
     return (
         type(value) is dict
         and len(value) <= MOST_COLUMNS

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from spinney.constraints import check, one_of
 from spinney.curators.rows import Rows
 from spinney.exceptions import FewRowsWarning, ParameterError, UnitsWarning
-from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts, check_guess, check_points
+from spinney.fits.fit import Fit, check_guess
+from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.run import given_groups, rows_of, run, scaled_rows
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release

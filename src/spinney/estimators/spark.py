@@ -59,14 +59,12 @@ def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
 
 
 def _scale(value: Any) -> str | float | dict[str, float]:
-    """Return a scale as it can be saved."""
     if isinstance(value, dict):
         return {str(name): float(unit) for name, unit in value.items()}
     return value if isinstance(value, str) else float(value)
 
 
 def _clusters(value: Any) -> int | str:
-    """Return a number of clusters, or that it is to be found."""
     return AUTO if isinstance(value, str) and value == AUTO else TypeConverters.toInt(value)
 
 

@@ -8,7 +8,12 @@ from typing import Any
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import Problem
-from spinney.constraints import check, integer
+from spinney.constraints import check, integer, optional
+
+
+def check_guess(n_guess: Any, owner: str) -> None:
+    """Raise unless a public guess of the number of rows is a whole number, or left out."""
+    check(owner, {"n_guess": n_guess}, {"n_guess": optional(integer(1, "for example n_guess=8."))})
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,7 @@ class Fit:
 
     def plan(self, n_guess: int | None = None, owner: str = "plan") -> Plan:
         """Return every question with its charge and noise; an algorithm may refuse the problem, and an owner's guess be none."""
-        if n_guess is not None:
-            check(owner, {"n_guess": n_guess}, {"n_guess": integer(1, "for example n_guess=8.")})
+        check_guess(n_guess, owner)
         plan = Plan(self.algorithm, self.problem, n_guess, self.grouped)
         _ = plan.charges
         return plan

@@ -93,12 +93,6 @@ def check_number(name: str, owner: str, value: Any) -> None:
     check(owner, {name: value}, {name: integer(1, f"for example {name}=8.")})
 
 
-def check_guess(n_guess: Any, owner: str) -> None:
-    """Raise unless a public guess of the number of rows is a whole number, or left out."""
-    if n_guess is not None:
-        check_number("n_guess", owner, n_guess)
-
-
 def check_clusters(name: str, owner: str, value: Any) -> None:
     """Raise unless a public number of clusters, sites or choices is a whole number from one to MOST_CLUSTERS."""
     check_number(name, owner, value)

@@ -87,7 +87,6 @@ def place_labels(axis: Any, points: NDArray[np.float64], texts: Sequence[str], s
 
 
 def _written(axis: Any, point: NDArray[np.float64], text: str, size: float) -> Any:
-    """Write a label at a point, to be moved from there."""
     from matplotlib.patheffects import withStroke
 
     label = axis.annotate(text, point, xytext=(0, 0), textcoords="offset points", fontsize=size, zorder=5, parse_math=False)

@@ -136,7 +136,6 @@ def _draw_space(axis: Any, release: SiteRelease, space: FiniteMetric, points: ND
 
 
 def _draw_sites(axis: Any, release: SiteRelease, places: NDArray[np.float64]) -> None:
-    """Draw the sites, chosen ones as stars and existing ones as squares."""
     k = len(release.medoids)
     axis.scatter(places[:k, 0], places[:k, 1], s=130, marker="*", color="tab:red", edgecolors="black", zorder=4, label="new site")
     if len(places) > k:
@@ -165,5 +164,4 @@ def _frame(axis: Any, points: NDArray[np.float64], degrees: bool, flat: bool) ->
 
 
 def _degrees_in(ends: str) -> Any:
-    """Return how an angle is written, with the letter of its direction."""
     return lambda value, place: f"{abs(value):.6g}°{ends[int(value > 0)] if value else ''}"

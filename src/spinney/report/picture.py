@@ -134,7 +134,6 @@ def _sizes_words(release: Release) -> str:
 
 
 def _size_texts(release: Release) -> list[str]:
-    """Return the numbers of clusters, as labels have them, with their sizes."""
     return [f"{i}: {size:.0f}" for i, size in enumerate(release.sizes)]
 
 
@@ -173,7 +172,6 @@ def _limits(box: Any, column: int) -> tuple[float, float]:
 
 
 def _handles(release: Release) -> list[Any]:
-    """Return what the legend explains."""
     words = f"{_summary_words(release)}: area for rows"
     words += "" if len(release.centers) > COLORED else ", color for the nearest center"
     handles = [_mark("o", "0.6", "none", words)] if len(release.summary_points) else []
@@ -188,7 +186,6 @@ def _mark(marker: str, face: Any, edge: str, label: str) -> Any:
 
 
 def _headline(release: Release, columns: tuple[int, ...]) -> str:
-    """Return what is drawn, in a line."""
     k, d = release.centers.shape
     summary = f" and the {_summary_words(release)}" if len(release.summary_points) else ""
     line = f"{title_of(release.objective)}: {k} {'center' if k == 1 else 'centers'}{summary}"

@@ -14,7 +14,6 @@ __all__ = ["notebook_bar"]
 
 
 def _bar(done: int, steps: int, label: str) -> str:
-    """Return a bar as HTML."""
     told = f"{done} of {steps} questions"
     return f'<progress max="{steps}" value="{done}" aria-label="{told}"></progress> {told}; {escape(label)}'
 

@@ -31,7 +31,6 @@ def _blocks(points: FloatArray, against: FloatArray) -> Iterator[slice]:
 
 
 def _squares(points: FloatArray, others: FloatArray) -> FloatArray:
-    """Return squared distances, a row for each point."""
     found: FloatArray = ((points[:, None] - others[None]) ** 2).sum(axis=2)
     return found
 
@@ -87,7 +86,6 @@ class Clustered:
         return (squares if self.power == 2 else np.sqrt(squares)), labels
 
     def _sum(self, values: FloatArray) -> FloatArray:
-        """Return the sums over clusters."""
         return np.bincount(self._nearest[1], values, len(self.centers)).astype(np.float64)
 
     @cached_property

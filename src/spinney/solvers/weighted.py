@@ -28,8 +28,8 @@ LOWER = 1 - 1e-6
 FULL_WORK = 2**28
 #: Points times centers times columns from which on threads save more than they cost.
 WORTH_THREADS = 2**17
-#: Least number of steps of a restart in the end.
-LEAST_STEPS = 5
+#: Steps of the best restart in the end, and the least number of them.
+STEPS, LEAST_STEPS = 100, 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,18 +192,16 @@ def solve(
     fillers: FloatArray,
     restarts: int = 4,
     starts: tuple[FloatArray, ...] = (),
-    steps: int = 100,
-    is_exchanged: bool = True,
 ) -> Solution:
     """Return the best of several restarts of seeding and descent, its centers then exchanged while that helps.
 
     The work is bounded: with very many centers there are fewer restarts, trials and steps, see `FULL_WORK`. The power is 1 for
     k-median and 2 for k-means; the generator is public. Fillers, k of them, stand in where the points offer fewer; ``starts`` are
-    further starting centers; each restart takes at most `steps` steps.
+    further starting centers.
     """
     points, weights = np.ascontiguousarray(points, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     share = min(1.0, FULL_WORK / max(points.size * k, 1))
-    restarts, steps = max(1, int(share * restarts)), min(steps, max(LEAST_STEPS, int(share * steps)))
+    restarts, steps = max(1, int(share * restarts)), max(LEAST_STEPS, int(share * STEPS))
     draws = rng.random((restarts, k, max(1, int(share * TRIALS))))
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
     floor, slab = max(1e-9 * spread, 1e-300), as_slab(points)
@@ -220,7 +218,7 @@ def solve(
         each = map if pool is None else pool.map
         begun = min(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
     best = finish(begun)
-    if not is_exchanged or not 1 < k < len(points) or not best.cost > 0:
+    if not 1 < k < len(points) or not best.cost > 0:
         return best
     known, found = Exchanges(points, weights, best.centers, power), best
     for uniforms in rng.random((int(share * max(EXCHANGES * k, LEAST_EXCHANGES)), DRAWN)):

@@ -108,7 +108,6 @@ def _short(given: Any) -> dict[str, Any] | None:
 
 
 def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, owner: str, tell: Tell) -> tuple[float, float]:
-    """Return a lower and an upper bound."""
     given = _listed(pair)
     ends = [read(value) for value in given]
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None and NARROWEST < ends[1] - ends[0] < WIDEST:
@@ -123,7 +122,6 @@ def _ends(name: str, pair: Any, read: Callable[[Any], float | None], what: str, 
 
 
 def _categories(name: str, given: Any, owner: str, tell: Tell) -> tuple[str, ...]:
-    """Return the names of categories, each once."""
     listed = _listed(given)
     if len(listed) < 2 or not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in listed):
         raise _wrong(owner, name, f"a list of 2 to {MOST_CATEGORIES} texts", tell(given))

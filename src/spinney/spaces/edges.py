@@ -120,7 +120,6 @@ def _networkx_columns(graph: Any) -> list[Any]:
 
 
 def _frame_columns(frame: Any) -> list[Any]:
-    """Return the three columns of a pandas or polars frame or of an Arrow table."""
     names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     named = [name for name in COLUMNS if name in names]
     places = [names.index(name) for name in COLUMNS] if len(named) == len(COLUMNS) else [0, 1, 2]
@@ -136,7 +135,6 @@ def _frame_columns(frame: Any) -> list[Any]:
 
 
 def _triple_columns(graph: Any) -> list[Any]:
-    """Return the three columns of an array or a list of triples."""
     if isinstance(graph, np.ndarray):
         if graph.ndim == 2 and graph.shape[0] == graph.shape[1] != 3:
             raise _wrong(_FORMS, "a square array", _MATRIX)

@@ -1,8 +1,8 @@
 """Noisy counts of a tree made consistent: every parent is the sum of its children.
 
-Of all consistent counts these are the nearest to the noisy ones in squares over their variances. The best estimate of a subtree
-weighs its root's own count against the estimates of its children by their variances (up), and what a parent's final count leaves
-over is shared among its children in proportion to theirs (down). Post-processing.
+Of all consistent counts these are the nearest to the noisy ones in squares. The best estimate of a subtree weighs its root's own
+count against the estimates of its children by their variances (up), and what a parent's final count leaves over is shared among
+its children in proportion to theirs (down). Post-processing.
 """
 
 from __future__ import annotations
@@ -13,23 +13,21 @@ from spinney.spaces.box import FloatArray
 from spinney.trees.quadtree import Quadtree
 
 
-def consistent_counts(tree: Quadtree, private_counts: FloatArray, noises: FloatArray | None = None) -> FloatArray:
-    """Return the consistent counts of all nodes, by weighted least squares up and down the tree, in linear time.
+def consistent_counts(tree: Quadtree, private_counts: FloatArray) -> FloatArray:
+    """Return the consistent counts of all nodes, by least squares up and down the tree, in linear time.
 
-    Each node has a noisy count with independent noise; ``noises`` are its variances, all positive, equal ones by default. Leaves
-    may lie at different depths.
+    Each node has a noisy count with independent noise of one variance, the unit here. Leaves may lie at different depths.
     """
     counts = private_counts.astype(np.float64)
-    own = np.ones(len(counts)) if noises is None else noises
-    variances = own.copy()
+    variances = np.ones(len(counts))
     inner = np.flatnonzero(tree.first_child >= 0)  # in the order of depths
     levels = np.split(inner, np.flatnonzero(np.diff(tree.cells.depths[inner])) + 1)
     for node in reversed(levels):
         left = tree.first_child[node]
         right = left + 1
         below = variances[left] + variances[right]
-        counts[node] = (below * counts[node] + own[node] * (counts[left] + counts[right])) / (below + own[node])
-        variances[node] = below * own[node] / (below + own[node])
+        counts[node] = (below * counts[node] + (counts[left] + counts[right])) / (below + 1.0)
+        variances[node] = below / (below + 1.0)
     for node in levels:
         left = tree.first_child[node]
         right = left + 1

@@ -126,7 +126,6 @@ def _bars(numbers: list[float], margin: float) -> list[Value]:
 
 
 def _clusters(release: DescriptionRelease, lines: int) -> Sheet:
-    """Return the clusters with their numbers of rows and persons, and what distinguishes them."""
     exact = release.noise.is_exact
     columns = [_bars(release.rows.tolist(), 0.0 if exact else release.rows_margin)]
     note = "Sizes are exact: no noise was added." if exact else f"Rows are within {release.rows_margin:,.0f} of the true number"
@@ -146,7 +145,6 @@ def _clusters(release: DescriptionRelease, lines: int) -> Sheet:
 
 
 def _column(release: DescriptionRelease, place: int, lines: int) -> Sheet:
-    """Return what clusters are like in one column."""
     name = clean(release.names[place], LETTERS) or "(no name)"
     if is_measured(release.facts[place]):
         shown = [i for i, level in enumerate(release.quantile_levels) if 0.2 < level < 0.8]  # these fit on paper

@@ -119,10 +119,10 @@ def clean(text: object, letters: int | None = None) -> str:
     return line if letters is None or len(line) <= letters else line[: letters - 1].rstrip() + "…"
 
 
-def shorts(values: Sequence[float], digits: int = 4) -> list[str]:
-    """Return the numbers of a column with as many decimals each, and this many digits for the largest."""
+def shorts(values: Sequence[float]) -> list[str]:
+    """Return the numbers of a column with as many decimals each, and four digits for the largest."""
     largest = max((abs(float(value)) for value in values), default=0.0)
     if not 1e-3 <= largest < 1e9:
-        return [short(value, digits) for value in values]
-    places = max(digits - 1 - math.floor(math.log10(largest)), 0)
+        return [short(value) for value in values]
+    places = max(3 - math.floor(math.log10(largest)), 0)
     return [f"{round(float(value), places) + 0.0:,.{places}f}" for value in values]

@@ -40,7 +40,6 @@ def to_html(value: Any) -> str:
 
 @to_html.register
 def _ball(ball: OneCluster) -> str:
-    """Return a ball, what it holds, and what was promised and spent."""
     names = column_names(ball.release)
     exact = ball.release.noise.is_exact
     margin = "" if exact else f" \N{PLUS-MINUS SIGN} {short(ball.count_margin)} with probability 0.95"
@@ -58,7 +57,6 @@ def _ball(ball: OneCluster) -> str:
 
 @to_html.register
 def _verification(verification: Verification) -> str:
-    """Return what was checked about a release, line by line."""
     cells = tuple((Value(clean(one.subject)), Value(MARKS[one.holds]), Value(clean(one.words))) for one in verification.findings)
     section = Section("What was checked", (Sheet("Findings", ("about", "result", "words"), cells, 3),))
     return to_fragment(Document(clean(verification.title), clean(verification.verdict), (), (section,)))
@@ -66,7 +64,6 @@ def _verification(verification: Verification) -> str:
 
 @to_html.register
 def _separation(separation: Separation) -> str:
-    """Return whether k fits, with the notions of stability."""
     cells = tuple((Value(name), Value(f"{value:.4g}")) for name, value in separation.notions.items())
     section = Section("Notions of stability", (Sheet("Notions", ("notion", "value"), cells),))
     return to_fragment(Document("Does this number of clusters fit", separation.hint, (), (section,)))
@@ -74,7 +71,6 @@ def _separation(separation: Separation) -> str:
 
 @to_html.register
 def _plan(plan: Plan) -> str:
-    """Return every question with its charge and noise."""
     heads, *rows = plan.rows
     cells = tuple(tuple(Value(clean(cell)) for cell in row) for row in rows)
     table = Sheet("Questions that will be asked of the rows", heads, cells, len(heads))
@@ -84,7 +80,6 @@ def _plan(plan: Plan) -> str:
 
 @to_html.register
 def _ledger(ledger: Ledger) -> str:
-    """Return what is left in a ledger, and its last releases."""
     lead = "What all releases about the same rows may spend together, and what is left of it."
     section = Section("What was spent and what is left", tuple(ledger_blocks(ledger)))
     return to_fragment(Document(f"Ledger {clean(Path(ledger.path).name, LETTERS)}", lead, (), (section,)))
@@ -92,6 +87,5 @@ def _ledger(ledger: Ledger) -> str:
 
 @to_html.register
 def _curve(curve: CostCurve) -> str:
-    """Return a cost curve, with how to read it."""
     private = curve.statement.startswith("(")
     return to_fragment(Document("Cost curve", clean(curve.statement), (), (curve_section(curve, private),)))

@@ -64,7 +64,6 @@ def _unit(release: Promise) -> tuple[str, str]:
 
 
 def _limit(release: Promise, unit: str) -> str:
-    """Return the limit in one sentence."""
     epsilon = release.promised_epsilon
     about = f"any one {unit} " + ("was in the table" if release.adjacency == "add-remove" else "says one thing or another")
     return (
@@ -74,7 +73,6 @@ def _limit(release: Promise, unit: str) -> str:
 
 
 def _exception(release: Promise) -> str:
-    """Return what delta means."""
     if not release.delta:
         return "None: the limit holds for every possible outcome (delta is 0)."
     return f"It is as if, with a chance of at most {chance_words(release.delta)} (delta), the limit did not hold."
@@ -91,7 +89,6 @@ def _contents(release: Promise, unit: str) -> str:
 
 
 def _table(release: Promise) -> Sheet:
-    """Return what guesses can become."""
     epsilon = release.promised_epsilon
     rows = [(Value(name), *(Value(percent_words(guess, way)) for way in (epsilon, -epsilon))) for guess, name in GUESSES]
     return Sheet(

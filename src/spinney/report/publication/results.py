@@ -83,7 +83,6 @@ def _many(count: int, what: str) -> str:
 
 
 def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
-    """Return sizes with their bars and margins."""
     exact = release.noise.is_exact
     margin = 0.0 if exact else release.sizes_margin
     sizes = np.maximum(release.sizes[order], 0.0)
@@ -97,7 +96,6 @@ def _bars(release: ClusterRelease, order: NDArray[np.int64]) -> list[Value]:
 
 
 def _margin_words(release: ClusterRelease) -> str:
-    """Return how far sizes may be off."""
     if release.noise.is_exact:
         return "Sizes are exact: no noise was added."
     margin = release.sizes_margin
@@ -135,7 +133,6 @@ def _told(release: Release, column: int, values: list[float]) -> list[str]:
 
 
 def _noise_words(release: Release) -> str:
-    """Return what the margins of centers are, if there are some."""
     if release.center_margins is None or release.noise.is_exact:
         return ""
     return " Behind each value: how far noise moved it at most, with probability 0.95; nothing stands there if that is not known."
@@ -164,7 +161,6 @@ def _center_grid(release: Release, order: NDArray[np.int64], columns: list[int],
 
 
 def _summary(release: ClusterRelease) -> Paragraph:
-    """Return how large the summary is."""
     count = len(release.summary_points)
     return Paragraph(f"The {'private ' if promises(release) else ''}summary has {_many(count, 'weighted point')}.")
 
@@ -219,7 +215,6 @@ def _cover_sections(release: CoverRelease, whole: bool) -> list[Section]:
 
 
 def _described_centers(described: Release) -> Section:
-    """Return the centers whose clusters are described, in the order of the description."""
     order = np.arange(min(len(described.centers), SHOWN_LINES))
     grid = _center_grid(described, order, shown_columns(described), "Centers of the described release")
     return Section("The clusters that are described", (grid,))

@@ -200,7 +200,6 @@ def made_facts(release: Promise) -> tuple[tuple[str, str], ...]:
 
 
 def _stands_in(ledger: Ledger, release: Promise) -> bool:
-    """Whether an entry of the ledger paid for this very release."""
     entry = release.made.get("entry")
     return entry is not None and ledger.digests.get(str(entry)) == release.digest
 
