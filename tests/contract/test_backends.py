@@ -123,13 +123,6 @@ def test_hardly_any_rows_give_the_same_release(case, n, tmp_path, monkeypatch):
         assert len(set(found.values())) == 1
 
 
-@pytest.mark.parametrize("case", ["hst", "lloyd", "tree"])
-def test_without_noise_backends_agree_down_to_the_last_level(case, tmp_path, monkeypatch):
-    model = PrivateKMeans(3, epsilon=np.inf, bounds=(-1, 1), random_state=0, noise_seed=1, **CASES[case][0])
-    found = dict(releases(model, frame_of(2, 300).drop("person"), None, tmp_path, monkeypatch))
-    assert len(set(found.values())) == 1
-
-
 def test_an_algorithm_is_refused_where_it_does_not_run(tmp_path):
     class Local(type(ALGORITHMS["lloyd"])):
         backends = ("memory",)

@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids
@@ -119,19 +118,6 @@ def sites():
 def test_the_tags_say_that_demand_is_one_column(sites):
     tags = sites.__sklearn_tags__().input_tags
     assert (tags.one_d_array, tags.two_d_array, tags.allow_nan, tags.sparse) == (True, False, True, False)
-
-
-@pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")
-def test_demand_is_fitted_as_the_contract_says(sites):
-    before = sites.get_params()
-    assert sites.fit(DEMAND, np.zeros(300)) is sites  # y is taken, and ignored
-    assert all(value is before[name] for name, value in sites.get_params().items())
-    assert {name for name in vars(sites) if name.endswith("_")} == {"release_", "medoid_indices_", "cluster_sizes_"}
-    again = clone(sites).fit(DEMAND)
-    assert again.medoid_indices_.tolist() == sites.fit(DEMAND).medoid_indices_.tolist()
-    assert sites.fit_predict(DEMAND).tolist() == sites.predict(DEMAND).tolist()
-    with pytest.raises(NotFittedError):
-        clone(sites).predict(DEMAND)
 
 
 @pytest.mark.filterwarnings("ignore::spinney.exceptions.SeededNoiseWarning")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from covering import covering
 from spinney import Ball, Box, FewRowsWarning, PrivateKMeans, PrivateKMedian, Release, SeededNoiseWarning
 from spinney.algorithms.schedule import FEW_COLUMNS, RADII, STEPS
 from spinney.privacy.charges import Measure
@@ -121,15 +120,6 @@ def test_without_noise_blobs_are_found(estimator, d, space):
     assert_found(release.centers, middles, 0.05)
     np.testing.assert_array_equal(release.sizes, [500] * 4)
     assert release.noise == "none: not private"
-
-
-@covering("estimator, delta, adjacency, d", [PrivateKMeans, PrivateKMedian], [0.0, 1e-6], ["add-remove", "replace"], [6, 16, 40])
-@pytest.mark.matrix
-def test_with_noise_blobs_are_found(estimator, delta, adjacency, d):
-    middles, rows = blobs(d, n=6000)
-    rows = np.clip(rows, -1, 1)
-    model = estimator(4, epsilon=2.0, delta=delta, bounds=(-1, 1), adjacency=adjacency, random_state=0, noise_seed=0)
-    assert_found(fit(model, rows).centers, middles, 0.06 * math.sqrt(d))
 
 
 def test_only_supported_centers_are_moved():

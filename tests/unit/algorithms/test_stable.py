@@ -67,14 +67,6 @@ def test_a_poor_start_is_moved_to_the_rows(estimator):
     np.testing.assert_array_equal(release.sizes, [2000] * 3)
 
 
-def test_a_step_that_makes_things_worse_is_not_taken():
-    # Half of each cluster lies far out, where a third of the way to the next center does not reach: the core alone misleads.
-    rows = np.concatenate([MIDDLES - [-0.1, 0.0], MIDDLES - [0.4, 0.0]]).repeat(1000, axis=0)
-    start = MIDDLES - [0.15, 0.0]
-    release = make(Given(start), epsilon=math.inf, noise_seed=None).fit(rows).release_
-    np.testing.assert_array_equal(release.centers, start)
-
-
 @BOTH
 @pytest.mark.parametrize("rows", [ROWS[:0], ROWS[:1], ROWS, np.full((30, 2), np.nan), np.full((500, 2), 0.25)], ids=len)
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, math.inf])

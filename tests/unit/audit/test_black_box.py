@@ -41,12 +41,6 @@ def test_a_bound_is_wrong_no_more_often_than_its_confidence_says():
     assert wrong <= 12
 
 
-def test_delta_is_taken_off():
-    leaky = {"epsilon": 1.0, "runs": 20_000, "many": laplace(1.0, 3, delta=0.02)}
-    assert black_box(None, [PAIR], delta=0.0, **leaky).broken
-    assert not black_box(None, [PAIR], delta=0.02, **leaky).broken
-
-
 def shown(fault):
     """A function of a table that shows whether there are more than three rows."""
 

@@ -4,9 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from spinney import BudgetError, Ledger, PrivateKMeans, PrivateKMedian, Release
+from spinney import Ledger, PrivateKMeans, PrivateKMedian, Release
 from spinney.cli import fitting
-from spinney.exceptions import DataError
 from tests.unit.cli.running import files, must_not_run, refused, run, seeded
 
 RNG = np.random.default_rng(0)
@@ -78,21 +77,6 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, arguments, cod
     before = files(folder)
     assert "41.25" not in refused(fit(*arguments), code, words)  # a first line without names is a private row
     assert files(folder) == before
-
-
-@pytest.mark.parametrize(("error", "code"), [(BudgetError, 4), (DataError, 3), (OSError, 3), (ZeroDivisionError, 1)])
-def test_an_error_after_reading_is_one_line_and_leaves_an_older_release_alone(folder, monkeypatch, error, code):
-    def fail(*arguments):
-        raise error("Went\nwrong.")
-
-    monkeypatch.setattr(fitting, "run", fail)
-    (folder / "release.json").write_text("older")
-    before = files(folder)
-    result = fit("rows.csv", *WIDE, "--columns", "age")
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (code, "", 1)
-    assert ("Went wrong." in result.stderr) == (code in (3, 4) and error is not OSError)
-    assert files(folder) == before
-    assert (folder / "release.json").read_text() == "older"
 
 
 @pytest.mark.parametrize("out", ["no/release.json", "folder", "rows.csv/release.json"])

@@ -200,15 +200,6 @@ def test_what_rows_of_demand_hold_changes_no_word(folder, adjacency):
         assert said(rows + more) == plain
 
 
-def test_sites_are_charged_to_a_ledger_and_refused_past_its_ceiling(folder):
-    assert run("ledger", "open", "sites.ledger", "--epsilon", "6").exit_code == 0
-    done = sites("--graph", "edges.csv", "--ledger", "sites.ledger")
-    assert "Charged to sites.ledger: epsilon 5 is spent and 1 left." in done.output
-    (folder / "release.json").unlink()
-    assert sites("--graph", "edges.csv", "--ledger", "sites.ledger").exit_code == 4
-    assert "release.json" not in files(folder)
-
-
 @pytest.mark.parametrize(
     ("options", "words", "code"),
     [

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, max_coverage, read_release
+from spinney import FiniteMetric, Ledger, PrivateKMeans, PrivateKMedoids, max_coverage
 from spinney.report import label_page, privacy_label, registry_entry
 from spinney.report.label import OPEN
 from tests.unit.cli import running
@@ -44,16 +44,6 @@ def test_a_release_is_verified_and_an_edited_one_refused(folder):
     assert text.splitlines()[-1] == "REFUSED: ledger."
     edit(path, epsilon=0.5)
     assert run("verify", path)[0] == 1
-
-
-def test_a_signature_is_written_and_checked(folder):
-    path = folder / "release.json"
-    assert run("verify", path, "--key", folder / "key")[0] == 1
-    assert run("sign", path, "--key", folder / "key") == (0, f"Signed {path}.\n")
-    assert run("verify", path, "--key", folder / "key", "--ledger", folder / "ledger")[0] == 0
-    assert read_release(path).signature.startswith("hmac-sha256:")
-    edit(path, algorithm="other")
-    assert run("verify", path, "--key", folder / "key")[0] == 1
 
 
 @pytest.mark.parametrize(

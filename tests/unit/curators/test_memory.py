@@ -125,49 +125,6 @@ def test_the_public_range_of_a_difference_is_not_wasteful():
         assert cost_range(BOX, first, np.vstack([first, near[:1]]), 1) <= cost_range(BOX, near, near[:1], 1) + 1e-5
 
 
-def everything(open_curator, rows, domain):
-    """Ask one question of each kind."""
-    curator, *asks = open_curator(rows, domain, "counts", "counts", "counts", "counts", "sums", "sums", "cost")
-    centers = CENTERS[:, : domain.n_features]
-    radii = np.full(6, 1.0)
-    answers = [
-        curator.ask(Counts(Whole()), asks[0]).private_counts,
-        curator.ask(Counts(Rings(centers, EDGES)), asks[1]).private_counts,
-        curator.ask(Counts(TreeCells.grid(Splits.of(domain), 7)), asks[2]).private_counts,
-        curator.ask(Counts(ColumnBins()), asks[3]).private_counts,
-    ]
-    for kernel, ask in zip(("mean", "median"), asks[4:6], strict=True):
-        answer = curator.ask(Sums(centers, kernel, radii), ask)
-        answers += [answer.private_vectors, answer.private_weights]
-    return [*answers, np.array(curator.ask(Cost(centers, 2), asks[6]).private_cost)]
-
-
-WHOLE = RNG.integers(-5, 6, (700, 3))
-LAYOUTS = {
-    "int64": WHOLE,
-    "int8": WHOLE.astype(np.int8),
-    "float32": WHOLE.astype(np.float32),
-    "float16": WHOLE.astype(np.float16),
-    "long double": WHOLE.astype(np.longdouble),
-    "big endian": WHOLE.astype(">f8"),
-    "columns first": np.asfortranarray(WHOLE.astype(np.float64)),
-    "columns first, 32-bit": np.asfortranarray(WHOLE.astype(np.float32)),
-    "strided": np.repeat(np.repeat(WHOLE.astype(np.float64), 2, axis=0), 2, axis=1)[::2, ::2],
-    "backwards": np.ascontiguousarray(WHOLE[::-1, ::-1].astype(np.float64))[::-1, ::-1],
-}
-
-
-@pytest.mark.parametrize("rows", LAYOUTS.values(), ids=LAYOUTS.keys())
-@pytest.mark.parametrize("frozen", [False, True], ids=["writable", "read-only"])
-def test_types_and_layouts_do_not_matter(open_curator, rows, frozen):
-    rows = rows.view()
-    rows.flags.writeable = not frozen
-    for given, wanted in ((rows, WHOLE.astype(np.float64)), (rows > 0, (rows > 0).astype(np.float64))):
-        answers = everything(open_curator, given, BOX), everything(open_curator, wanted, BOX)
-        for answer, expected in zip(*answers, strict=True):
-            np.testing.assert_array_equal(answer, expected)
-
-
 def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_curator, monkeypatch):
     curator, counts, sums = open_curator(ROWS, BOX, "counts", "sums")
     curator.ask(Counts(Whole()), counts)

@@ -72,16 +72,6 @@ def test_what_is_wrong_is_told(wrong, words):
         PrivateKMeans(**{"n_clusters": "auto", "epsilon": 1.0, "bounds": (0, 1), **wrong}).plan(3)
 
 
-@covering("n, d, epsilon", [0, 1, 2, 300], [1, 6, 13], [1.0, np.inf])
-@pytest.mark.matrix
-def test_every_table_has_a_number(n, d, epsilon):
-    rows = np.random.default_rng(n).uniform(0, 1, (n, d))
-    with pytest.warns() as _:
-        model = PrivateKMeans("auto", max_clusters=5, epsilon=epsilon, bounds=(0, 1), noise_seed=1).fit(rows)
-    assert 1 <= len(model.cluster_centers_) <= 5
-    assert len(model.cluster_centers_) <= max(len(model.release_.k_costs), 1) <= 5
-
-
 def test_the_command_line_finds_the_number(tmp_path):
     np.save(tmp_path / "rows.npy", rows_around(CENTERS))
     out = tmp_path / "release.json"

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 import spinney.tables.files
-from spinney import DataError, Ledger, ParameterError, PrivateKMeans, PrivateKMedian, one_cluster, read_release, scan, verify
+from spinney import DataError, Ledger, ParameterError, PrivateKMeans, one_cluster, scan
 from spinney.audit import replay
-from spinney.report.publication import page
 
 BOUNDS = {
     "age": {"bounds": (0, 110), "source": "life tables"},
@@ -18,7 +17,6 @@ BOUNDS = {
     "admitted": {"dates": ["2020-01-01", "2024-12-31"]},
     "smoker": {"boolean": True, "weight": 0.5},
 }
-TITLES = ("age", "region=north", "region=south", "region=west", "admitted", "smoker")
 SEEDS = {"noise_seed": 5, "random_state": 3}
 
 
@@ -60,26 +58,6 @@ def test_one_release_wherever_the_table_is(frame, tmp_path, monkeypatch):
     monkeypatch.setattr(spinney.tables.files, "LARGE_SHARE", 0.0)  # now tables stay on disk
     for X in (tmp_path / "rows.csv", tmp_path / "rows.parquet"):
         assert model.fit(X).release_.to_dict() | {"made": None} == expected
-
-
-@pytest.mark.parametrize("kind", [PrivateKMeans, PrivateKMedian])
-def test_centers_show_shares_and_days(frame, kind, tmp_path):
-    model = kind(2, bounds=BOUNDS, scale="bounds", epsilon=20.0, **SEEDS).fit(frame)
-    assert model.release_.feature_names == TITLES
-    assert model.feature_names_in_.tolist() == list(BOUNDS)
-    assert model.n_features_in_ == 4
-    assert model.plan().problem.n_features == 6
-    assert model.plan(4).charges == model.plan().charges
-    young, old = model.cluster_centers_[model.cluster_centers_[:, 0].argsort()]
-    assert np.allclose(young[[0, 1, 2, 3, 5]], [30, 1, 0, 0, 1], atol=[5, 0.3, 0.3, 0.3, 0.3])
-    assert np.allclose(old[[0, 1, 5]], [70, 0, 0], atol=[5, 0.3, 0.3])
-    assert abs(old[4] - young[4] - 1200) < 300
-    model.release_.to_json(tmp_path / "release.json")
-    again = kind.from_release(tmp_path / "release.json")
-    assert np.array_equal(again.predict(frame), model.predict(frame))
-    assert verify(tmp_path / "release.json").findings
-    assert read_release(tmp_path / "release.json").schema[0]["source"] == "life tables"
-    assert "region=north" in page(model.release_)
 
 
 def test_an_unknown_category_is_missing_as_a_number_may_be(frame):

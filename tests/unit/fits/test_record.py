@@ -99,18 +99,6 @@ def test_of_a_parameter_that_is_no_plain_number_or_name_its_type_is_recorded(tab
     assert again.algorithm == "own"  # a name that its owner knows
 
 
-@pytest.mark.parametrize("make", [fit, fit_sites])
-@pytest.mark.parametrize(
-    "state", [None, 7, np.int32(7), np.random.default_rng(7), np.random.RandomState(7)], ids=lambda state: type(state).__name__
-)
-def test_a_release_records_its_random_state(make, state):
-    release, recorded = make(random_state=state), "a generator" if hasattr(state, "random") else state
-    assert release.random_state == recorded
-    assert release.noise_seed is None
-    kind = type(release)
-    assert kind.from_dict(json.loads(release.to_json())).random_state == recorded
-
-
 @pytest.mark.parametrize("make", [fit, fit_sites, cover])
 def test_a_release_records_its_day_its_ledger_and_its_entry(make, tmp_path):
     assert make().made == {"date": charging.today(), "ledger": None, "entry": None}

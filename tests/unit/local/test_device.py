@@ -40,14 +40,6 @@ def law_of(variance, places):
     return np.exp(-(places**2) / (2 * variance)) / weights.sum()
 
 
-@pytest.mark.parametrize("variance", [1, 2, 7, 25])
-def test_discrete_gaussian_numbers_have_their_law(variance):
-    entropy = device._Entropy(np.random.default_rng(variance).bytes)
-    drawn = np.array([entropy.gaussian(variance) for _ in range(20_000)])
-    places = np.arange(-30, 31)
-    check_frequencies([(drawn == place).sum() for place in places], law_of(variance, places), 1e-6)
-
-
 def test_discrete_gaussian_numbers_of_javascript_have_their_law():
     question = question_of("sums", epsilon="60", delta="1/2", resolution=1, radii=[0, 0], centers=[[9, 9], [9, 9]])
     variance = json.loads(question)["noise"]["variance"]

@@ -21,11 +21,6 @@ def test_seeded_noise_is_reproducible(kind):
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
-def test_secure_noise_is_not_reproducible(kind):
-    assert (draw(SecureSource(), kind, 5.0) != draw(SecureSource(), kind, 5.0)).any()
-
-
-@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
 @pytest.mark.parametrize("scale", [0.7, 6.0])
 def test_both_sources_draw_the_same_distribution(kind, source, scale, alarm):
@@ -34,12 +29,6 @@ def test_both_sources_draw_the_same_distribution(kind, source, scale, alarm):
     masses /= masses.sum()
     found = draw(source, kind, scale)
     check_frequencies(np.bincount(np.clip(found, -200, 200) + 200, minlength=401), masses, alarm)
-
-
-@pytest.mark.parametrize("source", [SecureSource(), SeededSource(0)], ids=["secure", "seeded"])
-def test_selection_prefers_high_scores(source):
-    assert {source.select(np.array([0, 10**6, 3]), 1.0) for _ in range(20)} == {1}
-    assert {source.select(np.array([0, 0, 0]), 1.0) for _ in range(200)} == {0, 1, 2}
 
 
 def test_a_seed_warns_and_says_so():

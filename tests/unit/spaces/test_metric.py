@@ -48,17 +48,6 @@ def test_distances_are_right(space_and_matrix):
     assert isinstance(space.source, Network) or (found == found.T).all()  # to the last bit
 
 
-def test_blocks_cover_all_rows(space_and_matrix):
-    space, matrix = space_and_matrix
-    whole = np.full_like(matrix, np.nan)
-    for part, block in space.blocks(entries=7 * space.n_points):
-        assert len(block) <= 7
-        whole[part] = block
-    np.testing.assert_allclose(whole, matrix, atol=1e-12)
-    sizes = [block.shape for _, block in space.blocks([3, 1], [0, 5, 6])]
-    assert sizes == [(2, 3)]
-
-
 def test_the_diameter_bounds_every_distance(space_and_matrix):
     space, matrix = space_and_matrix
     assert space.distances(np.arange(space.n_points)).max() <= space.diameter <= 1.05 * matrix.max()
