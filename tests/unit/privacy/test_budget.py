@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spinney.exceptions import ParameterError
 from spinney.privacy.budget import Budget, exact, root_up, round_up
+from spinney.privacy.trust import Randomness
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,10 @@ def test_a_budget_that_is_hardly_a_promise_says_so():
         assert kept.loose is None
     for epsilon, delta, words in ((10.1, 0.0, ["An epsilon above 10"]), (0.5, 0.002, ["A delta above 0.001"])):
         assert [line.split(" is hardly")[0] for line in Budget.of(epsilon, delta).loose.split("\n")[::2]] == words
+
+
+def test_a_word_that_is_no_randomness_is_not_repeated():
+    assert [one for one in Randomness if one.is_exact] == [Randomness.NONE]
+    with pytest.raises(ValueError, match="one of the texts of Randomness") as caught:
+        Randomness("canary")
+    assert "canary" not in str(caught.value)
