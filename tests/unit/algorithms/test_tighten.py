@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registered import REGISTERED
-from spinney import Ball, Box, BudgetError, PrivateKMeans, PrivateKMedian, Release
+from spinney import Ball, Box, BudgetError, PrivateKMeans
 from spinney.algorithms.default import Tree
 from spinney.algorithms.problem import planned
 from spinney.algorithms.registry import find
@@ -52,17 +52,6 @@ def test_centers_stay_in_a_ball_though_the_box_does_not():
     release = PrivateKMeans(2, epsilon=5.0, bounds=Ball(0.8), tighten=True, random_state=0, noise_seed=0).fit(corner).release_
     assert np.linalg.norm(release.tightened["upper"]) > 0.8
     assert (np.linalg.norm(release.centers, axis=1) <= 0.8 * (1 + 1e-12)).all()
-
-
-def test_a_release_with_a_box_makes_an_estimator_that_looks_for_one(tmp_path):
-    model = PrivateKMedian(3, epsilon=1.0, bounds=Ball(10.0, 0.5), tighten=True, noise_seed=0).fit(ROWS)
-    model.release_.to_json(tmp_path / "release.json")
-    again = PrivateKMedian.from_release(tmp_path / "release.json")
-    assert again.get_params()["tighten"] is True
-    assert again.release_.tightened == model.release_.tightened
-    assert again.release_.domain == model.release_.domain != model.release_.tightened
-    assert again.plan(2).charges == tuple(model.plan(2).charges)
-    assert Release.from_json(tmp_path / "release.json").to_json() == model.release_.to_json()
 
 
 @pytest.mark.parametrize("inner", ALGORITHMS.values(), ids=ALGORITHMS.keys())

@@ -26,7 +26,7 @@ from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Grow, Splitting
-from spinney.questions.partitions import Rings, Whole
+from spinney.questions.partitions import Rings
 from spinney.questions.sums import Summing, Sums
 from spinney.trees.quadtree import Splits
 
@@ -139,37 +139,6 @@ def test_no_sequence_of_asking_and_passing_on_spends_more_than_the_plan(plan, ac
     names = [n for entry in ledger.entries for n in entry.name.split(" + ")]
     assert len(set(names)) == len(names)
     assert total_epsilon(ledger.entries, budget.delta) <= budget.epsilon
-
-
-def test_a_charge_of_another_pocket_stays_unspent():
-    pure, rho = Charge("pure", "counts", Measure.PURE, Fraction(1, 8)), Charge("rho", "counts", Measure.ZCDP, Fraction(1, 1000))
-    own = Charge("own", "counts", Measure.PURE, Fraction(1, 8), Fraction(1, 10**7))
-    tree, split = (Charge(name, "grow", Measure.ZCDP, Fraction(1, 1000)) for name in ("tree", "split"))
-    purse = purse_of((pure, own, rho, tree, split), Budget.of(1.0, 1e-6))
-    alone = purse.preview(Splitting(), "split")
-    for name in ("pure", "own", "rho"):
-        assert purse.preview(Splitting(), name, "split") == alone
-        purse.pass_on(name, "split")
-    assert purse.preview(Splitting(), "tree", "split") != alone
-    purse.pass_on("tree", "split")
-    purse.ask("split", QUESTIONS["grow"])
-    assert [charge.name for charge in purse.curator.ledger.entries] == ["tree + split"]
-    assert purse.names == ()
-
-
-OPEN = [*((one, "a") for one in ("a", "no", "spent", "gone")), ("a", "no"), ("a", "spent"), ("a", "gone")]
-
-
-@pytest.mark.parametrize("names", OPEN)
-def test_only_open_charges_are_passed_on_and_each_once(names):
-    purse = plain("a", "spent", "gone", "b")
-    purse.ask("spent", Counts(Whole()))
-    purse.pass_on("gone", "b")
-    with pytest.raises(BudgetError, match="neither spent nor passed on"):
-        purse.pass_on(*names)
-    with pytest.raises(BudgetError, match="neither spent nor passed on"):
-        purse.preview(Counting(), *names)
-    assert purse.names == ("a", "b")
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])

@@ -66,13 +66,6 @@ def test_both_devices_refuse_the_same_questions_for_the_same_reasons():
     assert len(reasons) > 12
 
 
-def test_javascript_draws_from_the_system_and_repeats_its_report():
-    task = VECTORS[1] | {"seed": None, "again": True}
-    found = run_node([task] * 20)
-    assert len({message for message, _, _ in found}) > 1
-    assert all(message == again for message, _, again in found)
-
-
 def test_javascript_gives_the_vectors_in_a_browser(tmp_path):
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:

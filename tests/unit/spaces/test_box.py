@@ -41,15 +41,6 @@ def test_bounds_of_another_shape_say_what_to_type(bounds):
         as_space(bounds, "PrivateKMeans")
 
 
-@pytest.mark.parametrize(
-    "bounds", [(0, 1), [0, 1], np.array([0, 1]), Box(0, 1), (np.float32(0), 1.0), ([0], [1]), (np.array([0]), np.array([1]))]
-)
-def test_bounds_may_be_given_in_many_ways(bounds):
-    domain = as_space(bounds, "x").domain(3)
-    np.testing.assert_array_equal(domain.lower, [0, 0, 0])
-    np.testing.assert_array_equal(domain.upper, [1, 1, 1])
-
-
 @given(st.lists(st.tuples(st.integers(-9, 0), st.integers(1, 9)), min_size=1, max_size=4))
 def test_a_tuple_is_lower_and_upper_a_list_is_a_pair_per_column_and_two_lists_are_refused(pairs):
     lower, upper = map(list, zip(*pairs, strict=True))
