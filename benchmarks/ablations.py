@@ -1,8 +1,9 @@
 """What each rule of the default buys: ``python -m benchmarks ablations --seed 7``.
 
 The default runs on drawn tables as it is, and again with one constant changed, or one rule left out. A line says what the change
-costs: the geometric mean over cells of cost with the change over cost without it, its standard error, and the worst cell. Above
-one the rule earns its place. Noise is drawn anew in every run. Costs are remembered, as by `benchmarks.compare`.
+costs: the geometric mean over cells and runs of cost with the change over cost without it, its standard error, and the worst
+cell. Above one the rule earns its place. Noise is drawn anew in every run; the default as it is has three times as many runs, for
+all lines share them. Costs are remembered, as by `benchmarks.compare`.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cells import Cell
-from benchmarks.compare import DELTAS, EPSILONS, measured, ratio, tables
-from benchmarks.pages import markdown, save
+from benchmarks.compare import DELTAS, EPSILONS, measured, tables
+from benchmarks.pages import ROOT, markdown, save
 from benchmarks.tables import table
 
 #: What is changed: constants by module and name, or functions.
@@ -134,6 +136,18 @@ def __getattr__(name: str) -> Callable[[], Any]:
     return lambda: changed(title)
 
 
+def fill_page(found: dict[str, dict[str, Any]], page: Path = ROOT / "docs" / "default.md") -> None:
+    """Write into the table of all constants what changes of each of them cost."""
+    lines = page.read_text().splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        cells = line.split(" | ")
+        path = f"{cells[0].removeprefix('| ')}.{cells[1].strip('`')}" if line.startswith("| ") and len(cells) == 6 else ""
+        costs = [f"{found[name]['mean']:.3f} ({name})" for name, one in CHANGES.items() if name in found and path in one]
+        if costs:
+            lines[place] = " | ".join([*cells[:-1], "; ".join(costs)]) + " |\n"
+    page.write_text("".join(lines))
+
+
 def main() -> None:
     """Run the default with each change and print what it costs."""
     raw = argparse.RawDescriptionHelpFormatter
@@ -142,26 +156,29 @@ def main() -> None:
     parser.add_argument("--drawn", type=int, default=18, help="number of drawn tables")
     parser.add_argument("--real", action=argparse.BooleanOptionalAction, default=False)
     parser.add_argument("--smaller", type=float, default=math.inf, help="leave out tables of more numbers")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", help="changes, by name; all by default")
-    parser.add_argument("--save", action="store_true", help="write the figures to benchmarks/results/ablations.json")
+    parser.add_argument(
+        "--save", action="store_true", help="write the figures to benchmarks/results/ablations.json, and into docs/default.md"
+    )
     options = parser.parse_args()
     made = [one for one in tables(options.seed, options.drawn, options.real) if table(one[0]).rows.size <= options.smaller]
     cells = [Cell(title, k, epsilon, delta, 2) for title, k in made for epsilon in EPSILONS for delta in DELTAS]
-    plain = measured(None, "auto", cells, options.runs, options.jobs)
+    plain = measured(None, "auto", cells, 3 * options.runs, options.jobs)
     found: dict[str, dict[str, Any]] = {}
     for name in options.only or CHANGES:
         costs = measured(None, f"benchmarks.ablations:with_{name.replace(' ', '_')}", cells, options.runs, options.jobs)
-        ratios = {cell.title: ratio(costs[cell.title], plain[cell.title]) for cell in cells}
-        logs = [math.log(one) for one, _ in ratios.values()]
-        error = math.sqrt(sum((error / one) ** 2 for one, error in ratios.values())) / len(ratios)
-        worst = max(ratios, key=lambda title: ratios[title][0])
-        found[name] = {"mean": math.exp(float(np.mean(logs))), "error": error, "worst": ratios[worst][0], "at": worst}
-        print(f"{found[name]['mean']:.4f} +- {error:.4f}  worst {ratios[worst][0]:.2f} ({worst})  {name}", flush=True)
+        logs = {cell.title: (np.log(costs[cell.title]), np.log(plain[cell.title])) for cell in cells}
+        gaps = {title: float(after.mean() - before.mean()) for title, (after, before) in logs.items()}
+        error = math.sqrt(sum(one.var(ddof=1) / len(one) for pair in logs.values() for one in pair)) / len(gaps)
+        mean, worst = math.exp(sum(gaps.values()) / len(gaps)), max(gaps, key=lambda title: gaps[title])
+        found[name] = {"mean": mean, "error": mean * error, "worst": math.exp(gaps[worst]), "at": worst}
+        print(f"{found[name]['mean']:.4f} +- {error:.4f}  worst {found[name]['worst']:.2f} ({worst})  {name}", flush=True)
     rows = [[name, f"{one['mean']:.3f} +- {one['error']:.3f}", f"{one['worst']:.2f}"] for name, one in found.items()]
     print("\n" + markdown(["change", "cost with it over cost without", "worst cell"], rows))
     if options.save:
+        fill_page(found)
         save("ablations", {"seed": options.seed, "cells": len(cells), "runs": options.runs, "changes": found})
 
 

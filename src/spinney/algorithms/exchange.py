@@ -74,10 +74,11 @@ def exchanged(
 def _gains(weights: FloatArray, distances: Distances, noise: float) -> tuple[FloatArray, FloatArray]:
     """Return the least mean squared distance of each center's rows, and what another center beside it may save.
 
-    That is what its rows surely cost above the average of all other rows, less the noise.
+    That is what its rows surely cost above the average of all other rows, less the noise. Other rows are those of centers that
+    surely have some: what is expected of the rest is no measure.
     """
-    squares = distances.middles**2
-    rows, costs, least = distances.counts.sum(axis=1), distances.counts @ squares, distances.sure @ squares
+    squares, known = distances.middles**2, distances.sure.any(axis=1)
+    rows, costs, least = known * distances.counts.sum(axis=1), known * (distances.counts @ squares), distances.sure @ squares
     others = (costs.sum() - costs) / np.maximum(rows.sum() - rows, 1)
     least = least / np.maximum(weights, 1)
     return least, weights * (least - others) - MORE_NOISE * least * noise**2 / np.maximum(weights, 1)

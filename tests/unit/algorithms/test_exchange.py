@@ -1,6 +1,7 @@
 """Between steps, a center without rows goes beside one that two clusters share; nothing else moves."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,6 +48,18 @@ def test_a_center_without_rows_parts_two_clusters_that_share_one(d, seed):
     assert {sides[0], sides[500]} == {0, 3}
     assert distances.counts[0].sum() == distances.counts[3].sum() == 500
     np.testing.assert_array_equal(are_new, [True, False, False, True])
+
+
+def test_what_is_expected_of_centers_without_rows_is_no_measure():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(0, 1, (5000, 3))
+    centers = np.array([[0.0, 0, 0], [9, 9, 9], [-9, 9, 9]])
+    moved, distances = facts(rows, centers)
+    expected = distances.counts.mean(axis=0)  # of a center whose rings are all noise
+    told = replace(distances, counts=np.vstack([distances.counts[0], expected, expected]))
+    found, _, are_new = exchanged(centers, moved, told, 0.0, np.ones(3), rng)
+    assert are_new.sum() == 2
+    assert np.bincount(nearest(rows, found)[1], minlength=3)[are_new].min() > 1000
 
 
 @settings(deadline=None, max_examples=200)
