@@ -47,7 +47,7 @@ def audit(context: click.Context, /, out: Path | None, into: Path | None, **opti
     box measures epsilon from outside on the pair that lost most; one run guesses canaries; the search lets hypothesis look for
     worse neighbors. A function of a table is measured and searched. Exit code 1 where a promise is broken.
 
-    If no option names what to audit, other promises are replayed too, so that every question is asked; the page tells which
+    If no option names what to audit, other promises are replayed too, so that every question is asked; the page lists those that
     were not.
 
     With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap come from the release, and a line with the

@@ -133,7 +133,7 @@ def asked_of(release: Any) -> dict[str, Any]:
     )
     if not (release.is_private and ours and not release.trust.is_local):
         raise ParameterError(
-            "This release is none that can be audited here.",
+            "This release cannot be audited here.",
             "a private one of the central model, of centers in no private box, of sites or a cover, by our own algorithm.",
         )
     wide = len(release.domain["lower"]) if solves == "points" else 1
@@ -210,7 +210,7 @@ def _run(method: str, asked: _Subject, before: list[Finding], how: How) -> Findi
 
 
 def _worst(pairs: Iterator[Pair], replayed: Finding) -> Pair:
-    """Return the pair that lost most when it was replayed: a finding tells its place."""
+    """Return the pair that lost most when it was replayed: a finding has its place."""
     place = int(str(replayed.tried["worst pair"]).removeprefix("pair ").split(",")[0])
     return next(islice(pairs, place, None))
 

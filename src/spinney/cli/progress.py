@@ -45,7 +45,7 @@ def reading(path: Any) -> Iterator[None]:
 
 @contextmanager
 def asking(fit: Any) -> Iterator[None]:
-    """Show a bar of a fit's questions, and notes in place of Python's warnings; that a command charges no ledger is not told."""
+    """Show a bar of a fit's questions, and notes in place of Python's warnings; not of a missing ledger."""
     told = fit.problem.budget.loose
     if told is not None:
         click.echo("note: " + " ".join(with_options(told).split()), err=True)

@@ -118,7 +118,7 @@ def max_coverage(
     delta : float, default 0.0
         With a delta, such as 1e-6, all choices share one price; without, each pays for itself.
     n_items : int, optional
-        The number of items; by default as many as the sets speak of.
+        The number of items; by default one more than the largest index in the sets.
     adjacency, groups, max_rows_per_group, noise_seed, ledger
         As for `PrivateKMedoids`.
 

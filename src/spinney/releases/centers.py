@@ -123,7 +123,7 @@ class Release(ClusterRelease):
 
     @property
     def in_scale(self) -> Release:
-        """The release in the units in which distances are measured, for what measures them; itself if there are no others."""
+        """The release in the units of distances; itself if the user's units are the same."""
         if self.facts is None:
             return self
         tightened = None if self.tightened is None else self._scaled_box(self.tightened)

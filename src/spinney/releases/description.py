@@ -18,7 +18,7 @@ from spinney.spaces.schema import Schema
 
 #: Most columns that are named as distinguishing a cluster.
 NAMED = 3
-#: A column of which a larger part of the rows says nothing is pointed out.
+#: A column with a larger share of missing cells is pointed out.
 SILENT = 0.9
 
 
@@ -165,7 +165,7 @@ class DescriptionRelease(Promise):
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
         fields = super()._read_fields(record)
         if not all(type(count) is int for counts in fields["counts"] for count in counts):
-            raise ValueError("a count is none")
+            raise ValueError("a count is not a whole number")
         return fields
 
     def _holds(self) -> bool:

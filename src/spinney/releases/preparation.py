@@ -15,7 +15,7 @@ def _missing(what: str, instead: str, adjacency: str) -> str:
 
 
 def missing_rows(adjacency: str, schema: Schema | None = None) -> str:
-    """Return what was done with rows of numbers that say nothing; a schema may say what single cells are read as."""
+    """Return what was done with rows that have missing numbers; a schema may say what single cells are read as."""
     filled = schema is not None and any(column.fill is not None for column in schema.columns)
     first = "missing cells of some columns read as the schema says; other " if filled else ""
     return first + _missing("rows with a missing or infinite value", "the middle of the domain", adjacency)

@@ -112,7 +112,7 @@ class Promise(Showable):
     k_source : str
         Where it came from.
     missing_values : str
-        What was done with rows that say nothing.
+        What was done with rows that have missing values.
     versions : dict
         Of spinney, opendp, numpy and python.
     audit : str

@@ -23,7 +23,7 @@ _STATE = integer(0, "random_state=0 repeats the restarts.")
 
 
 def _points(value: Any, name: str, owner: str) -> FloatArray:
-    """Return finite points, one a row; an error says nothing of anything else."""
+    """Return finite points, one a row; an error does not quote anything else."""
     try:
         points = np.ascontiguousarray(value, dtype=np.float64)
     except Exception:  # whatever a table raises; a message may quote its cells
@@ -97,7 +97,7 @@ def nonprivate_separation(points: Any, n_clusters: int, objective: str = "kmeans
 
 
 def wasserstein_distance(first: Any, second: Any) -> float:
-    """Return the Wasserstein distance between two sets of as many centers: the root of summed squares, under the best matching.
+    """Return the Wasserstein distance between two sets of k centers: the root of summed squares, under the best matching.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def solve_medoids(
     restarts: int = 8,
     existing: ArrayLike = (),
 ) -> Medoids:
-    """Return good centers: the best of `restarts` seeded searches and as many that start near the best.
+    """Return good centers: the best of `restarts` seeded searches, and of equally many that start near the best.
 
     Every point has a weight, its demand, that is not negative. The power is 1 for k-median and 2 for squared distances. Existing
     points, candidates or not, have a center already; they stay and are not counted in k. By default `rng` is seeded with 0.
@@ -70,7 +70,7 @@ def _search(service: Service, k: int, rng: np.random.Generator, restarts: int, f
 
 
 def _search_samples(service: Service, k: int, rng: np.random.Generator, restarts: int, fixed: IntArray) -> Medoids:
-    """Search among sampled candidates, then among those next to the centers found, for a sample of the demand."""
+    """Solve for a sample of the demand: first among sampled candidates, then among those next to the centers found."""
     space, candidates = service.space, service.candidates
     seeds = seed_medoids(service, k, rng, fixed)
     sample = _sample_demand(service, np.concatenate([seeds, fixed]), rng)

@@ -17,9 +17,9 @@ from spinney.solvers.stability import Clustered, next_distances
 from spinney.solvers.weighted import Solution, solve
 from spinney.spaces.box import FloatArray
 
-#: k fits if its last center lowers the logarithm of the cost this many times as much as one more would ...
+#: k fits if its last center gains this many times as much as one more would; gains are of the logarithm of the cost.
 FITS = 3.0
-#: ... and more may fit if one more lowers it this many times as much as it would in points spread evenly.
+#: More may fit if one more gains this many times as much as it would in points spread evenly.
 MORE = 2.0
 #: Centers are moved by this part of the least distance between two of them ...
 MOVED = 0.1
@@ -42,7 +42,7 @@ class Separation(Showable):
         gamma of center separation: the least n_i D_i^p over `cost`.
     approximation_stability : float
         A lower bound on delta of approximation-center stability with eta = 1/4: centers of a cost below delta times `cost` match
-        these, each within a quarter of D_i^p. Below 1 it says nothing. It is below 1 / phi^p.
+        these, each within a quarter of D_i^p. Below 1 it has no meaning. It is below 1 / phi^p.
     moved_by, perturbation : float
         An upper bound on beta of center perturbation: with each center moved by `moved_by` (a tenth of the least distance between
         two) the cost is at most 1 + beta times as much.

@@ -146,7 +146,7 @@ class Clustered:
         return _ratio(least, self.cost) if least > 0 else 0.0
 
     def approximation_stability(self, eta: float = 0.25) -> float:
-        """Return a lower bound on delta of approximation-center stability (Definition 2.6); below 1 it says nothing.
+        """Return a lower bound on delta of approximation-center stability (Definition 2.6); below 1 it has no meaning.
 
         Any k centers of a cost below delta OPT_k match these ones, each within eta of D_i^p: a center without a match costs its
         own cluster that much, less what the cluster costs already, by the triangle inequality (in the plane of p = 2 with
@@ -203,7 +203,7 @@ class Clustered:
         return 2 * (1 - kept / float(self.weights.sum()))
 
     def proximity(self) -> float:
-        """Return alpha of center proximity: how many times as far as its own center every other is from a point, at least.
+        """Return alpha of center proximity: the least ratio of the distance to another center to the distance to the own one.
 
         Exact for these centers. No more than alpha-perturbation resilient (Definition 2.8) are the points then: stretch all
         distances but that from such a point to its second center.

@@ -1,7 +1,7 @@
 """Local search by swaps (Arya et al. 2004): exchange a center for a candidate as long as the cost falls.
 
 Letters: F the centers, y a candidate, x in F. With d1 and d2 the costs of the nearest and the second-nearest center of a demand
-point and d that of y, putting y in place of x changes the cost by
+point and d the cost of y, putting y in place of x changes the cost by
 
     sum over all points of w (min(d, d1) - d1)  +  sum over the points of x of w (min(d, d2) - min(d, d1)).
 

@@ -93,7 +93,7 @@ def _further_points(tree: MetricHST, counts: FloatArray, taken: IntArray) -> Int
 
 
 def _free_candidates(space: FiniteMetric, wanted: IntArray, free: NDArray[np.bool_], k: int) -> IntArray:
-    """Return, for the first k wanted points that can be had, the nearest candidate that is still free."""
+    """Return, for each of the first k wanted points, the nearest candidate that is still free."""
     chosen: list[int] = []
     for point in wanted:
         if len(chosen) == k:

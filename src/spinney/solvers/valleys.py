@@ -7,8 +7,7 @@ down to one. Two things are looked at on the way, for each k:
   evidence for k is its least valley between neighbors. Rows are spread evenly over their cells, because a cluster that a
   cell's wall cuts has no valley there. Cells that were taken as empty count with their noisy numbers, negative ones too:
   leaving them out would dig valleys.
-- *The bend.* How many times as much the last center lowers the logarithm of the cost as the next ones would: what `Separation`
-  asks of one k.
+- *The bend.* The gain of the last center over the gain of the next ones, in the logarithm of the cost, as in `Separation`.
 
 Valleys are sure where rows are many, whatever the shapes of clusters; the bend is where rows are few and clusters alike. k is the
 largest number for which both together say enough.
@@ -42,7 +41,7 @@ SHALLOW = 0.75
 ALONE, TOGETHER = 1.0, 2.0
 #: The bend is found from this many next centers, within these bounds, each doubling as much as this many standard deviations.
 NEXT, BENDS, DOUBLED = 3, (-2.0, 3.0), 1.5
-#: Evidence is enough if it is this share of the most there is, or this many standard deviations; below LEAST there is none.
+#: Evidence is enough if it is this share of the largest, or this many standard deviations; below LEAST it does not count.
 SHARE, ENOUGH, LEAST = 1 / 3, 1.0, 1.0
 #: One standard deviation comes by chance in one of twelve fits: a valley is the deepest of its places, and every k is looked at.
 #: So beside a number that stands out far more, evidence has to be this share of its, or this many standard deviations.
@@ -111,7 +110,7 @@ def count_clusters(cells: NoisyCells, most: int, power: int, rng: np.random.Gene
 
 
 def bends(costs: FloatArray) -> FloatArray:
-    """Return how many times, in doublings, each center lowers the logarithm of the cost as much as the next ones; 0 at the ends.
+    """Return by how many doublings each center lowers the logarithm of the cost more than the next ones; 0 at the ends.
 
     Costs of 1, 2, ... clusters, over the cost of one.
     """
@@ -204,7 +203,7 @@ class _Merging:
 
 def _two_nearest(points: FloatArray, centers: FloatArray) -> NDArray[np.int64]:
     """Return the nearest and the second nearest of at least two centers for each point."""
-    squares = (centers**2).sum(axis=1) - 2 * points @ centers.T  # but for what is the same for all centers
+    squares = (centers**2).sum(axis=1) - 2 * points @ centers.T  # without the term that is the same for all centers
     two = np.argpartition(squares, 1, axis=1)[:, :2]
     found = np.take_along_axis(squares, two, axis=1)
     order: NDArray[np.int64] = np.where(found[:, :1] > found[:, 1:], two[:, ::-1], two)

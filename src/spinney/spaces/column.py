@@ -1,8 +1,8 @@
 """What is public about one column of a table: its kind, its bounds or categories, its unit, what a missing cell is read as.
 
 A column of numbers, of dates (whole days since a stated day) or of truth values (1 and 0) is one column of a fit; one of
-categories is an indicator column for each of them. Numbers are divided by a unit, so that one unit of a column is as far as one
-of another.
+categories is an indicator column for each of them. Numbers are divided by a unit: a difference of one unit
+counts the same in every column.
 """
 
 from __future__ import annotations

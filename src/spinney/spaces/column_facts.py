@@ -90,7 +90,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _short(given: Any) -> dict[str, Any] | None:
-    """Return a column given by its bounds, its dates, its categories or the word bool as a dict; None if it is none of them."""
+    """Return a column given by its bounds, its dates, its categories or the word bool as a dict; None for anything else."""
     if given is bool:
         return {"boolean": True}
     if isinstance(given, Mapping):

@@ -1,7 +1,7 @@
 """Columns that are described: how their cells become numbers behind the columns that were clustered.
 
-A cell becomes a number from 0 to 1: its place between the public bounds, or the middle of the bin of its category. A cell that
-says nothing becomes `ABSENT`, unless its column says what it is read as. The map is public and looks at one cell alone.
+A cell becomes a number from 0 to 1: its place between the public bounds, or the middle of the bin of its category. A missing
+cell becomes `ABSENT`, unless its column says what it is read as. The map is public and looks at one cell alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spinney.spaces.box import Domain, FloatArray
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 
-#: What a cell that says nothing becomes: as far from all others as they are wide.
+#: What a missing cell becomes: its distance from all others is at least their width.
 ABSENT = 2.0
 
 
@@ -31,7 +31,7 @@ def bin_names(column: Column) -> tuple[str, ...]:
 
 
 def _places(column: Column, cells: NDArray[Any]) -> FloatArray:
-    """Return the cells of one column as places from 0 to 1; one that says nothing is NaN."""
+    """Return the cells of one column as places from 0 to 1; a missing one is NaN."""
     values = np.asarray(cells, dtype=np.float64)
     values = column.known(np.where(np.isfinite(values), values, np.nan))
     if is_measured(column):
@@ -72,8 +72,8 @@ class DescribedSchema:
     def encode(self, cells: NDArray[Any]) -> FloatArray:
         """Return rows from one number for each column of the table, as tables are read.
 
-        A row without a number that decides its cluster says nothing else either: which of several such rows of one person counts
-        must make no difference, for their draws are alike.
+        If a number that decides the cluster is missing, all described cells of the row are missing too: several such rows of one
+        person have equal draws, so it must not matter which of them counts.
         """
         first = self.width - len(self.described)
         found = np.empty((len(cells), self.width), order="F")

@@ -42,7 +42,7 @@ Measure = Literal["euclidean", "manhattan"]
 
 #: Diameters are rounded up by this share, far more than the error of a sum.
 MARGIN = 1e-9
-#: Searches for a diameter start from as many points as search about SEARCHED_POINTS together, between these limits.
+#: Searches for a diameter visit about SEARCHED_POINTS points together; their number is between these limits.
 LEAST_SEARCHES, MOST_SEARCHES, SEARCHED_POINTS = 8, 128, 2**20
 
 
@@ -233,7 +233,7 @@ class FiniteMetric:
     def diameter(self) -> float:
         """A public upper bound on every distance: exact for a matrix, else mostly within a few percent of the largest one.
 
-        The farthest distance from a point u is at most d(u, s) plus that from s, for every s: the largest of the least such
+        The farthest distance from a point u is at most d(u, s) plus the farthest distance from s: the largest of the least such
         bounds holds for all pairs. The points s are taken in turn from the edge, where bounds are largest, and from the middle,
         where the distances known so far say that points are near to all (Takes and Kosters 2011).
         """

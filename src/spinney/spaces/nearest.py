@@ -67,7 +67,7 @@ def stretches(n: int, d: int) -> tuple[list[slice], FloatArray]:
 def load(points: NDArray[Any], slab: FloatArray) -> None:
     """Copy points of any real type and layout to the start of a slab: one kind of array, for which kernels are compiled once."""
     whole, rest = divmod(len(points), BLOCK)
-    with np.errstate(all="ignore"):  # a value must not be heard of, not even as a warning
+    with np.errstate(all="ignore"):  # a warning must not reveal a value
         if whole:
             slab[:whole, :, :BLOCK] = points[: whole * BLOCK].reshape(whole, BLOCK, -1).transpose(0, 2, 1)
         if rest:

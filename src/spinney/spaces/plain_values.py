@@ -87,7 +87,7 @@ def short(value: float, digits: int = 4) -> str:
 
 
 def within(value: float, margin: float) -> str | None:
-    """Return a number down to the second digit of its margin, beyond which it says nothing; None if there is no such digit."""
+    """Return a number rounded to the second digit of its margin; None if there is no such digit."""
     if not (math.isfinite(value) and math.isfinite(margin) and 1e-6 <= margin < 1e9 and abs(value) < 1e12):
         return None
     places = 1 - math.floor(math.log10(margin))

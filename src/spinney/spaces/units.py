@@ -1,4 +1,4 @@
-"""Units of columns: how much of one is as far as how much of another, and what to say where nobody said so."""
+"""Units of columns: how much change in each counts as one, and a warning where no unit was given."""
 
 from __future__ import annotations
 

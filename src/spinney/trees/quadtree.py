@@ -235,7 +235,7 @@ class TreeCells:
         return TreeCells(self.splits, self.codes[places], self.depths[places])
 
     def representatives(self) -> FloatArray:
-        """Return, for each cell, the point where its rows are on average if columns are independent inside it."""
+        """Return the mean place of the rows of each cell, if columns are independent inside it."""
         return self.placed()[0]
 
     def placed(self) -> tuple[FloatArray, FloatArray]:

@@ -38,7 +38,7 @@ SCORES = (
 
 
 def described_columns(release: DescriptionRelease, whole: bool) -> list[int]:
-    """Return the columns that are shown: in the order of the release, or as many as fit, those that distinguish clusters most."""
+    """Return the columns that are shown: all of them in the order of the release, or those that distinguish clusters most."""
     count = len(release.names)
     if whole or count <= SHOWN_COLUMNS:
         return list(range(count))

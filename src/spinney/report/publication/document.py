@@ -120,7 +120,7 @@ def clean(text: object, letters: int | None = None) -> str:
 
 
 def shorts(values: Sequence[float]) -> list[str]:
-    """Return the numbers of a column with as many decimals each, and four digits for the largest."""
+    """Return the numbers of a column with one number of decimals: four digits of the largest."""
     largest = max((abs(float(value)) for value in values), default=0.0)
     if not 1e-3 <= largest < 1e9:
         return [short(value) for value in values]
