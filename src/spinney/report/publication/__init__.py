@@ -13,9 +13,8 @@ from spinney.releases.curve import CostCurve
 from spinney.releases.reading import AnyRelease
 from spinney.report.publication.assembly import Shown, assembled, in_short
 from spinney.report.publication.html import to_html
-from spinney.report.publication.markdown import to_markdown
+from spinney.report.publication.plain import to_markdown, to_text
 from spinney.report.publication.printing import print_pdf
-from spinney.report.publication.text import to_text
 from spinney.verification.report import Verification
 
 __all__ = ["html_page", "markdown_page", "page", "write_report"]

@@ -125,6 +125,7 @@ def summarized(release: AnyRelease) -> Document:
 
 def in_short(release: AnyRelease, whole: bool, curve: bool) -> Document:
     """Return the sections of a page of text, without pictures; the whole of each table, or as much as fits on a page."""
+    _check("page", release, {})
     found = result_sections(release, whole=whole)
     drawn = [section for section in found if not any(isinstance(block, Drawing) for block in section.blocks)]
     plain = isinstance(release, Release) and release.facts is None and release.tightened is None

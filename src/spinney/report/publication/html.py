@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 from spinney.report.publication.document import (
     Bar,
@@ -106,22 +108,21 @@ def _facts(facts: Facts) -> str:
     return "<dl>\n" + "\n".join(items) + "\n</dl>"
 
 
-def _block(block: Block, name: str) -> str:
-    if isinstance(block, Paragraph):
-        return f"<p>{escape(block.text)}</p>"
-    if isinstance(block, Notice):
-        return f'<div class="notice"><strong>{escape(block.title)}</strong> {escape(block.text)}</div>'
-    if isinstance(block, Command):
-        return f"<pre><code>{escape(block.text)}</code></pre>"
-    if isinstance(block, Facts):
-        return _facts(block)
-    return _grid(block) if isinstance(block, Sheet) else _drawing(block, name)
+#: How each kind of block is written, given the name that its parts begin with.
+WRITERS: dict[type[Block], Callable[[Any, str], str]] = {
+    Paragraph: lambda block, name: f"<p>{escape(block.text)}</p>",
+    Notice: lambda block, name: f'<div class="notice"><strong>{escape(block.title)}</strong> {escape(block.text)}</div>',
+    Command: lambda block, name: f"<pre><code>{escape(block.text)}</code></pre>",
+    Facts: lambda block, name: _facts(block),
+    Sheet: lambda block, name: _grid(block),
+    Drawing: _drawing,
+}
 
 
 def _section(section: Section, name: str) -> str:
     """Return a section; pictures that follow each other stand side by side."""
     parts = [f'<h2 id="{name}">{escape(section.title)}</h2>']
-    written = [_block(block, f"{name}-{i}") for i, block in enumerate(section.blocks)]
+    written = [WRITERS[type(block)](block, f"{name}-{i}") for i, block in enumerate(section.blocks)]
     pictures = [text for text, block in zip(written, section.blocks, strict=True) if isinstance(block, Drawing)]
     if len(pictures) > 1:
         parts += [text for text in written if text not in pictures]
@@ -133,7 +134,7 @@ def _section(section: Section, name: str) -> str:
 
 def _body(document: Document, name: str) -> str:
     """Return the head and the sections of a report; names of its parts begin with `name`."""
-    notices = "\n".join(_block(notice, "") for notice in document.notices)
+    notices = "\n".join(WRITERS[Notice](notice, "") for notice in document.notices)
     sections = "\n".join(_section(section, f"{name}{i}") for i, section in enumerate(document.sections, start=1))
     return f"""<header>
 <h1>{escape(document.title)}</h1>
