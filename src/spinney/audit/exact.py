@@ -22,7 +22,7 @@ from spinney.audit.tiny import data_sets, demand_curators, neighbors
 from spinney.curators.gate import Curator
 from spinney.curators.purse import Purse
 from spinney.exceptions import SpinneyError
-from spinney.mechanisms.drawing import Draw, Watched
+from spinney.mechanisms.drawing import Draw, OneDoor, Watched
 from spinney.privacy.charges import Charge
 from spinney.questions.form import form
 from spinney.spaces.box import IntArray
@@ -49,7 +49,7 @@ class _OpenError(SpinneyError):
         self.draw, self.values = draw, np.array(values)
 
 
-class _Script:
+class _Script(OneDoor):
     """Gives the outcomes of a list, then stops the fit at the next draw."""
 
     statement = "audited: not private"
@@ -58,7 +58,6 @@ class _Script:
         self._outcomes = list(outcomes)
 
     def draw(self, values: IntArray, draw: Draw) -> Any:
-        """Return the next outcome."""
         if not self._outcomes:
             raise _OpenError(draw, values)
         return self._outcomes.pop(0)
@@ -124,7 +123,6 @@ class _Answered(Curator):
         self._answers = list(answers)
 
     def ask(self, question: Any, charge: Charge) -> Any:
-        """Return the next answer."""
         question.check(self.ground)
         if not self._answers:
             raise _UnansweredError(question, charge)
@@ -134,7 +132,7 @@ class _Answered(Curator):
 def _opened(question: Any, charge: Charge, curator: Callable[[Any], Curator], outcomes: Outcomes) -> Any:
     """Return the draw that comes next after these outcomes, or the answer."""
     try:
-        return curator(Watched(_Script(outcomes), lambda event: None)).ask(question, charge)  # type: ignore[arg-type]
+        return curator(Watched(_Script(outcomes), lambda event: None)).ask(question, charge)
     except _OpenError as ask:
         return ask
 

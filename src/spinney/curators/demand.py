@@ -78,7 +78,6 @@ class DemandBackend(Backend):
         self._tables: dict[int, NDArray[np.int32]] = {}
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
-        """Return exact counts, costs of options, or what is not covered yet."""
         if isinstance(aggregate, Labels):
             exact = np.zeros(aggregate.n_cells + 1, dtype=np.int64)
             np.add.at(exact, aggregate.labels, self._counts)  # points in no cell go to the last slot
@@ -185,7 +184,6 @@ class DemandRows(Rows):
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[DemandBackend]:
-        """Open a backend that holds one count per point."""
         yield DemandBackend(self.nonprivate_places, ground, unit, key, self.nonprivate_groups)
 
 

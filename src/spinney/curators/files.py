@@ -56,12 +56,10 @@ class FileRows(Rows):
             object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
 
     def encoded(self, schema: Encoding) -> FileRows:
-        """Return the same rows in scaled numbers, as a public schema says."""
         return FileRows(EncodedBatches(self.nonprivate_batches, schema))
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:
-        """Open a backend that streams the rows."""
         kept = KeptBatches(self.nonprivate_batches, most_bytes(self.n_features))
         try:
             yield FileBackend(kept, ground, unit, key)

@@ -67,11 +67,9 @@ class KeptBatches(Batches):
             self._room = -1
 
     def is_finite(self, start: int, count: int) -> bool:
-        """Whether all values of the rows of a batch are known to be finite."""
         return count <= self._finite.get(start, -1)
 
     def read_groups(self) -> Any:
-        """Return the names of the groups of all rows."""
         return self._batches.read_groups()
 
     def drop(self) -> None:

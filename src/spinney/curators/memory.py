@@ -203,11 +203,9 @@ class ArrayRows(Rows):
         object.__setattr__(self, "has_groups", self.nonprivate_groups is not None)
 
     def encoded(self, schema: Encoding) -> ArrayRows:
-        """Return the same rows in scaled numbers, as a public schema says."""
         with sealed():
             return replace(self, nonprivate_array=schema.encode(self.nonprivate_array), columns=schema.titles or self.columns)
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[MemoryBackend]:
-        """Open a backend over the array."""
         yield MemoryBackend(self.nonprivate_array, ground, unit, key, self.nonprivate_groups, self.place == "memory")

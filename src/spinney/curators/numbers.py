@@ -111,11 +111,9 @@ class NumberBackend(Backend):
         return self._behind(ground, narrowed(self._door, ground.domain))
 
     def projected(self, directions: FloatArray, domain: Domain) -> Self:
-        """Return a backend over the same rows that projects them on public directions and clips them to a public domain."""
         return self._behind(*projected(self._door, self.ground, directions, domain))
 
     def near(self, centers: FloatArray, kept: IntArray) -> Self:
-        """Return a backend over the rows whose nearest public center is one of the kept ones."""
         return self._behind(self.ground, fenced(self._door, self.ground, centers, kept))
 
     def _behind(self, ground: Ground, door: Door) -> Self:
@@ -126,11 +124,9 @@ class NumberBackend(Backend):
         return inner
 
     def at(self, space: FiniteMetric) -> Backend:
-        """Return a backend over the same rows that sees each as the nearest of a space's points."""
         return SnappedBackend(self, space)
 
     def exact(self, aggregate: Any, levels_below: int = 0) -> Any:
-        """Return exact counts, sums of offsets, or costs."""
         if isinstance(aggregate, TreeCells):
             return self._cell_counts(aggregate, levels_below)
         if isinstance(aggregate, Rings):

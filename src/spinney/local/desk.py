@@ -171,10 +171,8 @@ class LocalRows(Rows):
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
-        """The number of columns."""
         return int(self.nonprivate_rows.shape[1])
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[Any]:
-        """Return a context in which the users can be asked."""
         yield Users(self.nonprivate_rows, ground, key())

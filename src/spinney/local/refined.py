@@ -108,7 +108,6 @@ class Refined(Protocol):
         return Scope(("cells", "offsets"), slots, points, WIDEST)
 
     def talk(self, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Talk:
-        """Ask four groups."""
         epsilon = Fraction(charges["reports"].amount)
         asking = Asking(Grid.of(problem.domain), salt_of(rng))
         ends = [*np.cumsum([0, self.coarse, *[self.fine] * self.rounds, self.wide]).tolist(), PARTS]

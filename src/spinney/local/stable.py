@@ -86,7 +86,6 @@ class StableLocal(Protocol):
         return Scope(("cells", "cost", "regions", "sums"), slots, 2 * k, widest)
 
     def talk(self, problem: PointProblem, charges: Charges, rng: np.random.Generator) -> Talk:
-        """Ask everyone."""
         amounts = {name: Fraction(charge.amount) for name, charge in charges.items()}
         asking = Asking(Grid.of(problem.domain), salt_of(rng))
         tree, _ = CellTree(asking.grid).refined(np.array([_levels(problem)]))

@@ -96,8 +96,34 @@ ExactAt = Callable[[Any], IntArray]
 Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
 
+class OneDoor:
+    """A source that draws all distributions in one place. What is drawn beside the entrance has no sensitivity."""
+
+    def draw(self, values: IntArray, draw: Draw) -> Any:
+        """Return values with noise, or the winner among scores."""
+        raise NotImplementedError
+
+    def laplace(self, values: IntArray, scale: float) -> IntArray:
+        return np.asarray(self.draw(values, Draw("laplace", scale, "l1")))
+
+    def gaussian(self, values: IntArray, scale: float) -> IntArray:
+        return np.asarray(self.draw(values, Draw("gaussian", scale, "squared l2")))
+
+    def cube(self, values: IntArray, scale: float) -> IntArray:
+        return np.asarray(self.draw(values, Draw("cube", scale, "largest of a cell")))
+
+    def ball(self, values: IntArray, scale: float) -> IntArray:
+        return np.asarray(self.draw(values, Draw("ball", scale, "length of a cell")))
+
+    def select(self, scores: IntArray, scale: float) -> int:
+        return int(self.draw(scores, Draw("gumbel", scale, "range")))
+
+    def responses(self, values: IntArray, rule: Responses) -> IntArray:
+        return np.asarray(self.draw(values, Draw("responses", 1.0, "users", rule=rule)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Watched:
+class Watched(OneDoor):
     """A source whose draws an observer sees. What it is part of is not private, and a release says so."""
 
     source: NoiseSource
@@ -129,14 +155,12 @@ class Watched:
         return factor.get("" if self.asked is None else self.asked.name, 1.0)
 
     def draw(self, values: IntArray, draw: Draw) -> Any:
-        """Draw, and report."""
         factor = self._factor
         draw = replace(draw, scale=draw.scale * factor)
         if factor != 1 and isinstance(draw.rule, Responses):
             draw = replace(draw, rule=draw.rule.sharper(factor))
         exact = np.array(values, dtype=np.int64)
-        own = getattr(self.source, "draw", None)  # a source for audits may want to know what it draws
-        answer = _draw(values, draw, self.source) if own is None else own(values, draw)
+        answer = drawn(values, draw, self.source)
         self.observer(Drawn(self.asked, draw, exact, answer))
         return answer
 
@@ -148,35 +172,6 @@ class Watched:
         self.observer(Drawn(self.asked, draw, np.array(exact_at(answer), dtype=np.int64), answer))
         return answer
 
-    def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer sees has no sensitivity."""
-        noisy: IntArray = self.draw(values, Draw("laplace", scale, "l1"))
-        return noisy
-
-    def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer sees has no sensitivity."""
-        noisy: IntArray = self.draw(values, Draw("gaussian", scale, "squared l2"))
-        return noisy
-
-    def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer sees has no sensitivity."""
-        noisy: IntArray = self.draw(values, Draw("cube", scale, "largest of a cell"))
-        return noisy
-
-    def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Draw beside the entrance: what an observer sees has no sensitivity."""
-        noisy: IntArray = self.draw(values, Draw("ball", scale, "length of a cell"))
-        return noisy
-
-    def select(self, scores: IntArray, scale: float) -> int:
-        """Draw beside the entrance: what an observer sees has no sensitivity."""
-        return int(self.draw(scores, Draw("gumbel", scale, "range")))
-
-    def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Draw beside the entrance: what an observer sees has no sensitivity."""
-        noisy: IntArray = self.draw(values, Draw("responses", 1.0, "users", rule=rule))
-        return noisy
-
     def key(self) -> bytes:
         """Return 16 secret bytes of the source, and report."""
         key = self.source.key()
@@ -184,19 +179,14 @@ class Watched:
         return key
 
 
-def _draw(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
-    if draw.distribution == "responses":
-        return source.responses(values, draw.rule)
-    if draw.distribution == "gumbel":
-        return source.select(values, draw.scale)
-    if draw.distribution in ("cube", "ball"):
-        return source.cube(values, draw.scale) if draw.distribution == "cube" else source.ball(values, draw.scale)
-    return source.laplace(values, draw.scale) if draw.distribution == "laplace" else source.gaussian(values, draw.scale)
-
-
 def drawn(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
     """Return values with noise, or the winner among scores: every mechanism draws here."""
-    return source.draw(values, draw) if type(source) is Watched else _draw(values, draw, source)
+    if isinstance(source, OneDoor):
+        return source.draw(values, draw)
+    if draw.distribution == "responses":
+        return source.responses(values, draw.rule)
+    draws = {"gumbel": source.select, "laplace": source.laplace, "gaussian": source.gaussian, "cube": source.cube}
+    return draws.get(draw.distribution, source.ball)(values, draw.scale)
 
 
 def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray[np.float64]:

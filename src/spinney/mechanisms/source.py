@@ -72,16 +72,12 @@ class SecureSource:
     statement = Randomness.SECURE
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Add discrete Laplace noise of this scale to every value."""
         return add_exact(values, scale, False, secrets.token_bytes)
 
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
-        """Add discrete Gaussian noise of this standard parameter to every value."""
         return add_exact(values, scale, True, secrets.token_bytes)
 
     def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
-
         def geometric(narrow: float, count: int) -> list[int]:
             """Draw geometric numbers: discrete Laplace noise that is not negative."""
             found: list[int] = []
@@ -93,19 +89,15 @@ class SecureSource:
         return add_cubes(values, lambda count: wide_geometric(scale, count, geometric, secrets.randbelow), secrets.randbelow)
 
     def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Add noise to each cell, a row of the values, shaped like a ball: the longer it is, the rarer."""
         return add_balls(values, scale, secrets.randbits)
 
     def select(self, scores: IntArray, scale: float) -> int:
-        """Return the index of the largest score plus Gumbel noise of this scale."""
         return int(_noisy_max(scale)(np.ascontiguousarray(scores)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, from how many have it as their own."""
         return responses(values, rule, secrets.token_bytes)
 
     def key(self) -> bytes:
-        """Return 16 secret bytes."""
         return secrets.token_bytes(16)
 
 
@@ -118,7 +110,6 @@ class SeededSource:
         self._rng = np.random.default_rng(seed)
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
-        """Add discrete Laplace noise of this scale to every value."""
         p = -np.expm1(-1.0 / scale)
         first, second = self._rng.geometric(p, (2, values.size))
         noisy: IntArray = (values.ravel() + first - second).reshape(values.shape)
@@ -138,7 +129,6 @@ class SeededSource:
         return (values.ravel() + noise).reshape(values.shape)
 
     def cube(self, values: IntArray, scale: float) -> IntArray:
-        """Add noise to each cell, a row of the values, shaped like a cube: the larger its largest entry, the rarer."""
         return add_cubes(
             values,
             lambda count: [int(one) for one in self._rng.exponential(scale, count)],  # rounded down, it is geometric
@@ -146,19 +136,15 @@ class SeededSource:
         )
 
     def ball(self, values: IntArray, scale: float) -> IntArray:
-        """Add noise to each cell, a row of the values, shaped like a ball: the longer it is, the rarer."""
         return add_balls(values, scale, lambda bits: int.from_bytes(self._rng.bytes(-(-bits // 8))) >> (-bits % 8))
 
     def select(self, scores: IntArray, scale: float) -> int:
-        """Return the index of the largest score plus Gumbel noise of this scale."""
         return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.size)))
 
     def responses(self, values: IntArray, rule: Responses) -> IntArray:
-        """Return how many users set each slot, from how many have it as their own."""
         return responses(values, rule, self._rng.bytes)
 
     def key(self) -> bytes:
-        """Return 16 reproducible bytes."""
         return self._rng.bytes(16)
 
 

@@ -96,15 +96,12 @@ class Blocking(Kind):
         return Charge(charge.name, self.about.question, Measure.PURE, pure, charge.delta)
 
     def noise(self, charge: Charge, unit: Unit) -> Any:
-        """Return the noise of the question about centers."""
         return self.about.noise(self.price(charge), self.unit(unit))
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return that noise in words."""
         return f"centers of blocks for rows: {self.about.words(self.price(charge), self.unit(unit))}"
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return what the question about centers stores, inside."""
         about = self.about.record(self.price(charge), self.unit(unit))
         facts = {"points": self.k, "sampling": self.sampling, "amount": exact_text(self.price(charge).amount), "about": about}
         return record_of(charge, about["mechanism"], about["norm"], **facts)
@@ -145,7 +142,6 @@ class Blocks(Question[Any]):
 
     @property
     def family(self) -> str:
-        """That of the question about centers of blocks."""
         return self.about.family
 
     def kind(self, ground: Ground) -> Blocking:

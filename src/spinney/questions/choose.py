@@ -136,11 +136,9 @@ class Choosing(Kind):
     l1, l2 = math.sqrt(0.5), 0.5
 
     def noise(self, charge: Charge, unit: Unit) -> float:
-        """Return the scale of the Gumbel noise, in ranges of one row's cost."""
         return 1.0 / float(selection_epsilon(unit.value_price(charge)))
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return the epsilon that the mechanism runs at, and its scale in ranges of one row's cost."""
         price = unit.value_price(charge)
         epsilon = selection_epsilon(price)
         mechanism = "none" if epsilon == math.inf else "exponential"
@@ -149,7 +147,6 @@ class Choosing(Kind):
         return record_of(charge, mechanism, "range", row_sensitivity="1", unit_sensitivity=str(unit.moved_rows), **facts)
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the scale of the noise."""
         return f"a choice, Gumbel scale {self.noise(charge, unit):.3g} of one row's range"
 
 
@@ -172,14 +169,12 @@ class Choose(Question[int]):
         return Choosing()
 
     def check(self, ground: Ground) -> None:
-        """Options must be of the list, and about points of the ground."""
         require(type(self.options) in (Swaps, Sets) and ground.space is not None, "only centers of a space can be chosen")
         require_power(self.options.power)
         self.options.check(ground)
         require(len(self.options), "there must be an option")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> int:
-        """Add up the costs, and choose."""
         costs, span = rows.exact(self.options)
         return choose(-costs, max(span, 1), unit.value_price(charge), source, unit.moved_rows)
 

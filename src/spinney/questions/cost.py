@@ -47,7 +47,6 @@ class Costing(AdditiveKind):
 
     @property
     def row(self) -> Sensitivity:
-        """The whole range."""
         return Sensitivity(COST_STEPS, COST_STEPS**2)
 
 
@@ -88,7 +87,6 @@ class Cost(Question[CostAnswer]):
         return Costing()
 
     def check(self, ground: Ground) -> None:
-        """Centers must be finite, and what is cut off at a positive number."""
         require(ground.domain is not None, "only rows of numbers have such a cost")
         require_power(self.power)
         for centers in (self.first, self.second):
@@ -99,7 +97,6 @@ class Cost(Question[CostAnswer]):
             require(lawful, "what a cost is cut off at must be a positive number")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CostAnswer:
-        """Sum, and add noise."""
         assert ground.domain is not None
         second = frozen(np.empty((0, self.first.shape[1]))) if self.second is None else self.second
         most = cost_range(ground.domain, self.first, second, self.power)

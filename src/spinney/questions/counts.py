@@ -70,7 +70,6 @@ class Counts(Question[CountAnswer]):
 
     @property
     def family(self) -> str:
-        """Those that its partition declares."""
         return type(self.partition).family
 
     def kind(self, ground: Ground) -> Counting:
@@ -80,11 +79,9 @@ class Counts(Question[CountAnswer]):
         return Counting(ground.n_features) if type(self.partition) is ColumnBins else Counting()
 
     def check(self, ground: Ground) -> None:
-        """Cells must be disjoint."""
         check_partition(self.partition, ground)
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CountAnswer:
-        """Count, and add noise to every count."""
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         return CountAnswer(privatize(rows.exact(self.partition), noise, source, kind.moves(unit)), noise)

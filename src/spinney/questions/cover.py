@@ -128,7 +128,6 @@ class Covering(Kind):
         return step_epsilon(charge, unit, self.steps)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return the number of steps, the epsilon of each per uncovered row, and its scale in rows."""
         step = self.noise(charge, unit)
         mechanism = "none" if step == math.inf else "coverage"
         scale = 0 if step == math.inf else round_up(1 / Fraction(step))
@@ -137,7 +136,6 @@ class Covering(Kind):
         return record_of(charge, mechanism, "rows of a set", **moves, steps=self.steps, **facts)
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return what the choices do, and the delta that they take."""
         return f"choices that lean toward uncovered rows; delta {float(charge.delta):.3g} of its own"
 
 
@@ -158,7 +156,6 @@ class Cover(Question[IntArray]):
         return Covering(sum(self.sets.steps))
 
     def check(self, ground: Ground) -> None:
-        """Sets must be of the list, and about points of the ground."""
         require(type(self.sets) in (Balls, Family) and ground.domain is None, "only public sets of points can cover")
         steps = self.sets.steps
         are_numbers = type(steps) is tuple and all(type(count) is int and count >= 0 for count in steps)

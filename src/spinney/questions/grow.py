@@ -39,7 +39,6 @@ class Splitting(Kind):
     l1, l2 = 2.6, 0.0
 
     def noise(self, charge: Charge, unit: Unit) -> SplitRule:
-        """Return the rule of the decisions."""
         return split_rule(unit.tree_price(charge), unit.replaces, self.threshold or 0)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
@@ -55,7 +54,6 @@ class Splitting(Kind):
         )  # fmt: skip
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the scale of the noise, in rows."""
         rule = self.noise(charge, unit)
         return f"split decisions, Laplace scale {rule.scale / rule.steps_per_row:.3g} rows"
 
@@ -85,7 +83,6 @@ class Grow(Question[Quadtree]):
         return Splitting(self.threshold)
 
     def check(self, ground: Ground) -> None:
-        """The tree must be one of the ground's columns."""
         require(ground.domain is not None and type(self.splits) is Splits, "only rows of numbers have such a tree")
         self.splits.check(ground.n_features)
         require(type(self.start) is int and 0 <= self.start <= min(self.splits.depth, MOST_START), "start must be a level")

@@ -99,7 +99,6 @@ class Levels(Question[LevelAnswer]):
         return LevelCounting(self.depth - self.start + 1)
 
     def check(self, ground: Ground) -> None:
-        """Levels must be there."""
         require(ground.domain is not None and type(self.splits) is Splits, "only rows of numbers have such a tree")
         self.splits.check(ground.n_features)
         are_levels = type(self.start) is int and type(self.depth) is int and 0 <= self.start <= self.depth <= self.splits.depth

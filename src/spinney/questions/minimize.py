@@ -56,11 +56,9 @@ class Minimizing(Kind):
         return float(self.n_features)
 
     def noise(self, charge: Charge, unit: Unit) -> Perturbation:
-        """Return the random slope, the pull, and the noise of the minimum."""
         return perturbation(charge, unit, self.n_features)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return the constants, and what is proved of them."""
         found = self.noise(charge, unit)
         return record_of(
             charge, "objective perturbation" if found.scale else "none", "length of a cell",
@@ -71,7 +69,6 @@ class Minimizing(Kind):
         )  # fmt: skip
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the mean length of a random slope, in rows."""
         found = self.noise(charge, unit)
         length = found.scale * self.n_features
         return f"objective perturbation, proved {PROVED}: a slope of {length:.3g} rows, a pull of {found.pull:.3g}"
@@ -117,7 +114,6 @@ class Minimize(Question[MinimumAnswer]):
         return Minimizing(ground.n_features)
 
     def check(self, ground: Ground) -> None:
-        """Losses rely on finite centers and radii."""
         require(ground.domain is not None, "only rows of numbers have medians")
         finite_points(self.centers, ground.n_features, "centers")
         finite_radii(self.radii, len(self.centers))

@@ -28,7 +28,6 @@ class PersonCounting(AdditiveKind):
 
     @property
     def row(self) -> Sensitivity:
-        """One person more, or fewer."""
         return Sensitivity(1, 1)
 
     def one(self, unit: Unit) -> Unit:
@@ -61,12 +60,10 @@ class Persons(Question[CountAnswer]):
         return PersonCounting()
 
     def check(self, ground: Ground) -> None:
-        """Clusters must have finite centers."""
         require(type(self.clusters) is Clusters, "persons are counted in clusters")
         self.clusters.behind(ground)
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CountAnswer:
-        """Count, and add noise to every count."""
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         return CountAnswer(privatize(rows.exact(OneEach(self.clusters)), noise, source, kind.moves(unit)), noise)

@@ -123,7 +123,6 @@ class AdditiveKind(Kind):
 
     @property
     def l2(self) -> float:
-        """The same in L2."""
         return math.sqrt(self.row.l2_squared) / self.steps
 
     def one(self, unit: Unit) -> Unit:
@@ -140,13 +139,10 @@ class AdditiveKind(Kind):
         return Answer(self.of, self.steps, self.row, one.count_price(charge) if self.are_counts else one.value_price(charge))
 
     def noise(self, charge: Charge, unit: Unit) -> Noise:
-        """Return the noise of each number, in steps."""
         return self.answer_for(charge, unit).noise
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return the one answer."""
         return additive_record(charge, self.one(unit), [self.answer_for(charge, unit)], ((2,),) if self.are_counts else ((4,),))
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the noise of each number."""
         return self.shown.format(self.noise(charge, unit).std / self.steps)

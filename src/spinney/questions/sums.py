@@ -125,7 +125,6 @@ class Summing(Kind):
         return Sensitivity(self.weight_steps, self.weight_steps**2)
 
     def noise(self, charge: Charge, unit: Unit) -> StepNoise:
-        """Return the noise of vectors and weights."""
         vectors, weights = self._answers(charge, unit)
         return StepNoise(vectors.noise, weights.noise, weights.steps)
 
@@ -142,7 +141,6 @@ class Summing(Kind):
         return additive_record(charge, unit, self._answers(charge, unit), (inside, (2, 2)), kernel=self.kernel)
 
     def words(self, charge: Charge, unit: Unit) -> str:
-        """Return the noise of each coordinate, in radii."""
         return f"each coordinate of a sum +- {self.noise(charge, unit).vector_std:.3g} clipping radii"
 
 
@@ -199,7 +197,6 @@ class Sums(Question[SumAnswer]):
 
     @property
     def family(self) -> str:
-        """Voronoi cells of its centers, or cells of planes."""
         return PlaneCells.family if isinstance(self.centers, PlaneCells) else CENTERS
 
     def kind(self, ground: Ground) -> Summing:
@@ -207,7 +204,6 @@ class Sums(Question[SumAnswer]):
         return Summing(self.kernel, ground.n_features)
 
     def check(self, ground: Ground) -> None:
-        """Clipping relies on finite centers and radii; kernels rely on shapes."""
         require(ground.domain is not None, "only rows of numbers can be summed")
         require(type(self.kernel) is str and self.kernel in KERNELS, f"the kernel must be one of {', '.join(KERNELS)}")
         require(type(self.centers) in (np.ndarray, PlaneCells), "sums are over Voronoi cells, or over cells of planes")

@@ -60,7 +60,6 @@ class Totaling(AdditiveKind):
         return Sensitivity(self.columns * self.steps, self.columns * self.steps**2, self.steps, self.columns)
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
-        """Return the one answer, and how many columns it has."""
         return super().record(charge, unit) | {"columns": self.columns}
 
 
@@ -104,7 +103,6 @@ class Totals(Question[TotalAnswer]):
         require(lawful and len(np.unique(columns)) == columns.size, "totals are of different columns behind those of centers")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> TotalAnswer:
-        """Sum, and add noise to every sum."""
         kind = self.kind(ground)
         noise = kind.noise(charge, unit)
         exact = rows.exact(ColumnTotals(self.clusters, self.columns))

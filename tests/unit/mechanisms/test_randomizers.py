@@ -50,7 +50,7 @@ def test_an_observer_is_told_of_responses_and_they_can_be_repeated():
     frozen = FrozenSource((seen[0],))
     assert (frozen.responses(VALUES + 0, RULE) == first).all()
     assert second.shape == VALUES.shape
-    with pytest.raises(DivergedError, match="other responses"):
+    with pytest.raises(DivergedError, match="another distribution, scale, size or rule"):
         FrozenSource((seen[0],)).responses(VALUES, RULE.sharper(0.5))
     assert NoiselessSource().responses(VALUES, RULE).tolist() == VALUES.tolist()
 
