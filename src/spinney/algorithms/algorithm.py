@@ -11,8 +11,7 @@ import numpy as np
 from spinney.algorithms.forecast import Forecast, Preview
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
-from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part
+from spinney.privacy import Charge, Part
 
 
 class Algorithm(ABC):

@@ -18,13 +18,9 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.grow import Grow
-from spinney.questions.partitions import Whole
-from spinney.questions.planes import PlaneCells
-from spinney.spaces.box import Domain, FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, Grow, PlaneCells, Whole
+from spinney.spaces import Domain, FiniteMetric, FloatArray, IntArray
 from spinney.trees.quadtree import Splits, TreeCells
 
 #: Levels for each direction of the subspace, and in all.

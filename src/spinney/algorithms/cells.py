@@ -38,12 +38,10 @@ from spinney.algorithms.reading import Occupancy
 from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, released
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Labels
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import FiniteMetric, FloatArray, IntArray
 from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
 
 # Measured as cost over that of plain local search, at epsilon 1 / 0.25, with 500 rows in a quarter of the map and k = 10: random

@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise
-from spinney.spaces.box import Domain, FloatArray
+from spinney.mechanisms import Noise
+from spinney.spaces import Domain, FloatArray
 from spinney.trees.quadtree import BIN_BITS
 
 #: Standard deviations of the bumps, in widths of a column, and the number of their places.

@@ -27,13 +27,10 @@ from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_options, released
 from spinney.constraints import Constraint, check, real
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.cover import Balls, Cover, Covering
-from spinney.questions.partitions import Labels
+from spinney.privacy import Part
+from spinney.questions import Balls, Counting, Counts, Cover, Covering, Labels
 from spinney.solvers.medoids import solve_medoids
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric, nearest_site
+from spinney.spaces import FiniteMetric, FloatArray, IntArray, nearest_site
 
 #: The part of epsilon that pays for the cover; the same again, less the sizes, pays for the weights.
 COVER = Fraction(1, 2)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from spinney.algorithms.reading import NOTHING
 from spinney.algorithms.step import Distances, Moved
 from spinney.solvers.stability import next_distances
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 from spinney.spaces.nearest import nearest
 
 #: Two centers with half of the rows each have 4 times the noise of one with all of them: what is more of it.

@@ -26,19 +26,15 @@ from spinney.algorithms.margins import COVER, SLACK
 from spinney.algorithms.problem import Problem
 from spinney.algorithms.profiles import Quantiles, distances, quantiles
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.clusters import ClusterBins, Clusters
-from spinney.questions.counts import CountAnswer, Counting, Counts
+from spinney.privacy import Part
+from spinney.questions import ClusterBins, Clusters, Counting, Counts, PersonCounting, Persons, Totaling, Totals
+from spinney.questions.counts import CountAnswer
 from spinney.questions.ground import Ground
-from spinney.questions.persons import PersonCounting, Persons
 from spinney.questions.sums import RADIUS_STEPS
-from spinney.questions.totals import TotalAnswer, Totaling, Totals
+from spinney.questions.totals import TotalAnswer
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.preparation import missing_rows, prepared_description
-from spinney.spaces.box import Domain, FloatArray, IntArray
-from spinney.spaces.column import Column
-from spinney.spaces.described import is_measured
-from spinney.spaces.schema import Schema
+from spinney.spaces import Column, Domain, FloatArray, IntArray, Schema, is_measured
 
 #: Shares of epsilon, in hundredths; the histograms have the rest, and what is not asked goes to them.
 SHARES = {"rows": 10, "persons": 10, "totals": 20}

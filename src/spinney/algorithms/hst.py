@@ -36,10 +36,9 @@ from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, me
 from spinney.algorithms.tree_program import Placed, ask_tree
 from spinney.constraints import Constraint, boolean, check, integer, is_integer, real
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting
-from spinney.questions.levels import LevelCounting
-from spinney.spaces.box import FloatArray
+from spinney.privacy import Part
+from spinney.questions import Counting, LevelCounting
+from spinney.spaces import FloatArray
 from spinney.trees.quadtree import MAX_DEPTH, Splits
 
 #: Hundredths of epsilon for the sizes; each tree, the way back from a subspace and each round get equal shares of the rest.

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spinney.spaces.box import FloatArray
-from spinney.spaces.schema import Schema
+from spinney.spaces import FloatArray, Schema
 
 #: An end of a cell counts as 0 or 1 if it is this near: cells are halved in floating point.
 NEAR = 1e-9

@@ -28,13 +28,12 @@ from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_options, released
 from spinney.constraints import boolean, check, integer, one_of
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.choose import Choose, Choosing, Sets, Swaps
-from spinney.questions.counts import Counting
+from spinney.privacy import Part
+from spinney.questions import Choose, Choosing, Counting, Sets, Swaps
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
 from spinney.solvers.tree_search import search_medoids
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 from spinney.trees.metric_hst import MetricHST
 
 STARTS = ("random", "kmedian++", "hst")

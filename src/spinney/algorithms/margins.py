@@ -15,9 +15,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise
+from spinney.mechanisms import Noise
 from spinney.questions.sums import RADIUS_STEPS, StepNoise, SumAnswer
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: How often the noise of a coordinate stays within its margin.
 COVER = 0.95

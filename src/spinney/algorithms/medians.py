@@ -28,11 +28,11 @@ from spinney.algorithms.step import Moved, shrunk, take_step
 from spinney.constraints import Constraint, one_of
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
-from spinney.privacy.composition import Part
-from spinney.questions.minimize import MOST_BENDS, Minimize, Minimizing
+from spinney.privacy import Part
+from spinney.questions import Minimize, Minimizing, Summing, Sums
+from spinney.questions.minimize import MOST_BENDS
 from spinney.questions.question import Kind
-from spinney.questions.sums import Summing, Sums
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: The choices; the first is the default.
 MEDIAN_STEPS = ("weiszfeld", "gradient", "localized", "objective")

@@ -27,14 +27,12 @@ from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.algorithms.step import take_step
 from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Rings
-from spinney.questions.sums import Summing
+from spinney.mechanisms import Noise
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, Rings, Summing
 from spinney.releases.ball import OneCluster
 from spinney.solvers.balls import smallest_ball
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces import Domain, FloatArray
 
 #: Shares of epsilon, in hundredths; the tree has the rest.
 SHARES = {"spread": 8, "center": 12, "ball 1": 6, "ball 2": 6, "ball 3": 6}

@@ -13,13 +13,11 @@ from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.forecast import Forecast
 from spinney.algorithms.margins import COVER
 from spinney.algorithms.problem import PointProblem, Problem, planned
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part, total_epsilon
-from spinney.privacy.trust import Randomness
+from spinney.privacy import Charge, Measure, Part, Randomness, total_epsilon
+from spinney.questions import Summing
 from spinney.questions.question import Kind
-from spinney.questions.sums import RADIUS_STEPS, Summing
-from spinney.spaces.box import FloatArray
-from spinney.spaces.column import Column
+from spinney.questions.sums import RADIUS_STEPS
+from spinney.spaces import Column, FloatArray
 
 #: From this number of columns on, pure noise is much larger than Gaussian noise.
 MANY_COLUMNS = 30

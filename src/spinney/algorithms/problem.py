@@ -13,19 +13,14 @@ import numpy as np
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.result import Result
-from spinney.privacy.budget import Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part, compose
-from spinney.privacy.pricing import Unit
-from spinney.questions.cover import Family
+from spinney.privacy import Budget, Charge, Measure, Part, Unit, compose
+from spinney.questions import Family
 from spinney.questions.ground import Ground
 from spinney.releases.centers import Release
 from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
-from spinney.spaces.box import Domain, IntArray, domain_to_dict
-from spinney.spaces.metric import FiniteMetric
-from spinney.spaces.schema import Schema
+from spinney.spaces import Domain, FiniteMetric, IntArray, Schema, domain_to_dict
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: How many standard deviations hold 95% of a normal law.
 NORMAL = 1.959964

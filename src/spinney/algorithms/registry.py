@@ -15,7 +15,7 @@ import numpy as np
 
 from spinney.algorithms.algorithm import Algorithm
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
+from spinney.privacy import Part
 
 #: The entry point group that other packages register algorithms under.
 GROUP = "spinney.algorithms"

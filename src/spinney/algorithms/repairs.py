@@ -30,14 +30,10 @@ from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.step import take_step
 from spinney.algorithms.tree_program import Placed
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.levels import LevelCounting
-from spinney.questions.partitions import Rings
-from spinney.questions.sums import Summing
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, LevelCounting, Rings, Summing
 from spinney.solvers.reverse_greedy import thin_out
-from spinney.spaces.box import FloatArray
-from spinney.spaces.grid import GRID_BITS
+from spinney.spaces import GRID_BITS, FloatArray
 from spinney.trees.quadtree import Splits
 
 #: Hundredths of epsilon for the first mean and for the sizes that centers are merged by.

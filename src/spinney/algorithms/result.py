@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
-from spinney.questions.counts import Counts
-from spinney.questions.partitions import Rings
+from spinney.mechanisms import Noise
+from spinney.questions import Counts, Rings
 from spinney.solvers.valleys import Count
-from spinney.spaces.box import Domain, FloatArray, IntArray
+from spinney.spaces import Domain, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,10 @@ from spinney.algorithms.result import Result
 from spinney.algorithms.sites import SIZES, SiteAlgorithm, released
 from spinney.constraints import check, integer, one_of
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Labels
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, Labels
 from spinney.solvers.tree_search import search_medoids
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 from spinney.trees.metric_hst import KINDS, MetricHST
 
 

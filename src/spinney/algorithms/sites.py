@@ -11,10 +11,8 @@ from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
-from spinney.questions.counts import Counts
-from spinney.questions.partitions import Labels
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.metric import nearest_site
+from spinney.questions import Counts, Labels
+from spinney.spaces import FloatArray, IntArray, nearest_site
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)

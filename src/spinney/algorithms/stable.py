@@ -32,13 +32,11 @@ from spinney.algorithms.registry import adapted, choose, find, names, solves_of
 from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.cost import Cost, Costing
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import Rings
-from spinney.questions.sums import SumAnswer, Summing, Sums
+from spinney.privacy import Part
+from spinney.questions import Cost, Costing, Counting, Counts, Rings, Summing, Sums
+from spinney.questions.sums import SumAnswer
 from spinney.solvers.stability import next_distances
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray
 
 #: Hundredths of epsilon without extra steps: of the base, of each step, of the comparison and of the sizes. Where rows are few
 #: the base needs them most; steps toward medians gain more than steps toward means.

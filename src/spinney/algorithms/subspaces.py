@@ -21,10 +21,9 @@ from spinney.algorithms.candidates import subspace_of
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.step import Moved, ask_distances, move
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting
-from spinney.questions.sums import Summing
-from spinney.spaces.box import Domain, FloatArray
+from spinney.privacy import Part
+from spinney.questions import Counting, Summing
+from spinney.spaces import Domain, FloatArray
 
 #: A row independent of the subspace hardly ever lies this many standard deviations of its projection from the middle.
 REACH = 4.0

@@ -23,11 +23,10 @@ from spinney.algorithms.forecast import Forecast, Preview
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.partitions import ColumnBins
-from spinney.spaces.box import Domain, FloatArray
+from spinney.mechanisms import Noise
+from spinney.privacy import Part
+from spinney.questions import ColumnBins, Counting, Counts
+from spinney.spaces import Domain, FloatArray
 
 #: The share of epsilon that finds the box.
 SHARE = Fraction(10, 100)

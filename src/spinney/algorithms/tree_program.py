@@ -13,9 +13,10 @@ import numpy as np
 
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.purse import Purse
-from spinney.questions.levels import LevelAnswer, Levels
+from spinney.questions import Levels
+from spinney.questions.levels import LevelAnswer
 from spinney.solvers.dynamic_program import place_centers
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 from spinney.trees.consistent import consistent_counts
 from spinney.trees.quadtree import Splits, TreeCells
 

@@ -32,13 +32,11 @@ from spinney.algorithms.result import Result
 from spinney.algorithms.step import ask_distances, move
 from spinney.constraints import check, integer
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.choose import Choose, Choosing, Sets, Swaps
-from spinney.questions.counts import Counting
-from spinney.questions.sums import Summing
+from spinney.privacy import Part
+from spinney.questions import Choose, Choosing, Counting, Sets, Summing, Swaps
 from spinney.solvers.seeding import seed_medoids
 from spinney.solvers.service import Service
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: Hundredths of epsilon; all levels, and all choices, have equal parts.
 SHARES = {"levels": 30, "choices": 40, "radii": 3, "means": 24, "sizes": 3}

@@ -26,10 +26,9 @@ from spinney.algorithms.candidates import ask_leaves
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.grow import Splitting
-from spinney.spaces.box import FloatArray
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, Splitting
+from spinney.spaces import FloatArray
 from spinney.spaces.nearest import nearest
 from spinney.trees.quadtree import TreeCells
 

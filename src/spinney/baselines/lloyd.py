@@ -19,9 +19,8 @@ from spinney.algorithms.margins import step_margins
 from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting
-from spinney.questions.sums import Summing, Sums
+from spinney.privacy import Part
+from spinney.questions import Counting, Summing, Sums
 
 #: T by the power of distances, public constants.
 ROUNDS = {1: 7, 2: 5}

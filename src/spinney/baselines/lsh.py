@@ -30,12 +30,10 @@ from spinney.algorithms.problem import PointProblem
 from spinney.algorithms.result import Result
 from spinney.constraints import check, integer
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.planes import PlaneCells
-from spinney.questions.sums import Summing, Sums
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, PlaneCells, Summing, Sums
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: Hundredths of epsilon for the middle, for all levels together and for the sizes; the sums get the rest.
 MIDDLE_SHARE, LEVELS_SHARE, SIZES_SHARE = 4, 13, 3

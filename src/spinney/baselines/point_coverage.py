@@ -34,15 +34,11 @@ from spinney.algorithms.result import Result
 from spinney.algorithms.sites import check_options
 from spinney.constraints import check
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.cover import Cover, Covering
-from spinney.questions.grow import Splitting
-from spinney.questions.partitions import Rings
+from spinney.privacy import Part
+from spinney.questions import Counting, Counts, Cover, Covering, Rings, Splitting
 from spinney.questions.question import Kind
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import FiniteMetric, FloatArray
 
 #: Hundredths of epsilon.
 SHARES = {"rows": 2, "splits": 30, "cover": 30, "weights": 35, "sizes": 3}

@@ -33,15 +33,12 @@ from spinney.algorithms.step import take_step
 from spinney.algorithms.summary import likely_leaves
 from spinney.constraints import Constraint, check, is_integer, one_of
 from spinney.curators.purse import Purse
-from spinney.privacy.composition import Part
-from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, SAMPLINGS, Blocking, Blocks, check_sampling
-from spinney.questions.counts import Counting, Counts
-from spinney.questions.grow import Grow, Splitting
-from spinney.questions.partitions import ColumnBins
+from spinney.privacy import Part
+from spinney.questions import Blocking, Blocks, ColumnBins, Counting, Counts, Grow, Splitting, Summing
+from spinney.questions.blocks import MOST_BLOCKS, MOST_POINTS, SAMPLINGS, check_sampling
 from spinney.questions.question import Kind, Question
-from spinney.questions.sums import Summing
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 from spinney.trees.quadtree import Splits
 
 #: Shares of epsilon, in hundredths.

@@ -19,10 +19,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-from spinney.privacy.held import Held
+from spinney.privacy import Held
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Domain, FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import Domain, FiniteMetric, FloatArray, IntArray
 
 
 class Backend(Held, ABC):

@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney.compilation import compiled
 from spinney.questions.sums import KERNELS, RADIUS_STEPS
-from spinney.spaces.nearest import BLOCK
+from spinney.spaces import BLOCK
 
 #: Squares of coordinates are cut off here, so that their own squares stay finite.
 _FAR = 1e100

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.curators.entrance import STEPS, Entered, enter
 from spinney.curators.kernels import Mask, Rows, find_nearest
-from spinney.questions.clusters import ClusterBins, Clusters
+from spinney.questions import ClusterBins, Clusters
 from spinney.questions.sums import RADIUS_STEPS
 from spinney.questions.totals import ColumnTotals
-from spinney.spaces.box import IntArray
-from spinney.spaces.grid import GRID_BITS, Door
-from spinney.spaces.nearest import BLOCK, scale_centers
+from spinney.spaces import BLOCK, GRID_BITS, Door, IntArray, scale_centers
 
 #: Columns behind reach from 0 to 2 (ABSENT), so that a step below this one is a number from 0 to 1 with this many bits.
 _BITS = GRID_BITS - 1

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from spinney.questions import Family
 from spinney.questions.arrays import frozen, is_one_of, require
 from spinney.questions.catalog import EVERY
-from spinney.questions.cover import Family
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Domain
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import Domain, FiniteMetric
 from spinney.trees.quadtree import Route, Splits
 
 #: Values that cannot be changed.

@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 from spinney.curators.backend import Backend
 from spinney.curators.groups import kept_rows
 from spinney.curators.rows import Rows
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Unit
+from spinney.questions import Balls, Family, Labels, Rings, Sets, Swaps
 from spinney.questions.arrays import finite_points, require
-from spinney.questions.choose import SITE_STEPS, Sets, Swaps, cost_steps, swap_range
-from spinney.questions.cover import NEVER, Balls, Family
+from spinney.questions.choose import SITE_STEPS, cost_steps, swap_range
+from spinney.questions.cover import NEVER
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import Labels, Rings
 from spinney.solvers.service import nearest_two
 from spinney.solvers.swaps import TILE, add_changes
-from spinney.spaces.box import IntArray
-from spinney.spaces.distances import Coordinates
-from spinney.spaces.metric import BLOCK_ENTRIES, FiniteMetric
+from spinney.spaces import Coordinates, FiniteMetric, IntArray
+from spinney.spaces.metric import BLOCK_ENTRIES
 
 #: Where a row that names no point goes when rows are replaced.
 FALLBACK = 0

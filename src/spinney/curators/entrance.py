@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.curators.views import Fence, Projection
-from spinney.spaces.box import FloatArray
-from spinney.spaces.grid import GRID_BITS, Door, as_floats
-from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, load, scaled_ends, stretches
+from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, ScaledCenters, as_floats, find_labels
+from spinney.spaces.nearest import load, scaled_ends, stretches
 
 #: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes its place on the grid, whose whole
 #: part is the number of its grid step; or the middle of its grid step.

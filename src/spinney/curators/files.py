@@ -28,13 +28,11 @@ from spinney.curators.memory import over_centers
 from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Unit
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray, as_floats, scale_centers
 from spinney.spaces.described import Encoding
-from spinney.spaces.grid import as_floats
-from spinney.spaces.nearest import scale_centers
 from spinney.tables.streams import Batches, EncodedBatches
 
 #: Batches that add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.

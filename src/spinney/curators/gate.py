@@ -18,19 +18,13 @@ from spinney.curators.backend import Backend
 from spinney.curators.copying import rebuilt
 from spinney.curators.telling import tell
 from spinney.exceptions import BudgetError, DataError
-from spinney.mechanisms.drawing import Watched
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.held import Held
-from spinney.privacy.pricing import Unit
-from spinney.privacy.seal import sealed
+from spinney.mechanisms import NoiseSource, Watched
+from spinney.privacy import Charge, FitLedger, Held, Unit, sealed
 from spinney.questions.arrays import require
 from spinney.questions.catalog import EVERY, EXPERIMENTAL
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind, Question
-from spinney.spaces.box import Domain, FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import Domain, FiniteMetric, FloatArray, IntArray
 
 #: What a question is answered with.
 A = TypeVar("A")

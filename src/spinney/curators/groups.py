@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from spinney.curators.draws import Marks, draw_rows, least_draws, mark_rows, number_copies
 from spinney.exceptions import DataError
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Unit
 from spinney.tables.cells import listed
 
 MISSING = "missing"

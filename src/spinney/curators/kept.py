@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.spaces.grid import as_floats
+from spinney.spaces import as_floats
 from spinney.tables.batches import memory_bytes
 from spinney.tables.streams import Batches
 

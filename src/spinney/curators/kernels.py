@@ -15,12 +15,11 @@ from spinney.compilation import compiled
 from spinney.curators.clipping import add_offsets
 from spinney.curators.entrance import PLACES, RAW, STEPS, Near, enter, enter_near, find_near
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
-from spinney.questions.planes import PlaneCells
+from spinney.questions import PlaneCells
 from spinney.questions.question import OfEachRow
 from spinney.questions.sums import KERNELS
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.grid import GRID_BITS, Door
-from spinney.spaces.nearest import BLOCK, ScaledCenters, find_labels, squared_distances
+from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, IntArray, ScaledCenters, find_labels
+from spinney.spaces.nearest import squared_distances
 from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
 
 Rows = NDArray[Any]

@@ -19,8 +19,8 @@ import numpy as np
 from spinney.curators.kernels import count_below
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.paths import find_cells, hash_table, offsets
-from spinney.questions.partitions import ColumnBins, Whole
-from spinney.spaces.box import IntArray
+from spinney.questions import ColumnBins, Whole
+from spinney.spaces import IntArray
 from spinney.trees.quadtree import WORD, CodeArray, Splits, TreeCells
 
 #: One pass counts at most this many cells of a tree, or the cells asked about if they are more.

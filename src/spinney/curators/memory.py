@@ -24,15 +24,12 @@ from spinney.curators.paths import masks
 from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
-from spinney.privacy.seal import sealed
+from spinney.privacy import Adjacency, Unit, sealed
+from spinney.questions import PlaneCells
 from spinney.questions.blocks import Tuples
 from spinney.questions.ground import Ground
-from spinney.questions.planes import PlaneCells
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray, scale_centers
 from spinney.spaces.described import Encoding
-from spinney.spaces.nearest import scale_centers
 from spinney.tables.files import Table
 from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 

@@ -28,23 +28,17 @@ from spinney.curators.kernels import (
 )
 from spinney.curators.slopes import sum_slopes
 from spinney.curators.views import fenced, narrowed, projected
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Unit
+from spinney.questions import ClusterBins, Clusters, ColumnBins, PlaneCells, Rings, Whole
 from spinney.questions.blocks import Tuples
-from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.cost import COST_STEPS, Costs
 from spinney.questions.ground import Ground
 from spinney.questions.minimize import Slopes
-from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.persons import OneEach
-from spinney.questions.planes import PlaneCells
 from spinney.questions.question import OfEachRow
 from spinney.questions.sums import Offsets
 from spinney.questions.totals import ColumnTotals
-from spinney.spaces.box import Domain, FloatArray, IntArray
-from spinney.spaces.grid import Door, as_floats, door
-from spinney.spaces.metric import FiniteMetric
-from spinney.spaces.nearest import scale_centers
+from spinney.spaces import Domain, Door, FiniteMetric, FloatArray, IntArray, as_floats, door, scale_centers
 from spinney.trees.quadtree import WORD, TreeCells
 
 #: Which kernel computes what is asked about clusters and the columns behind.

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.curators.entrance import Entered
-from spinney.spaces.box import IntArray
-from spinney.spaces.grid import GRID_BITS
-from spinney.spaces.nearest import BLOCK
+from spinney.spaces import BLOCK, GRID_BITS, IntArray
 from spinney.trees.quadtree import WORD, CodeArray, Route
 
 _WHOLE = 2**GRID_BITS

@@ -15,14 +15,10 @@ from typing import Any, TypeVar, cast
 
 from spinney.curators.gate import name_of
 from spinney.exceptions import BudgetError
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import is_gaussian
-from spinney.privacy.held import Held
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Held, Measure, Unit, is_gaussian
 from spinney.questions.ground import Ground
 from spinney.questions.question import Kind, Question
-from spinney.spaces.box import Domain, FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import Domain, FiniteMetric, FloatArray, IntArray
 
 #: What a question is answered with.
 A = TypeVar("A")

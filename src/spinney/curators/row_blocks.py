@@ -24,9 +24,7 @@ from spinney.curators.entrance import CLIPPED, enter
 from spinney.exceptions import ParameterError
 from spinney.questions.blocks import Tuples
 from spinney.solvers.small_sets import ATTEMPTS, RESTARTS, cluster_blocks
-from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.grid import Door, as_floats
-from spinney.spaces.nearest import BLOCK
+from spinney.spaces import BLOCK, Domain, Door, FloatArray, as_floats
 
 #: Most rows of all blocks together, and most rows times centers times columns, if each block keeps some rows a center.
 MOST_ROWS, MOST_WORK, LEAST_ROWS = 2**20, 2**28, 8

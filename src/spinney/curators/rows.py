@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from spinney.curators.backend import Backend
 from spinney.curators.gate import Curator
 from spinney.exceptions import ParameterError
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.described import Encoding
 

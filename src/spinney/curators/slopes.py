@@ -8,9 +8,7 @@ from spinney.compilation import compiled
 from spinney.curators.entrance import enter_near
 from spinney.curators.kernels import Labeled, Mask, Rows
 from spinney.mechanisms.perturbation import SLOPE_STEPS
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.grid import Door
-from spinney.spaces.nearest import BLOCK
+from spinney.spaces import BLOCK, Door, FloatArray, IntArray
 
 #: Coordinates are cut off here, in radii, so that their squares stay finite.
 _FAR = 1e100

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.questions.arrays import LONGEST, finite_points, frozen, frozen_places, require
 from spinney.questions.ground import Ground
-from spinney.spaces.box import Domain, FloatArray
-from spinney.spaces.grid import Door, door
-from spinney.spaces.nearest import ScaledCenters, scale_centers
+from spinney.spaces import Domain, Door, FloatArray, ScaledCenters, door, scale_centers
 
 
 class Projection(NamedTuple):

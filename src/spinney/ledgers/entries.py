@@ -12,9 +12,7 @@ from typing import Any
 
 from spinney.exceptions import ParameterError
 from spinney.ledgers.filter import Filter, Tally, Way, fixed_ways
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.budget import Amount, Budget, read_exact, round_up
-from spinney.privacy.charges import Charge
+from spinney.privacy import Adjacency, Amount, Budget, Charge, read_exact, round_up
 from spinney.verification.ledger_records import check_digest, check_entry, check_header
 
 #: Both parts of an amount together have no more: texts of 2,000 letters, which files hold, are some 6,640.

@@ -19,9 +19,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 from spinney.exceptions import BudgetError
-from spinney.privacy.budget import Amount, Budget
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import is_gaussian, total_epsilon
+from spinney.privacy import Amount, Budget, Charge, Measure, is_gaussian, total_epsilon
 
 #: Costs are whole numbers of 1 / UNIT, rounded up.
 UNIT = 2**100

@@ -36,8 +36,7 @@ from spinney.ledgers.entries import (
 from spinney.ledgers.filter import ABOVE, Filter, refusal
 from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
-from spinney.privacy.budget import Budget, round_up
-from spinney.privacy.charges import Charge
+from spinney.privacy import Budget, Charge, round_up
 from spinney.verification.ledger_records import DIGEST
 
 #: Releases that a printed ledger shows.

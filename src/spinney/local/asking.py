@@ -14,10 +14,9 @@ import numpy as np
 from spinney.local.cells import CellTree
 from spinney.local.device import PLACES, WIDEST, WORDS, exp_below, is_lawful_gaussian, is_lawful_threshold
 from spinney.local.grid import Grid
-from spinney.mechanisms.additive import Noise
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
-from spinney.spaces.box import FloatArray
+from spinney.mechanisms import Noise
+from spinney.privacy import Charge, Unit
+from spinney.spaces import FloatArray
 
 #: Offsets of `sums` are whole numbers of this part of their reach.
 RESOLUTION = 1024

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spinney.local.grid import Grid
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -26,17 +26,11 @@ from spinney.exceptions import BudgetError, ParameterError
 from spinney.local.device import WORDS, Refusal, read_amount, read_question
 from spinney.local.tallies import ReportTally
 from spinney.local.users import Users
+from spinney.mechanisms import Draw, NoiseSource, Responses, Watched, drawn
 from spinney.mechanisms.additive import SATURATION
-from spinney.mechanisms.drawing import Draw, Watched, drawn
-from spinney.mechanisms.randomizers import Responses
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import root_up, round_up
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.fit_ledger import FitLedger
-from spinney.privacy.pricing import Unit
-from spinney.privacy.seal import sealed
+from spinney.privacy import Charge, FitLedger, Measure, Unit, root_up, round_up, sealed
 from spinney.questions.ground import Ground
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 
 #: What a release says of who was trusted.
 SIMULATED = (

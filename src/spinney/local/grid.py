@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.local.device import MOST_STEPS
-from spinney.spaces.box import Domain, FloatArray, IntArray
+from spinney.spaces import Domain, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ from spinney.exceptions import ParameterError
 from spinney.local.asking import Reporting, Unlawful
 from spinney.local.device import LONGEST, MOST_COLUMNS, Refusal, read_amount
 from spinney.local.tallies import ReportTally
-from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part
+from spinney.privacy import Charge, Part
 
 #: Yields the name of a charge and a question, is sent the tally of its reports, and returns what may be released.
 Talk = Generator[tuple[str, str], ReportTally, Result]

@@ -30,10 +30,10 @@ from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol, Scope, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
-from spinney.mechanisms.additive import Noise
-from spinney.privacy.charges import Charge, Measure
+from spinney.mechanisms import Noise
+from spinney.privacy import Charge, Measure
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 from spinney.spaces.nearest import nearest
 
 #: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.

@@ -25,11 +25,11 @@ from spinney.local.device import Refusal, read_question
 from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol
 from spinney.local.tallies import ReportTally
-from spinney.mechanisms.source import SecureSource
-from spinney.privacy.fit_ledger import FitLedger
+from spinney.mechanisms import SecureSource
+from spinney.privacy import FitLedger
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
-from spinney.spaces.box import Ball
+from spinney.spaces import Ball
 
 #: What a release says of who was trusted.
 DEVICES = (

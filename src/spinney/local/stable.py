@@ -31,9 +31,9 @@ from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol, Scope, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
 from spinney.local.tallies import ReportTally
-from spinney.mechanisms.additive import Noise
-from spinney.privacy.charges import Charge, Measure
-from spinney.spaces.box import FloatArray
+from spinney.mechanisms import Noise
+from spinney.privacy import Charge, Measure
+from spinney.spaces import FloatArray
 
 #: Shares of epsilon: the base solver's two histograms, LDP-AVG's two halves, and the comparison.
 SHARES = {

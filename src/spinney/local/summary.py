@@ -11,7 +11,7 @@ from spinney.algorithms.problem import PointProblem
 from spinney.local.cells import CellTree
 from spinney.local.tallies import ReportTally
 from spinney.solvers.weighted import solve
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray
 
 
 def levels_of(problem: PointProblem) -> int:

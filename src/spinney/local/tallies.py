@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spinney.local.device import WORDS, slots_of
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray
 
 
 def columns_of(asked: dict[str, Any]) -> int:

@@ -17,9 +17,9 @@ from spinney.local.cells import leaves_of
 from spinney.local.device import FINE, WORDS, digest_of, slots_of
 from spinney.local.grid import Grid
 from spinney.local.tallies import columns_of
-from spinney.privacy.held import Held
+from spinney.privacy import Held
 from spinney.questions.ground import Ground
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 
 #: Rows that are compared with centers at once.
 BLOCK = 2**16

@@ -15,10 +15,8 @@ from spinney.mechanisms.balls import ball_quantile, ball_std
 from spinney.mechanisms.cubes import cube_quantile, cube_std
 from spinney.mechanisms.drawing import NORMS, Draw, drawn
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import root_up, round_up
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
-from spinney.spaces.box import IntArray
+from spinney.privacy import Charge, Measure, Unit, root_up, round_up
+from spinney.spaces import IntArray
 
 #: Exact answers are saturated here before noise is added, so that 64-bit noise cannot overflow.
 SATURATION = 2**61

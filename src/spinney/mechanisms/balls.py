@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from spinney.mechanisms.cubes import least_reach
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 
 #: Bits of a uniform number to begin with; they are doubled until all coordinates are rounded.
 FIRST_BITS = 128

@@ -16,10 +16,8 @@ import numpy as np
 
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import Amount, round_up
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
-from spinney.spaces.box import IntArray
+from spinney.privacy import Amount, Charge, Measure, Unit, round_up
+from spinney.spaces import IntArray
 
 #: A share of epsilon, and of log(1 / delta) an amount, that rounding may not use up.
 MARGIN = 1e-9

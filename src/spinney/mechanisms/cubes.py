@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 
 #: Up to this many radii a sum is added up; beyond it is an integral, up to one part in a million.
 _SUMMED = 100_000

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from spinney.mechanisms.randomizers import Responses
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.trust import Randomness
-from spinney.spaces.box import IntArray
+from spinney.privacy import Randomness
+from spinney.spaces import IntArray
 
 #: In which norm a unit's moves are hidden by noise: moves of a cell, its largest or its length, are added up over cells.
 NORMS = {"laplace": "l1", "gaussian": "squared l2", "cube": "largest of a cell", "ball": "length of a cell"}
@@ -185,8 +185,11 @@ def drawn(values: IntArray, draw: Draw, source: NoiseSource) -> Any:
         return source.draw(values, draw)
     if draw.distribution == "responses":
         return source.responses(values, draw.rule)
-    draws = {"gumbel": source.select, "laplace": source.laplace, "gaussian": source.gaussian, "cube": source.cube}
-    return draws.get(draw.distribution, source.ball)(values, draw.scale)
+    if draw.distribution == "gumbel":
+        return source.select(values, draw.scale)
+    if draw.distribution in ("cube", "ball"):
+        return source.cube(values, draw.scale) if draw.distribution == "cube" else source.ball(values, draw.scale)
+    return source.laplace(values, draw.scale) if draw.distribution == "laplace" else source.gaussian(values, draw.scale)
 
 
 def radial(shape: tuple[int, int], scale: float, source: NoiseSource) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from spinney.compilation import compiled
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 
 #: Bits of a word.
 BITS = 62

@@ -21,10 +21,8 @@ import numpy as np
 from spinney.mechanisms.additive import Noise, Sensitivity, privatize
 from spinney.mechanisms.drawing import Draw, drawn_at
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import round_up
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.privacy import Charge, Measure, Unit, round_up
+from spinney.spaces import FloatArray, IntArray
 
 #: Shares of epsilon: of how much a row bends the sum, against the pull, and of what a tolerance leaves; slopes get the rest.
 BEND_SHARE, POINT_SHARE = Fraction(1, 4), Fraction(1, 50)

@@ -12,9 +12,8 @@ import numpy as np
 
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import Amount, round_up
-from spinney.privacy.charges import Charge, Measure
-from spinney.spaces.box import IntArray
+from spinney.privacy import Amount, Charge, Measure, round_up
+from spinney.spaces import IntArray
 
 
 def selection_rho(epsilon: Fraction) -> Fraction:

@@ -18,9 +18,8 @@ from spinney.mechanisms.balls import add_balls
 from spinney.mechanisms.cubes import add_cubes, wide_geometric
 from spinney.mechanisms.exact import add_exact
 from spinney.mechanisms.randomizers import Responses, responses
-from spinney.privacy.budget import remembered
-from spinney.privacy.trust import Randomness
-from spinney.spaces.box import IntArray
+from spinney.privacy import Randomness, remembered
+from spinney.spaces import IntArray
 
 
 class NoiseSource(Protocol):

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from spinney.mechanisms.drawing import Draw, drawn
 from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import remembered
-from spinney.privacy.charges import Charge, Measure
-from spinney.spaces.box import IntArray
+from spinney.privacy import Charge, Measure, remembered
+from spinney.spaces import IntArray
 
 #: Prices above this are not used up: the noise is far below a row already.
 MOST_EPSILON = 1024

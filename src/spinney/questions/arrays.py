@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: Lengths between which squares neither vanish nor overflow.
 SHORTEST, LONGEST = 1e-150, 1e150

@@ -14,10 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import NoiseSource
+from spinney.privacy import Adjacency, Charge, Measure, Unit
 from spinney.questions.arrays import require, require_power
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts

@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.mechanisms import NoiseSource
 from spinney.mechanisms.selection import choose, selection_epsilon
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import freeze, frozen_places, require, require_power
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import FiniteMetric, FloatArray, IntArray
 
 #: A cost in a finite metric is a whole number of this part of the largest possible one.
 SITE_STEPS = 2**22

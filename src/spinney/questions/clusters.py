@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from spinney.questions.arrays import SHORTEST, finite_points, freeze, require
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray
-from spinney.spaces.described import ABSENT
+from spinney.spaces import ABSENT, FloatArray
 
 #: Most bins of a column, besides the bin of rows without a value.
 MOST_BINS = 2**16

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.mechanisms.additive import Sensitivity, privatize
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import NoiseSource, Sensitivity, privatize
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, freeze, frozen, require, require_power
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
-from spinney.spaces.box import Domain, FloatArray
+from spinney.spaces import Domain, FloatArray
 
 #: A cost is cut into this many integer steps of its public range.
 COST_STEPS = 2**30

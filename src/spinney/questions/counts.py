@@ -9,17 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise, Sensitivity, privatize
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity, privatize
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import frozen, frozen_places, require, require_number
 from spinney.questions.clusters import ClusterBins
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import FAMILIES, ColumnBins, Partition, check_partition
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 from spinney.trees.quadtree import TreeCells
 
 

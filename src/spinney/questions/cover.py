@@ -13,17 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.mechanisms import NoiseSource
 from spinney.mechanisms.coverage import choose_cover, step_epsilon
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.budget import Amount, round_up
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Amount, Charge, Unit, round_up
 from spinney.questions.arrays import freeze, frozen, require
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
-from spinney.spaces.box import FloatArray, IntArray
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import FiniteMetric, FloatArray, IntArray
 
 #: The stage of a set that never covers a point; stages are counted in one byte.
 NEVER = 255

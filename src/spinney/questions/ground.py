@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from spinney.questions.arrays import LONGEST, SHORTEST, frozen, is_one_of, require
-from spinney.spaces.box import Domain
-from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
+from spinney.spaces import Domain, FiniteMetric
+from spinney.spaces.metric import Coordinates, Matrix, Network
 
 
 @dataclass(frozen=True)

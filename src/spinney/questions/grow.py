@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms.source import NoiseSource
+from spinney.mechanisms import NoiseSource
 from spinney.mechanisms.splitting import SplitRule, split_rule, worst_loss
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import require
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START

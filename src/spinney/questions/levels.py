@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms.additive import Noise, Sensitivity, privatize
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity, privatize
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import require, require_number
 from spinney.questions.counts import Counting
 from spinney.questions.ground import Ground
 from spinney.questions.partitions import MOST_START
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind, Answer
-from spinney.spaces.box import IntArray
+from spinney.spaces import IntArray
 from spinney.trees.quadtree import Quadtree, Splits, TreeCells
 
 

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from spinney.mechanisms import NoiseSource
 from spinney.mechanisms.perturbation import Perturbation, minimized, perturbation, point_sensitivity
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import finite_points, finite_radii, freeze, require, require_number
 from spinney.questions.ground import Ground
 from spinney.questions.question import CENTERS, Exact, Kind, Listed, Question
 from spinney.questions.record import exact_text, record_of
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: Most second derivatives of all cells: they fit into memory, as exact numbers.
 MOST_BENDS = 2**20

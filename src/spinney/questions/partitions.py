@@ -12,7 +12,7 @@ from spinney.questions.arrays import LONGEST, finite_points, finite_widths, free
 from spinney.questions.clusters import ClusterBins, Clusters
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 from spinney.trees.quadtree import BIN_BITS, WORD, Splits, TreeCells
 
 #: A tree starts with all cells of a level: at most this one, so that they fit into memory.

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spinney.mechanisms.additive import Sensitivity, privatize
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import NoiseSource, Sensitivity, privatize
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import require
 from spinney.questions.clusters import Clusters
 from spinney.questions.counts import CountAnswer

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.questions.arrays import LONGEST, freeze, require
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: Most nodes of a tree of planes.
 MOST_NODES = 2**24

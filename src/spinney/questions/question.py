@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.composition import Part
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import NoiseSource
+from spinney.privacy import Charge, Part, Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.box import FloatArray, IntArray
+from spinney.spaces import FloatArray, IntArray
 
 #: What releases call the Voronoi cells of centers, in which vectors are summed.
 CENTERS = "centers"

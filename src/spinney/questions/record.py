@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from spinney.mechanisms.additive import Noise, Sensitivity, calibrate
+from spinney.mechanisms import Noise, Sensitivity, calibrate
 from spinney.mechanisms.drawing import NORMS
-from spinney.privacy.budget import Amount
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Amount, Charge, Measure, Unit
 from spinney.questions.question import Kind
 
 #: How releases name what `Noise` names.

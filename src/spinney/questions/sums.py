@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from spinney.mechanisms.additive import Noise, Sensitivity, privatize
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity, privatize
 from spinney.mechanisms.balls import ball_std
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Charge, Measure, Unit
 from spinney.questions.arrays import finite_points, finite_radii, finite_widths, freeze, require
 from spinney.questions.ground import Ground
 from spinney.questions.planes import PlaneCells
 from spinney.questions.question import CENTERS, Exact, Kind, Listed, Question
 from spinney.questions.record import Answer, additive_record
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 #: A clipping radius is this many integer steps of a clipped vector.
 RADIUS_STEPS = 2**20

@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms.additive import Noise, Sensitivity, privatize
-from spinney.mechanisms.source import NoiseSource
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity, privatize
+from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import freeze, require, require_number
 from spinney.questions.clusters import Clusters
 from spinney.questions.ground import Ground
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind
 from spinney.questions.sums import RADIUS_STEPS
-from spinney.spaces.box import FloatArray
+from spinney.spaces import FloatArray
 
 
 @dataclass(frozen=True)
