@@ -120,15 +120,7 @@ def _add_ones(places, totals):  # type: ignore[no-untyped-def]
 
 
 def count_below(
-    rows: Rows,
-    mask: Mask,
-    door: Door,
-    totals: IntArray,
-    route: Route,
-    cells: CodeArray,
-    table: IntArray,
-    depth: int,
-    levels: int,
+    rows: Rows, mask: Mask, door: Door, totals: IntArray, route: Route, cells: CodeArray, table: IntArray, depth: int, levels: int
 ) -> None:
     """Count rows in all cells `levels` levels below disjoint cells of one level; a row may lie in none.
 
@@ -255,14 +247,7 @@ def count_rings(
 
 
 def sum_offsets(
-    rows: Rows,
-    mask: Mask,
-    door: Door,
-    labels: Labeled,
-    anchors: FloatArray,
-    radii: FloatArray,
-    widths: FloatArray,
-    kernel: str,
+    rows: Rows, mask: Mask, door: Door, labels: Labeled, anchors: FloatArray, radii: FloatArray, widths: FloatArray, kernel: str
 ) -> tuple[IntArray, IntArray]:
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 

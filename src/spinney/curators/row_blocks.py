@@ -97,12 +97,7 @@ def _entered(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door) -> Iterato
 
 
 def entries_of(
-    rows: NDArray[Any],
-    mask: NDArray[np.uint8],
-    door: Door,
-    n_blocks: int,
-    key: bytes,
-    seeds: NDArray[np.uint64] | None = None,
+    rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, n_blocks: int, key: bytes, seeds: NDArray[np.uint64] | None = None
 ) -> Entries:
     """Return the rows of a batch that count, each with its block; seeds are keyed hashes of the names of groups, if any."""
     parts = [Entries.none(door.lower.size)]

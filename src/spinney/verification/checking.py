@@ -176,11 +176,7 @@ def _signed(record: dict[str, Any], is_so: bool, key: str) -> Check:
 
 
 def verify(
-    path: str | Path,
-    *,
-    ledger: str | Path | None = None,
-    key: str | Path | None = None,
-    public_key: str | Path | None = None,
+    path: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None, public_key: str | Path | None = None
 ) -> Verification:
     """Check a release with code apart from the one that made it, and say in words what holds.
 
