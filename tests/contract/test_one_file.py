@@ -73,7 +73,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.mechanisms.additive import Sensitivity, privatize
+from spinney.mechanisms import Sensitivity
 from spinney.questions.arrays import require
 from spinney.questions.question import Listed, OfEachRow, Question
 from spinney.questions.record import AdditiveKind
@@ -119,8 +119,8 @@ class Above(Question):
 
     def answer(self, rows, ground, charge, unit, source):
         """Count, and add noise."""
-        kind = self.kind(ground)
-        return int(privatize(rows.exact(RowsAbove(self.total)), kind.noise(charge, unit), source, kind.moves(unit))[0])
+        count, noise = self.kind(ground).answered(rows.exact(RowsAbove(self.total)), charge, unit, source)
+        return int(count[0])
 
 
 LISTED = Listed(Above, CountingAbove, "the count by one", ("proofs/questions.md",), ())

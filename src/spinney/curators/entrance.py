@@ -38,6 +38,11 @@ class Entered(NamedTuple):
     slab: FloatArray
     alive: NDArray[np.bool_]
 
+    @property
+    def rows(self) -> FloatArray:
+        """The rows one by one, as far as the slab is not used again."""
+        return self.slab[:, :, :BLOCK].transpose(0, 2, 1).reshape(-1, self.slab.shape[1])[: self.size]
+
     def __repr__(self) -> str:
         return object.__repr__(self)  # no row is printed
 

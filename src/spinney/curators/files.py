@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from spinney.curators.backend import Backend
 from spinney.curators.entrance import FINITE, Near
-from spinney.curators.groups import kept_rows, row_seeds
+from spinney.curators.groups import kept_rows
 from spinney.curators.kept import KeptBatches, most_bytes
 from spinney.curators.lookahead import LookAhead
 from spinney.curators.memory import over_centers
-from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint
+from spinney.curators.row_blocks import Batch, block_centers, only_disjoint
 from spinney.curators.rows import Rows
 from spinney.exceptions import DataError
 from spinney.privacy import Unit
@@ -124,21 +124,22 @@ class FileBackend(LookAhead):
         return found
 
     def _each_batch(self, task: Callable[..., Any]) -> Iterator[Any]:
-        """Read batches and work on a few of them at a time; yield the results in the order of the batches.
-
-        A task is given the rows, which of them count, and the place of the first.
-        """
-        start = 0
+        """Read batches and work on a few of them at a time; yield the results in the order of the batches."""
         waiting: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(self._workers) as pool:
-            for batch in self._batches.read():
-                rows = as_floats(batch)
-                waiting.append(pool.submit(task, rows, self._mask_of(start, len(rows)), start))
-                start += len(rows)
+            for batch in self._read():
+                waiting.append(pool.submit(task, *batch))
                 if len(waiting) > self._workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+
+    def _read(self) -> Iterator[Batch]:
+        start = 0
+        for batch in self._batches.read():
+            rows = as_floats(batch)
+            yield rows, self._mask_of(start, len(rows)), start
+            start += len(rows)
 
     def _mask_of(self, start: int, count: int) -> NDArray[np.uint8]:
         """Return which rows of a batch count."""
@@ -155,12 +156,5 @@ class FileBackend(LookAhead):
 
     def _blocks_over(self, tuples: Tuples) -> Backend:
         only_disjoint(tuples)
-        secret, grouped, start = self._drawn_secret(), self._batches.has_groups, 0
-        gathering = Gathering(tuples, self.domain, grouped)
-        seeds = row_seeds(self._batches.read_groups(), secret) if grouped else None
-        for batch in self._batches.read():
-            mask = self._mask_of(start, len(batch))
-            own = None if seeds is None else seeds[start : start + len(batch)]
-            gathering.add(entries_of(batch, mask, self._door, tuples.n_blocks, secret, own))
-            start += len(batch)
-        return over_centers(gathering.centers(), self.ground)
+        secret, groups = self._drawn_secret(), self._batches.read_groups() if self._batches.has_groups else None
+        return over_centers(block_centers(tuples, self.domain, self._door, self._read(), secret, groups), self.ground)

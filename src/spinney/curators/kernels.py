@@ -44,8 +44,7 @@ def add_up(rows: Rows, mask: Mask, door: Door, aggregate: OfEachRow) -> IntArray
     """Add up what an aggregate makes of each row that enters."""
     total = aggregate.summed(np.empty((0, door.lower.size)))
     for entered in enter(rows, mask, door, PLACES):
-        inside = entered.slab[:, :, :BLOCK].swapaxes(1, 2).reshape(-1, door.lower.size)[: entered.size]
-        total = total + aggregate.summed(inside[entered.alive])
+        total = total + aggregate.summed(entered.rows[entered.alive])
     return total
 
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.entrance import Near
-from spinney.curators.groups import kept_rows, row_seeds
+from spinney.curators.groups import kept_rows
 from spinney.curators.kernels import count_between, path_codes
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.paths import masks
-from spinney.curators.row_blocks import Gathering, entries_of, only_disjoint, sample_centers
+from spinney.curators.row_blocks import Batch, block_centers, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
 from spinney.privacy import Adjacency, Unit, sealed
@@ -68,7 +68,7 @@ class MemoryBackend(NumberBackend):
         self._sorted: tuple[Route, CodeArray] | None = None
         self._deep: tuple[Route, CodeArray, CodeArray] | None = None
 
-    def _chunk(self, start: int) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
+    def _chunk(self, start: int) -> Batch:
         """Return a chunk of rows, its mask and its start."""
         return self._rows[start : start + CHUNK], self._mask[start : start + CHUNK], start
 
@@ -117,13 +117,9 @@ class MemoryBackend(NumberBackend):
             only_disjoint(tuples)  # samples are of a number of rows that no neighbor changes
         elif tuples.sampling == "replacement":
             return over_centers(sample_centers(self._rows, self._door, tuples, self.domain, self._key()), self.ground)
-        secret, gathering = self._drawn_secret(), Gathering(tuples, self.domain, self._groups is not None)
-        seeds = None if self._groups is None else row_seeds(self._groups, secret)
-        for start in range(0, len(self._rows), CHUNK):
-            rows, mask, _ = self._chunk(start)
-            own = None if seeds is None else seeds[start : start + CHUNK]
-            gathering.add(entries_of(rows, mask, self._door, tuples.n_blocks, secret, own))
-        return over_centers(gathering.centers(), self.ground)
+        chunks = map(self._chunk, range(0, len(self._rows), CHUNK))
+        centers = block_centers(tuples, self.domain, self._door, chunks, self._drawn_secret(), self._groups)
+        return over_centers(centers, self.ground)
 
     def _one_each(self) -> MemoryBackend:
         if self._groups is None:

@@ -11,7 +11,7 @@ Proof: ``proofs/blocks.md``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from spinney.curators.draws import Marks, is_new, mark_rows, run_places
 from spinney.curators.entrance import CLIPPED, enter
+from spinney.curators.groups import row_seeds
 from spinney.exceptions import ParameterError
 from spinney.questions.blocks import Tuples
 from spinney.solvers.small_sets import ATTEMPTS, RESTARTS, cluster_blocks
-from spinney.spaces import BLOCK, Domain, Door, FloatArray, as_floats
+from spinney.spaces import Domain, Door, FloatArray, as_floats
 
 #: Most rows of all blocks together, and most rows times centers times columns, if each block keeps some rows a center.
 MOST_ROWS, MOST_WORK, LEAST_ROWS = 2**20, 2**28, 8
@@ -32,6 +33,10 @@ MOST_ROWS, MOST_WORK, LEAST_ROWS = 2**20, 2**28, 8
 SLICE = 2**22
 #: A step toward medians treats distances below this share of the domain's half diagonal as equal.
 FLOOR = 1e-4
+
+
+#: Rows, which of them count, and the place of the first.
+Batch = tuple[NDArray[Any], NDArray[np.uint8], int]
 
 
 def only_disjoint(tuples: Tuples) -> None:
@@ -92,8 +97,7 @@ class Entries:
 def _entered(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door) -> Iterator[tuple[slice, FloatArray, NDArray[np.bool_]]]:
     """Yield stretches of rows as they come in, clipped, and which of them count."""
     for part in enter(as_floats(rows), mask, door, CLIPPED):
-        values = part.slab[:, :, :BLOCK].transpose(0, 2, 1).reshape(-1, door.lower.size)[: part.size]
-        yield part.here, values.copy(), part.alive
+        yield part.here, part.rows.copy(), part.alive
 
 
 def entries_of(
@@ -176,6 +180,16 @@ class Gathering:
         order = np.argsort(block, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=blocks))])
         return _clustered(entries.rows[owner[order]], weight[order], starts, self.tuples, self.domain)
+
+
+def block_centers(tuples: Tuples, domain: Domain, door: Door, batches: Iterable[Batch], secret: bytes, groups: Any) -> FloatArray:
+    """Return the centers of disjoint blocks of rows that come in batches."""
+    gathering = Gathering(tuples, domain, groups is not None)
+    seeds = None if groups is None else row_seeds(groups, secret)
+    for rows, mask, start in batches:
+        own = None if seeds is None else seeds[start : start + len(rows)]
+        gathering.add(entries_of(rows, mask, door, tuples.n_blocks, secret, own))
+    return gathering.centers()
 
 
 def _clustered(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.mechanisms import NoiseSource, Sensitivity, privatize
+from spinney.mechanisms import NoiseSource, Sensitivity
 from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import LONGEST, SHORTEST, finite_points, freeze, frozen, require, require_power
 from spinney.questions.ground import Ground
@@ -100,9 +100,8 @@ class Cost(Question[CostAnswer]):
         most = cost_range(ground.domain, self.first, second, self.power)
         step = max((most if self.most is None else min(most, self.most)) / COST_STEPS, LEAST_STEP)
         (total,) = rows.exact(Costs(self.first, second, self.power, step))
-        kind = self.kind(ground)
-        noise = kind.noise(charge, unit)
-        return CostAnswer(float(privatize(total, noise, source, kind.moves(unit))[0]) * step, noise.std * step)
+        cost, noise = self.kind(ground).answered(total, charge, unit, source)
+        return CostAnswer(float(cost[0]) * step, noise.std * step)
 
 
 def cost_range(domain: Domain, first: FloatArray, second: FloatArray, power: int) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.mechanisms import Noise, NoiseSource, Sensitivity, privatize
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity
 from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import frozen, frozen_places, require, require_number
 from spinney.questions.clusters import ClusterBins
@@ -80,9 +80,7 @@ class Counts(Question[CountAnswer]):
         check_partition(self.partition, ground)
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CountAnswer:
-        kind = self.kind(ground)
-        noise = kind.noise(charge, unit)
-        return CountAnswer(privatize(rows.exact(self.partition), noise, source, kind.moves(unit)), noise)
+        return CountAnswer(*self.kind(ground).answered(rows.exact(self.partition), charge, unit, source))
 
 
 LISTED = Listed(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spinney.mechanisms import NoiseSource, Sensitivity, privatize
+from spinney.mechanisms import NoiseSource, Sensitivity
 from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import require
 from spinney.questions.clusters import Clusters
@@ -62,9 +62,7 @@ class Persons(Question[CountAnswer]):
         self.clusters.behind(ground)
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> CountAnswer:
-        kind = self.kind(ground)
-        noise = kind.noise(charge, unit)
-        return CountAnswer(privatize(rows.exact(OneEach(self.clusters)), noise, source, kind.moves(unit)), noise)
+        return CountAnswer(*self.kind(ground).answered(rows.exact(OneEach(self.clusters)), charge, unit, source))
 
 
 LISTED = Listed(

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from spinney.mechanisms import Noise, Sensitivity, calibrate
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity, calibrate, privatize
 from spinney.mechanisms.drawing import NORMS
 from spinney.privacy import Amount, Charge, Measure, Unit
 from spinney.questions.question import Kind
+from spinney.spaces import IntArray
 
 #: How releases name what `Noise` names.
 MECHANISMS = {
@@ -138,6 +139,11 @@ class AdditiveKind(Kind):
 
     def noise(self, charge: Charge, unit: Unit) -> Noise:
         return self.answer_for(charge, unit).noise
+
+    def answered(self, exact: IntArray, charge: Charge, unit: Unit, source: NoiseSource) -> tuple[IntArray, Noise]:
+        """Return exact whole numbers with noise on each, and the noise."""
+        noise = self.noise(charge, unit)
+        return privatize(exact, noise, source, self.moves(unit)), noise
 
     def record(self, charge: Charge, unit: Unit) -> dict[str, Any]:
         return additive_record(charge, self.one(unit), [self.answer_for(charge, unit)], ((2,),) if self.are_counts else ((4,),))

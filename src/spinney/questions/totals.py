@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.mechanisms import Noise, NoiseSource, Sensitivity, privatize
+from spinney.mechanisms import Noise, NoiseSource, Sensitivity
 from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import freeze, require, require_number
 from spinney.questions.clusters import Clusters
@@ -101,10 +101,9 @@ class Totals(Question[TotalAnswer]):
         require(lawful and len(np.unique(columns)) == columns.size, "totals are of different columns behind those of centers")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> TotalAnswer:
-        kind = self.kind(ground)
-        noise = kind.noise(charge, unit)
         exact = rows.exact(ColumnTotals(self.clusters, self.columns))
-        return TotalAnswer(np.asarray(privatize(exact, noise, source, kind.moves(unit)) / RADIUS_STEPS), noise)
+        totals, noise = self.kind(ground).answered(exact, charge, unit, source)
+        return TotalAnswer(np.asarray(totals / RADIUS_STEPS), noise)
 
 
 LISTED = Listed(
