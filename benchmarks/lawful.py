@@ -36,7 +36,7 @@ from spinney.algorithms import HST, LocalSearch, SiteHST, Stable
 from spinney.algorithms.registry import HOMES
 from spinney.baselines import LSH, Balcan, PointCoverage, SampleAggregate
 from spinney.exceptions import ParameterError, ReleaseError
-from spinney.verification.families import FAMILIES
+from spinney.verification.noise import FAMILIES
 
 #: Families that a record may be said to be of; None takes the family away.
 EVERY = [*sorted({one for some in FAMILIES.values() for one in some}), "none", None]

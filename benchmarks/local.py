@@ -21,8 +21,7 @@ HISTOGRAM_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 def _questions() -> dict[str, str]:
     """Return questions as the protocols ask them, the largest of each kind."""
     from spinney.local.asking import Asking
-    from spinney.local.cells import CellTree
-    from spinney.local.grid import Grid
+    from spinney.local.cells import CellTree, Grid
     from spinney.spaces.box import Box
 
     asking, rng = Asking(Grid.of(Box(-1, 1).domain(4)), "salt"), np.random.default_rng(0)

@@ -7,8 +7,8 @@ from spinney.audit.exact import Explorer as Explorer
 from spinney.audit.exact import question_law as question_law
 from spinney.audit.findings import Finding as Finding
 from spinney.audit.findings import Findings as Findings
+from spinney.audit.findings import audit_page as audit_page
 from spinney.audit.outliers import outlier as outlier
-from spinney.audit.pages import audit_page as audit_page
 from spinney.audit.pairs import Pair as Pair
 from spinney.audit.pairs import demand_pairs as demand_pairs
 from spinney.audit.pairs import table_pairs as table_pairs

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from spinney.audit.accounting import reports_are_short
 from spinney.audit.arithmetic import total_of
 from spinney.audit.recording import Transcript
-from spinney.audit.reports import reports_are_short
 from spinney.mechanisms.drawing import Asked, Drawn
 from spinney.verification.amounts import told
 from spinney.verification.noise import Refused, Setting, check_noise

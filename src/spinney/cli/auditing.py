@@ -53,7 +53,7 @@ def audit(context: click.Context, /, out: Path | None, into: Path | None, **opti
     With --into, estimator, algorithm, k, columns, epsilon, delta, adjacency and cap come from the release, and a line with the
     bounds goes into its field audit. Sign it after that, not before.
     """
-    from spinney.audit.pages import audit_page
+    from spinney.audit.findings import audit_page
     from spinney.cli.audits import How, asked_of, audited
     from spinney.releases.reading import read_release
 

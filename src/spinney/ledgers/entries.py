@@ -13,7 +13,7 @@ from typing import Any
 from spinney.exceptions import ParameterError
 from spinney.ledgers.filter import Filter, Tally, Way, fixed_ways
 from spinney.privacy import Adjacency, Amount, Budget, Charge, read_exact, round_up
-from spinney.verification.ledger_records import check_digest, check_entry, check_header
+from spinney.verification.ledger_lines import check_digest, check_entry, check_header
 
 #: Both parts of an amount together have no more: texts of 2,000 letters, which files hold, are some 6,640.
 MOST_BITS = 6600

@@ -37,7 +37,7 @@ from spinney.ledgers.filter import ABOVE, Filter, refusal
 from spinney.ledgers.journal import Journal, OpenJournal
 from spinney.naming import is_path
 from spinney.privacy import Budget, Charge, round_up
-from spinney.verification.ledger_records import DIGEST
+from spinney.verification.ledger_lines import DIGEST
 
 #: Releases that a printed ledger shows.
 SHOWN = 20

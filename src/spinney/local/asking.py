@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.local.cells import CellTree
+from spinney.local.cells import CellTree, Grid
 from spinney.local.device import PLACES, WIDEST, WORDS, exp_below, is_lawful_gaussian, is_lawful_threshold
-from spinney.local.grid import Grid
 from spinney.mechanisms import Noise
 from spinney.privacy import Charge, Unit
 from spinney.spaces import FloatArray

@@ -23,8 +23,8 @@ from spinney.curators.memory import ArrayRows
 from spinney.curators.rows import Rows
 from spinney.curators.telling import tell
 from spinney.exceptions import BudgetError, ParameterError
+from spinney.local.aggregation import ReportTally
 from spinney.local.device import WORDS, Refusal, read_amount, read_question
-from spinney.local.tallies import ReportTally
 from spinney.local.users import Users
 from spinney.mechanisms import Draw, NoiseSource, Responses, Watched, drawn
 from spinney.mechanisms.additive import SATURATION

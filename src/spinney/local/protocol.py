@@ -15,9 +15,9 @@ from spinney.algorithms.problem import Charges, PointProblem
 from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
+from spinney.local.aggregation import ReportTally
 from spinney.local.asking import Reporting, Unlawful
 from spinney.local.device import LONGEST, MOST_COLUMNS, Refusal, read_amount
-from spinney.local.tallies import ReportTally
 from spinney.privacy import Charge, Part
 
 #: Yields the name of a charge and a question, is sent the tally of its reports, and returns what may be released.

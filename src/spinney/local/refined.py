@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from spinney.algorithms.problem import Charges, PointProblem
 from spinney.algorithms.result import Result
 from spinney.constraints import Constraint, check, integer, real
+from spinney.local.aggregation import ReportTally
 from spinney.local.asking import PARTS, Asking
-from spinney.local.cells import CellTree
+from spinney.local.cells import CellTree, Grid
 from spinney.local.device import WIDEST
-from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol, Scope, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
-from spinney.local.tallies import ReportTally
 from spinney.mechanisms import Noise
 from spinney.privacy import Charge, Measure
 from spinney.solvers.weighted import solve

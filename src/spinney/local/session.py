@@ -19,12 +19,11 @@ from spinney.fits.charging import today
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_points
 from spinney.fits.record import algorithm_of, plain_parameters, promise_fields, repeat_fields
-from spinney.local.aggregation import aggregate
+from spinney.local.aggregation import ReportTally, aggregate
+from spinney.local.cells import Grid
 from spinney.local.desk import Till
 from spinney.local.device import Refusal, read_question
-from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol
-from spinney.local.tallies import ReportTally
 from spinney.mechanisms import SecureSource
 from spinney.privacy import FitLedger
 from spinney.releases.centers import Release

@@ -24,13 +24,12 @@ from spinney.algorithms.problem import Charges, PointProblem
 from spinney.algorithms.result import Result
 from spinney.constraints import boolean, check
 from spinney.exceptions import ParameterError
+from spinney.local.aggregation import ReportTally
 from spinney.local.asking import PARTS, Asking
-from spinney.local.cells import CellTree
+from spinney.local.cells import CellTree, Grid
 from spinney.local.device import WIDEST
-from spinney.local.grid import Grid
 from spinney.local.protocol import Protocol, Scope, Talk, salt_of
 from spinney.local.summary import CellSummary, gaps_of, levels_of
-from spinney.local.tallies import ReportTally
 from spinney.mechanisms import Noise
 from spinney.privacy import Charge, Measure
 from spinney.spaces import FloatArray

@@ -8,8 +8,8 @@ from statistics import NormalDist
 import numpy as np
 
 from spinney.algorithms.problem import PointProblem
+from spinney.local.aggregation import ReportTally
 from spinney.local.cells import CellTree
-from spinney.local.tallies import ReportTally
 from spinney.solvers.weighted import solve
 from spinney.spaces import FloatArray, IntArray
 

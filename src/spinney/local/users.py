@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.local.cells import leaves_of
+from spinney.local.aggregation import columns_of
+from spinney.local.cells import Grid, leaves_of
 from spinney.local.device import FINE, WORDS, digest_of, slots_of
-from spinney.local.grid import Grid
-from spinney.local.tallies import columns_of
 from spinney.privacy import Held
 from spinney.questions.ground import Ground
 from spinney.spaces import IntArray

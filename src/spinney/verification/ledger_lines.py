@@ -1,16 +1,90 @@
-"""Reading a ledger's file without its code: lines, the chain of their checks, entries and digests."""
+"""What a ledger's file says, read without its code: lines, the chain of their checks, entries and digests.
+
+The ledger itself and `spinney.verify` refuse whatever does not fit. The first line is what the ledger was opened with; each other
+one is an entry, which was charged, or the digest of its release.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import re
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from spinney.exceptions import DataError, check_path
-from spinney.verification.ledger_records import check_digest, check_entry, check_header, require
+from spinney.verification.amounts import fraction_of
+
+#: Formats that are read: in the first, ledgers of earlier versions.
+FORMATS = ("spinney-ledger/1", "spinney-ledger/2")
+#: What a digest looks like.
+DIGEST = re.compile("sha256:[0-9a-f]{64}")
+_HEADER = {"format", "epsilon", "delta", "adjacency", "max_rows_per_group", "ways"}
+_TEXTS = {"id", "when", "objective", "algorithm", "note", "way"}
+_ENTRY = _TEXTS | {"epsilon", "delta", "charges", "max_rows_per_group"}
+_CHARGE = {"name", "question", "measure", "amount"}
+
+
+def require(holds: bool, what: str) -> None:
+    """Raise a ValueError unless something holds."""
+    if not holds:
+        raise ValueError(what)
+
+
+def _is_cap(value: Any) -> bool:
+    return value is None or (type(value) is int and value >= 1)
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= sys.float_info.max
+
+
+def _is_order(text: Any) -> bool:
+    """Whether a text is a Renyi order, written as Python prints it."""
+    with suppress(ValueError):
+        return type(text) is str and repr(float(text)) == text and 1 < float(text) < math.inf
+    return False
+
+
+def check_header(record: Any) -> None:
+    """Raise a ValueError unless a record is the first line of a ledger."""
+    require(isinstance(record, dict) and record.keys() == _HEADER and record["format"] in FORMATS, "it opens no ledger")
+    epsilon, delta, ways = fraction_of(record["epsilon"]), fraction_of(record["delta"]), record["ways"]
+    require(bool(epsilon) and delta is not None and delta < 1, "its ceiling is none")
+    require(record["adjacency"] in ("add-remove", "replace") and _is_cap(record["max_rows_per_group"]), "its unit is none")
+    pairs = isinstance(ways, list) and all(isinstance(way, list) and len(way) == 2 and _is_order(way[0]) for way in ways)
+    shares = [fraction_of(way[1]) for way in ways] if pairs else [None]
+    known = [share for share in shares if share]
+    require(len(known) == len(shares) and 2 * sum(known, Fraction(0)) <= (delta or 0), "the ways use too much of delta")
+
+
+def check_entry(record: Any) -> None:
+    """Raise a ValueError unless a record is an entry of a ledger."""
+    require(isinstance(record, dict) and record.keys() == _ENTRY, "it is no entry")
+    require(all(type(record[name]) is str for name in _TEXTS) and record["id"].strip() != "", "a text is none")
+    require(_is_amount(record["epsilon"]) and _is_amount(record["delta"]) and _is_cap(record["max_rows_per_group"]), "a number")
+    require(record["way"] in ("open", "pure", "gaussian") or _is_order(record["way"]), "its way is none")
+    charges = record["charges"]
+    require(isinstance(charges, list) and charges != [] and all(map(_is_charge, charges)), "its charges are none")
+
+
+def _is_charge(record: Any) -> bool:
+    if not (isinstance(record, dict) and record.keys() - {"delta"} == _CHARGE and set(map(type, record.values())) == {str}):
+        return False
+    amounts = (fraction_of(record["amount"]), fraction_of(record.get("delta", "0")))
+    return record["measure"] in ("epsilon", "rho") and None not in amounts
+
+
+def check_digest(record: Any) -> None:
+    """Raise a ValueError unless a record is the digest of an entry's release."""
+    holds = isinstance(record, dict) and record.keys() == {"entry", "digest"} and set(map(type, record.values())) == {str}
+    require(holds and DIGEST.fullmatch(record["digest"]) is not None, "it is no digest")
+
 
 _FIRST = b'{"format": "spinney-ledger/'
 

@@ -14,10 +14,9 @@ from reports import policy_for, question_of, stream_of
 from spinney.exceptions import BudgetError
 from spinney.local import device
 from spinney.local.aggregation import aggregate
-from spinney.local.cells import CellTree, leaves_of
+from spinney.local.cells import CellTree, Grid, leaves_of
 from spinney.local.desk import Desk, Till
 from spinney.local.device import _Entropy, _leaf, place, read_domain, respond
-from spinney.local.grid import Grid
 from spinney.local.users import Users, _binned, _regions, _sums
 from spinney.mechanisms import randomizers
 from spinney.mechanisms.drawing import Watched

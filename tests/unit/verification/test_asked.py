@@ -29,7 +29,7 @@ from spinney.questions.persons import PersonCounting
 from spinney.questions.sums import KERNELS, Summing
 from spinney.questions.totals import Totaling
 from spinney.verification.amounts import converted
-from spinney.verification.families import FAMILIES
+from spinney.verification.noise import FAMILIES
 
 from .conftest import MAKERS
 from .test_checking import STORED, check, refused

@@ -15,8 +15,7 @@ from spinney import Ledger
 from spinney.exceptions import DataError
 from spinney.ledgers.entries import MOST_BITS
 from spinney.privacy.charges import Charge, Measure
-from spinney.verification.ledger_lines import read_ledger
-from spinney.verification.ledger_records import FORMATS
+from spinney.verification.ledger_lines import FORMATS, read_ledger
 
 STORED = Path(__file__).parents[2] / "stored"
 

@@ -30,9 +30,8 @@ from spinney.questions.partitions import FAMILIES as PARTITIONS
 from spinney.questions.question import CENTERS
 from spinney.questions.sums import Summing
 from spinney.verification import schema
-from spinney.verification.asked import misasked, schedules
-from spinney.verification.families import FAMILIES
-from spinney.verification.schedule import blank, followed
+from spinney.verification.asked import blank, followed, misasked, schedules
+from spinney.verification.noise import FAMILIES
 from spinney.verification.shape import SCHEMAS
 
 VERSIONS = [str(version) for version in SCHEMAS if version > 1]
