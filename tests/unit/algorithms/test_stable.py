@@ -6,7 +6,6 @@ import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.default import Tree
 from spinney.algorithms.result import Result
 from spinney.algorithms.stable import LEAST_RADIUS, NEAR, Stable, radii
 from spinney.audit import replay
