@@ -126,8 +126,7 @@ def numbers_of_cells(problem: SiteProblem, coarse: NestedCells, found: Occupancy
     is_cut = found.has_rows >= min(CUT, float(found.has_rows.max()))
     by_count, by_size = found.counts * is_cut, coarse.sizes * is_cut
     shares = BY_COUNT * by_count / by_count.sum() + (1 - BY_COUNT) * by_size / by_size.sum()
-    numbers: IntArray = np.clip(np.round(m * shares), 1, coarse.sizes).astype(np.int64)
-    return numbers
+    return np.asarray(np.clip(np.round(m * shares), 1, coarse.sizes).astype(np.int64))
 
 
 def spread(

@@ -67,8 +67,7 @@ class Densities:
     def means(self) -> FloatArray:
         """The mean of each column."""
         middles = (np.arange(self.shares.shape[1]) + 0.5) / self.shares.shape[1]
-        found: FloatArray = self.domain.lower + (self.shares @ middles) * (self.domain.upper - self.domain.lower)
-        return found
+        return np.asarray(self.domain.lower + (self.shares @ middles) * (self.domain.upper - self.domain.lower))
 
     @property
     def spreads(self) -> FloatArray:
@@ -76,8 +75,7 @@ class Densities:
         n_bins = self.shares.shape[1]
         middles = (np.arange(n_bins) + 0.5) / n_bins
         variances = self.shares @ middles**2 - (self.shares @ middles) ** 2 + 1 / (12 * n_bins**2)
-        found: FloatArray = np.sqrt(np.maximum(variances, 0)) * (self.domain.upper - self.domain.lower)
-        return found
+        return np.asarray(np.sqrt(np.maximum(variances, 0)) * (self.domain.upper - self.domain.lower))
 
     def box(self, reach: float) -> Densities:
         """Return the same in a box inside the domain, this number of standard deviations around the means.
@@ -102,8 +100,7 @@ def _bumps() -> FloatArray:
     middles = (np.arange(2**BIN_BITS) + 0.5) / 2**BIN_BITS
     places = (np.arange(BUMP_PLACES) + 0.5) / BUMP_PLACES
     shares = np.exp(-(((middles - places[:, None]) / BUMP_WIDTHS[:, None, None]) ** 2) / 2).reshape(-1, middles.size)
-    found: FloatArray = shares / shares.sum(axis=1, keepdims=True)
-    return found
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def _in_bumps(private_counts: FloatArray, n: float, noise: Noise) -> FloatArray:
@@ -116,8 +113,7 @@ def _in_bumps(private_counts: FloatArray, n: float, noise: Noise) -> FloatArray:
         doubts = gaps.sum(axis=1) if noise.distribution == "laplace" else (gaps**2).sum(axis=1) / 2
         chances = np.exp(doubts.min() - doubts)
         found[i] = chances @ bumps / chances.sum()
-    mixed: FloatArray = ELSEWHERE / found.shape[1] + (1 - ELSEWHERE) * found
-    return mixed
+    return np.asarray(ELSEWHERE / found.shape[1] + (1 - ELSEWHERE) * found)
 
 
 def inner_box(domain: Domain, lower: FloatArray, upper: FloatArray) -> Domain:

@@ -140,5 +140,4 @@ class OneClusterSearch(Algorithm):
 
 def ball_edges(domain: Domain) -> FloatArray:
     """Return the radii that are tried, the last of which holds the domain."""
-    edges: FloatArray = 2 * domain.half_diagonal * 2.0 ** (-np.arange(EDGES)[::-1] / FINE)
-    return edges
+    return np.asarray(2 * domain.half_diagonal * 2.0 ** (-np.arange(EDGES)[::-1] / FINE))

@@ -88,8 +88,7 @@ def _lengths(means: FloatArray, stds: FloatArray) -> FloatArray:
 
     apart = np.clip(means / np.maximum(stds, 1e-100), -30.0, 30.0)  # beyond, a variable has one sign
     inner = math.sqrt(2 / math.pi) * stds * np.exp(-(apart**2) / 2)
-    found: FloatArray = inner + means * erf(apart / math.sqrt(2))
-    return found
+    return np.asarray(inner + means * erf(apart / math.sqrt(2)))
 
 
 def _cumulative(counts: FloatArray, present: float, std: float, present_std: float) -> tuple[FloatArray, FloatArray]:

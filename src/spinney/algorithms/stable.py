@@ -221,8 +221,7 @@ def step_kernel(problem: PointProblem, name: str) -> str:
 def radii(problem: PointProblem, centers: FloatArray, part: float) -> FloatArray:
     """Return this part of each center's distance to the next one, within public limits; for one center the domain's radius."""
     widest = problem.domain.half_diagonal
-    found: FloatArray = np.clip(part * next_distances(centers), LEAST_RADIUS * widest, widest)
-    return found
+    return np.asarray(np.clip(part * next_distances(centers), LEAST_RADIUS * widest, widest))
 
 
 def shortened(shares: FloatArray, variances: FloatArray) -> FloatArray:
@@ -235,5 +234,4 @@ def shortened(shares: FloatArray, variances: FloatArray) -> FloatArray:
     spread = LENGTHS[:, None] + np.maximum(variances, 1e-300)
     unlikely = shares.shape[1] * np.log(spread) + (shares**2).sum(axis=1) / spread
     length = LENGTHS[int(np.argmin(unlikely.sum(axis=1)))]
-    found: FloatArray = (length / (length + np.maximum(variances, 1e-300)))[:, None] * shares
-    return found
+    return np.asarray((length / (length + np.maximum(variances, 1e-300)))[:, None] * shares)

@@ -62,8 +62,7 @@ class Subspace:
 
     def lift(self, points: FloatArray) -> FloatArray:
         """Return points of the subspace as points of all columns, which may lie outside the domain."""
-        lifted: FloatArray = self.outer.center + points @ self.basis
-        return lifted
+        return np.asarray(self.outer.center + points @ self.basis)
 
 
 def mean_parts(share: Fraction, problem: PointProblem) -> tuple[Part, ...]:

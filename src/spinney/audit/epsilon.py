@@ -24,8 +24,7 @@ THRESHOLDS = 512
 
 def _tail(sorted_values: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
     """Count the values above each threshold."""
-    counts: NDArray[np.int64] = sorted_values.size - np.searchsorted(sorted_values, thresholds, side="right")
-    return counts
+    return np.asarray(sorted_values.size - np.searchsorted(sorted_values, thresholds, side="right"))
 
 
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:

@@ -45,8 +45,7 @@ class _Ratios:
 
     @staticmethod
     def _bins(edges: Floats, values: Floats) -> NDArray[np.int64]:
-        bins: NDArray[np.int64] = np.searchsorted(edges, values, "left") + np.searchsorted(edges, values, "right")
-        return bins
+        return np.asarray(np.searchsorted(edges, values, "left") + np.searchsorted(edges, values, "right"))
 
     def __call__(self, numbers: Floats) -> Floats:
         """Return the log ratio of each cell."""
@@ -79,8 +78,7 @@ def _regression(first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _linear(numbers: Floats, fitted: tuple[Floats, Floats, Floats]) -> Floats:
     middle, width, weights = fitted
-    score: Floats = (numbers - middle) / width @ weights[:-1]
-    return score
+    return np.asarray((numbers - middle) / width @ weights[:-1])
 
 
 class _Scores:
@@ -148,12 +146,10 @@ def _roughly(hits: Any, runs: int, other_hits: Any, other_runs: int, delta: floa
     def end(count: Any, n: int, sign: float) -> Floats:
         share, square = count / n, width**2 / n
         spread = width * np.sqrt(share * (1 - share) / n + square / (4 * n))
-        found: Floats = (share + square / 2 + sign * spread) / (1 + square)
-        return found
+        return np.asarray((share + square / 2 + sign * spread) / (1 + square))
 
     low, high = end(hits, runs, -1.0), end(other_hits, other_runs, 1.0)
-    found: Floats = np.log(np.maximum(low - delta, 1e-300) / high)
-    return found
+    return np.asarray(np.log(np.maximum(low - delta, 1e-300) / high))
 
 
 def _chosen(scores: Any, sides: tuple[Table, Table], delta: float, doubt: float) -> Event:

@@ -163,8 +163,7 @@ class SnappedBackend(DemandBackend):
 
     @cached_property
     def _counts(self) -> IntArray:  # type: ignore[override]
-        counts: IntArray = np.minimum(self._numbers.exact(self._rings), largest_count(self.ground)).astype(np.int64)
-        return counts
+        return np.asarray(np.minimum(self._numbers.exact(self._rings), largest_count(self.ground)).astype(np.int64))
 
     @cached_property
     def _points(self) -> IntArray:  # type: ignore[override]

@@ -107,8 +107,7 @@ def _count_few_levels(rows: Rows, mask: Mask, door: Door, route: Route, cells: C
         places[~entered.alive] = -1
         _add_ones(places, totals[1:])
     below, first = np.cumsum(totals), (cells[:, 0] >> shift).astype(np.int64)
-    counts: IntArray = below[first + (1 << (levels - depths))] - below[first]
-    return counts
+    return np.asarray(below[first + (1 << (levels - depths))] - below[first])
 
 
 @compiled

@@ -185,5 +185,4 @@ def offsets(codes: CodeArray, depth: int, levels: int) -> IntArray:
     bits = codes[word] << np.uint64(bit)
     if bit + levels > WORD:
         bits |= codes[word + 1] >> np.uint64(WORD - bit)
-    numbers: IntArray = (bits >> np.uint64(WORD - levels)).astype(np.int64)
-    return numbers
+    return np.asarray((bits >> np.uint64(WORD - levels)).astype(np.int64))

@@ -139,8 +139,7 @@ class Desk(Paid):
             rule = Responses(tuple(np.repeat(users, exact.shape[1]).tolist()), own, threshold)
             draw = Draw("responses", round_up(1 / Fraction(asked["epsilon"])), "users", 1, rule=rule)
             values = exact.ravel()
-        noisy: IntArray = drawn(values, draw, source).reshape(exact.shape)
-        return noisy
+        return np.asarray(drawn(values, draw, source).reshape(exact.shape))
 
 
 def users_of(rows: Rows) -> LocalRows:

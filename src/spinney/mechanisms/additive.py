@@ -116,5 +116,4 @@ def privatize(exact: IntArray, noise: Noise, source: NoiseSource, moves: Sensiti
     moved = None if moves is None else moves.seen_by(noise.distribution)
     draw = Draw(noise.distribution, noise.scale, NORMS[noise.distribution], moved, part)
     slots = values.reshape(-1, noise.columns) if noise.distribution in ("cube", "ball") else values.ravel()
-    noisy: IntArray = drawn(slots, draw, source).reshape(values.shape)
-    return noisy
+    return np.asarray(drawn(slots, draw, source).reshape(values.shape))

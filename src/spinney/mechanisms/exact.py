@@ -64,8 +64,7 @@ def add_exact(values: IntArray, scale: float, gaussian: bool, random_bytes: Call
     noisy = np.maximum(noisy, -_MOST)
     for place, more in wide.items():
         noisy[place] = min(max(int(exact[place]) + more, -_MOST), _MOST)
-    shaped: IntArray = noisy.reshape(values.shape)
-    return shaped
+    return np.asarray(noisy.reshape(values.shape))
 
 
 class _Words:

@@ -111,8 +111,7 @@ class SeededSource:
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         p = -np.expm1(-1.0 / scale)
         first, second = self._rng.geometric(p, (2, values.size))
-        noisy: IntArray = (values.ravel() + first - second).reshape(values.shape)
-        return noisy
+        return np.asarray((values.ravel() + first - second).reshape(values.shape))
 
     def gaussian(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Gaussian noise of this standard parameter to every value, by rejection from discrete Laplace."""

@@ -34,8 +34,7 @@ def cost_steps(space: FiniteMetric, distances: FloatArray, power: int) -> NDArra
     """Return costs as whole numbers from 0 to SITE_STEPS."""
     scaled = distances / space.diameter if space.diameter > 0 else np.zeros_like(distances)
     # fmin takes the bound where a distance is not a number: whatever a matrix holds, a cost stays in its range.
-    steps: NDArray[np.int32] = np.floor(np.fmax(np.fmin(scaled, 1.0), 0.0) ** power * SITE_STEPS).astype(np.int32)
-    return steps
+    return np.asarray(np.floor(np.fmax(np.fmin(scaled, 1.0), 0.0) ** power * SITE_STEPS).astype(np.int32))
 
 
 def swap_range(from_centers: NDArray[np.int32]) -> int:

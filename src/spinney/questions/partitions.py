@@ -55,8 +55,7 @@ class ColumnBins:
 
     def merged(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return counts of these bins from counts of 2**BIN_BITS bins a column."""
-        found: NDArray[np.int64] = counts.reshape(len(counts), 2**self.bits, -1).sum(axis=2)
-        return found
+        return np.asarray(counts.reshape(len(counts), 2**self.bits, -1).sum(axis=2))
 
 
 @dataclass(frozen=True, eq=False)
