@@ -36,18 +36,7 @@ class Densities:
 
     @classmethod
     def likely(cls, domain: Domain, private_counts: FloatArray, n: float, noise: Noise) -> Densities:
-        """Read noisy histograms.
-
-        Parameters
-        ----------
-        domain : Domain
-        private_counts : array of shape (d, 2**bits)
-            Noisy numbers of rows in equal bins of each column.
-        n : float
-            The noisy number of rows.
-        noise : Noise
-            Of each count.
-        """
+        """Read noisy histograms: counts in equal bins, a row for each column, with this noise, of a noisy number n of rows."""
         finest = _in_bumps(private_counts, n, noise)
         sums, likely = [private_counts], [finest.reshape(*private_counts.shape, -1).sum(axis=2)]
         while sums[-1].shape[1] > 1:

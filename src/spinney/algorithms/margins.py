@@ -48,13 +48,7 @@ def _laplace_beyond(first: float, second: FloatArray) -> Callable[[FloatArray], 
 def joint_quantile(vectors: Noise, weights: Noise, shares: FloatArray, ratio: float) -> FloatArray:
     """Return h such that the noise of a vector, less a share of the noise of a weight, lies within [-h, h] in `COVER` of cases.
 
-    Parameters
-    ----------
-    vectors, weights : Noise
-    shares : array
-        Of the noise of the weight.
-    ratio : float
-        Steps of a vector to a step of the weight.
+    A step of the weight is `ratio` steps of a vector.
     """
     if vectors.distribution == "none":
         return np.zeros_like(shares)
@@ -83,13 +77,7 @@ def least_weight(noise: StepNoise) -> float:
 def step_margins(answer: SumAnswer, radii: FloatArray, widths: FloatArray | None = None) -> FloatArray:
     """Return the margin of every coordinate of a noisy step, before it is shortened; NaN where too few rows are seen to tell.
 
-    Parameters
-    ----------
-    answer : SumAnswer
-    radii : array of shape (k,)
-        That the answer is in, or as long as the step makes them.
-    widths : array of shape (d,), optional
-        Units of the columns that the question had.
+    The answer is in these radii, and in these units of the columns; or the step makes them as long.
     """
     noise, weights = answer.noise, answer.private_weights
     told = weights > least_weight(noise)

@@ -155,16 +155,9 @@ def question_law(
 ) -> tuple[list[Any], FloatArray]:
     """Return all answers to a question, and the probability of each for each data set.
 
-    Every draw of the question is followed with every outcome, so this serves processes such as `grow` and `cover` too.
-
-    Parameters
-    ----------
-    question : Question
-    charge : Charge
-    curators : sequence of callables
-        One per data set: returns a curator over it, with a ledger that takes every charge, for a source of noise.
-    reach : float
-        Additive noise is cut off at this many of its scales.
+    Every draw of the question is followed with every outcome, so this serves processes such as `grow` and `cover` too. There is
+    a callable for each data set: it returns a curator over it, with a ledger that takes every charge, for a source of noise.
+    Additive noise is cut off at `reach` of its scales.
     """
     answers: list[Any] = []
     rows: list[FloatArray] = []

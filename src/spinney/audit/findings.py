@@ -192,12 +192,7 @@ def _section(finding: Finding) -> list[str]:
 
 
 def audit_page(findings: Findings) -> str:
-    """Return findings as a page of Markdown.
-
-    Parameters
-    ----------
-    findings : Findings
-    """
+    """Return findings as a page of Markdown."""
     broken = sum(finding.broken for finding in findings)
     head = "# Audit: a promise is BROKEN" if broken else "# Audit: no promise was broken"
     lines = [

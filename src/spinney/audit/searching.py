@@ -139,8 +139,7 @@ class Case:
 
 def surroundings() -> SearchStrategy[Surroundings]:
     """Return a strategy of surroundings."""
-    _hypothesis()
-    from hypothesis import strategies as st
+    st = _hypothesis().strategies
 
     def built(seed: int) -> Surroundings:
         rng = np.random.default_rng(seed)
@@ -148,7 +147,8 @@ def surroundings() -> SearchStrategy[Surroundings]:
         return Surroundings(place, chunk, int(rng.integers(1, 5)))
 
     # By a seed, for hypothesis draws what it draws from lists rather unevenly: mostly the first of them.
-    return st.one_of(st.just(Surroundings()), st.integers(0, 2**32 - 1).map(built))
+    found: SearchStrategy[Surroundings] = st.one_of(st.just(Surroundings()), st.integers(0, 2**32 - 1).map(built))
+    return found
 
 
 def _large(most: int, drawn: Any) -> int | None:
@@ -162,8 +162,7 @@ def _large(most: int, drawn: Any) -> int | None:
 
 def _pairs_of(cell: Any, n_features: int | None, unit: Unit, grouped: bool, most: int) -> SearchStrategy[Pair]:
     """Return a strategy of pairs whose rows have this many cells, or are one cell."""
-    from hypothesis import strategies as st
-
+    st = _hypothesis().strategies
     row = cell if n_features is None else st.lists(cell, min_size=n_features, max_size=n_features)
     # Every small size is as likely as any other: faults that depend on sizes are what is looked for.
     free = st.integers(0, min(most, FREE)).flatmap(lambda n: st.lists(row, min_size=n, max_size=n))
@@ -181,7 +180,8 @@ def _pairs_of(cell: Any, n_features: int | None, unit: Unit, grouped: bool, most
         pair = paired(kind, tuple(scene), unit, grouped, np.random.default_rng(seed))  # type: ignore[arg-type]
         return pair.swapped if flip and not unit.replaces else pair
 
-    return st.builds(built, rows, units, st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
+    found: SearchStrategy[Pair] = st.builds(built, rows, units, st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
+    return found
 
 
 def neighbors(
@@ -192,9 +192,7 @@ def neighbors(
     Cells lie anywhere in the bounds, on them, or are no numbers. Tables of more than a few rows repeat them, and their sizes are
     on a log scale up to `most`.
     """
-    _hypothesis()
-    from hypothesis import strategies as st
-
+    st = _hypothesis().strategies
     lower, upper = (np.atleast_1d(np.asarray(corner, dtype=np.float64)) for corner in (lower, upper))
     inside = st.floats(float(lower.min()), float(upper.max()), allow_subnormal=False)
     cell = st.one_of(st.sampled_from([0.0, float(lower.min()), float(upper.max())]), inside, st.sampled_from(BAD_CELLS))
@@ -203,9 +201,7 @@ def neighbors(
 
 def demand_neighbors(n_points: int, unit: Unit | None = None, *, grouped: bool = False, most: int = 30) -> SearchStrategy[Pair]:
     """Return a strategy of neighboring demand; parameters as for `demand_pairs`. Some rows name no point."""
-    _hypothesis()
-    from hypothesis import strategies as st
-
+    st = _hypothesis().strategies
     odd = dict(enumerate(BAD_PLACES[: max(1, n_points // 4)], n_points))
     cell = st.integers(0, n_points + len(odd) - 1).map(lambda place: odd.get(place, float(place)))
     return _pairs_of(cell, None, Unit() if unit is None else unit, grouped, most)
@@ -274,8 +270,7 @@ def search(
         Its ``tried`` has the worst case, in words.
     """
     hypothesis = _hypothesis()
-    from hypothesis import strategies as st
-
+    st = hypothesis.strategies
     check("search", {"examples": examples}, {"examples": integer(1, "for example examples=100.")})
     if pairs is not None:
         around = surroundings() if hasattr(cases, "prepare") else st.just(Surroundings())

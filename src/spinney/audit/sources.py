@@ -17,10 +17,7 @@ from spinney.spaces.box import IntArray
 class NoiselessSource(OneDoor):
     """Adds nothing, and remembers which exact values were given to noise of which scale.
 
-    Parameters
-    ----------
-    winners : iterable of int
-        Who wins each choice; the first option once the list is used up.
+    Choices are won by the winners, one after another; by the first option once the list is used up.
     """
 
     statement = Randomness.AUDITED
@@ -45,13 +42,7 @@ class DivergedError(SpinneyError):
 
 
 class FrozenSource(OneDoor):
-    """Gives recorded draws again, one after another, whatever the values are.
-
-    Parameters
-    ----------
-    draws : sequence of Drawn
-    keys : sequence of bytes
-    """
+    """Gives recorded draws again, one after another, whatever the values are."""
 
     statement = Randomness.AUDITED
 

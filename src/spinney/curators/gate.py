@@ -82,15 +82,7 @@ class Curator(Paid):
     Neighbors: as `unit` says. Each question is private at its charge; the ledger refuses a charge that the plan does not hold.
     Time and memory use are outside the promise.
 
-    Parameters
-    ----------
-    nonprivate_rows : Backend
-    unit : Unit
-        Who is protected.
-    ledger : FitLedger
-    source : NoiseSource
-    turn : Turn, optional
-        Held while a question is answered: what a backend remembers of rows is for one question at a time. Views share it.
+    A turn is held while a question is answered: what a backend remembers of rows is for one question at a time. Views share it.
     """
 
     def __init__(self, nonprivate_rows: Backend, unit: Unit, ledger: FitLedger, source: NoiseSource, turn: Any = None) -> None:
@@ -105,14 +97,7 @@ class Curator(Paid):
         return self._rows.ground.shown
 
     def ask(self, question: Question[A], charge: Charge) -> A:
-        """Answer a question of the list, after its charge is spent.
-
-        Parameters
-        ----------
-        question : Question
-        charge : Charge
-            Of the plan, and not spent yet.
-        """
+        """Answer a question of the list, after its charge is spent: one of the plan that is not spent yet."""
         name = name_of(question)
         if type(charge) is not Charge:  # another class could say that it equals the planned one
             raise TypeError("Only a planned charge pays for a question.")

@@ -249,12 +249,8 @@ def sum_offsets(
 ) -> tuple[IntArray, IntArray]:
     """Sum clipped offsets from the anchor of each row's nearest center, in steps of radius / RADIUS_STEPS, and weights.
 
-    The mean kernel clips the offset to the radius and weighs each row 1. The core kernel does so for rows within the radius and
-    leaves others out. The second-moment kernel squares the coordinates of the offset over the radius and clips this vector to
-    length 1, with the same weight. The median kernel divides the offset by
-    max(length, radius) and weighs the row radius / max(length, radius), in the same steps. The box kernel clips each coordinate
-    to the radius, with weight 1. All take offsets in units of the widths, and truncate toward zero.
-    Floats that hold whole numbers add up exactly here: a chunk's sums stay far below 2**53.
+    `Sums` says what each kernel makes of an offset; all truncate toward zero. Floats that hold whole numbers add up exactly here:
+    a chunk's sums stay far below 2**53.
     """
     by_column, weights, units = np.ascontiguousarray(anchors.T), np.zeros(len(anchors)), 1.0 / widths
     vectors = np.zeros(by_column.shape)

@@ -87,12 +87,8 @@ class Purse(Held):
     def ask(self, name: str, question: Question[A]) -> A:
         """Ask the curator, paid by the charge of this name and by all that was passed on to it and may pay for the question.
 
-        Parameters
-        ----------
-        name : str
-            Of the plan, neither asked nor passed on yet. A question that is refused before it is charged leaves it open.
-        question : Question
-            Of the kind that was planned, or of another one that the charge may pay for.
+        The question is of the kind that was planned, or of another one that the charge may pay for. One that is refused before it
+        is charged leaves the name open.
         """
         asked = name_of(question)
         with self._pockets.lock:
@@ -113,11 +109,7 @@ class Purse(Held):
     def preview(self, kind: Kind, *names: str) -> Any:
         """Return the noise that a question of this kind would have if these charges paid for it together; nothing is spent.
 
-        Parameters
-        ----------
-        kind : Kind
-        *names : str
-            Open stages, with what was passed on to them. What could not be passed on to the last one does not count.
+        Names are open stages, with what was passed on to them. What could not be passed on to the last one does not count.
         """
         question = kind.question
         if type(question) is not str:  # a kind may be anyone's

@@ -51,17 +51,7 @@ class Rows(ABC):
 
     @abstractmethod
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> AbstractContextManager[Backend]:
-        """Return a context in which a backend over these rows is open.
-
-        Parameters
-        ----------
-        ground : Ground
-            Public.
-        unit : Unit
-            Who is protected.
-        key : callable
-            Draws the secret that decides which rows of a group count.
-        """
+        """Return a context in which a backend over these rows is open; `key` draws what decides which rows of a group count."""
 
     def encoded(self, schema: Encoding) -> Rows:
         """Return the same rows in scaled numbers, as a public schema says."""

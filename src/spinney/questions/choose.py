@@ -41,12 +41,7 @@ def swap_range(from_centers: NDArray[np.int32]) -> int:
     """Return a public bound on how far the costs of one row, at any point, lie apart between swaps.
 
     After a swap a row costs at most its second-nearest center and at least nothing; if there is one center only, at most
-    SITE_STEPS.
-
-    Parameters
-    ----------
-    from_centers : array of shape (centers, n_points)
-        Costs, in steps.
+    SITE_STEPS. Costs from centers are in steps, a row a center.
     """
     return SITE_STEPS if len(from_centers) == 1 else int(np.partition(from_centers, 1, axis=0)[1].max())
 

@@ -16,11 +16,8 @@ LONGEST = 64
 def form(value: Any) -> Any:
     """Return a value as plain lists, texts and whole numbers, ready for JSON.
 
-    Floats are written in hexadecimal, so that nothing is rounded; long arrays as a digest of their bytes.
-
-    Parameters
-    ----------
-    value : Question, Ground, Charge, answer, or what they are made of
+    It is a question, a ground, a charge, an answer, or what these are made of. Floats are written in hexadecimal, so that nothing
+    is rounded; long arrays as a digest of their bytes.
     """
     if value is None or isinstance(value, str | bool | int):
         return value

@@ -303,18 +303,14 @@ def _reports(asked: _AskedNoise) -> str:
 
 
 _CHECKS: dict[str, Callable[[_AskedNoise], str]] = {
+    **dict.fromkeys(("cost", "counts", "levels", "sums", "totals"), _additive),
     "blocks": _blocks,
     "choose": _choice,
-    "cost": _additive,
-    "counts": _additive,
     "cover": _cover,
     "grow": _splits,
-    "levels": _additive,
     "minimize": _minimum,
     "persons": _persons,
     "reports": _reports,
-    "sums": _additive,
-    "totals": _additive,
 }
 
 
