@@ -20,11 +20,10 @@ from spinney.algorithms.problem import Problem
 from spinney.algorithms.result import Result
 from spinney.algorithms.sites import check_options
 from spinney.curators.purse import Purse
-from spinney.mechanisms.additive import Noise
+from spinney.mechanisms import Noise
 from spinney.mechanisms.coverage import step_epsilon
-from spinney.privacy.charges import Charge, Measure
-from spinney.privacy.composition import Part
-from spinney.questions.cover import Cover, Covering, Family
+from spinney.privacy import Charge, Measure, Part
+from spinney.questions import Cover, Covering, Family
 from spinney.questions.ground import Ground
 from spinney.releases.cover import CoverRelease
 from spinney.releases.preparation import missing_names, prepared_names
