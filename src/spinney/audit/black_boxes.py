@@ -23,7 +23,7 @@ from spinney.audit.pairs import Pair
 from spinney.audit.recording import observe
 from spinney.constraints import check, integer, real
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import NoiseSource, SecureSource, SeededSource
+from spinney.mechanisms import NoiseSource, SecureSource, SeededSource
 
 #: What this method would not notice.
 CANNOT_SEE = (

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.exceptions import ParameterError
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Unit
 
 #: Scenes, and those that need persons.
 KINDS = ("lonely outlier", "empty box", "far corner", "duplicates", "two clusters and a bridge", "bad cells", "random")

@@ -17,8 +17,8 @@ from typing import Any
 
 from spinney.audit.sources import FrozenSource
 from spinney.fits.run import run_with
-from spinney.mechanisms.drawing import Asked, Drawn, Ended, Keyed, Observer, Watched
-from spinney.mechanisms.source import NoiseSource, SecureSource
+from spinney.mechanisms import Drawn, NoiseSource, SecureSource, Watched
+from spinney.mechanisms.drawing import Asked, Ended, Keyed, Observer
 from spinney.questions.form import form
 
 

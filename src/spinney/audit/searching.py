@@ -25,8 +25,8 @@ from spinney.audit.pairs import BAD_CELLS, BAD_PLACES, Pair, paired
 from spinney.audit.replaying import replay_pairs
 from spinney.constraints import check, integer
 from spinney.curators import memory
-from spinney.mechanisms.source import SecureSource
-from spinney.privacy.pricing import Unit
+from spinney.mechanisms import SecureSource
+from spinney.privacy import Unit
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -20,7 +20,7 @@ from spinney.audit.findings import Finding
 from spinney.audit.pairs import Pair
 from spinney.constraints import check, integer, real
 from spinney.exceptions import ParameterError
-from spinney.mechanisms.source import SecureSource, SeededSource
+from spinney.mechanisms import SecureSource, SeededSource
 
 #: What this method would not notice.
 CANNOT_SEE = (

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from spinney.exceptions import SpinneyError
-from spinney.mechanisms.drawing import Draw, Drawn, OneDoor
-from spinney.privacy.trust import Randomness
-from spinney.spaces.box import IntArray
+from spinney.mechanisms import Draw, Drawn
+from spinney.mechanisms.drawing import OneDoor
+from spinney.privacy import Randomness
+from spinney.spaces import IntArray
 
 
 class NoiselessSource(OneDoor):

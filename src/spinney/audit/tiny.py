@@ -13,11 +13,9 @@ import numpy as np
 
 from spinney.curators.demand import DemandBackend
 from spinney.curators.gate import Curator
-from spinney.privacy.adjacency import Adjacency
-from spinney.privacy.charges import Charge
-from spinney.privacy.pricing import Unit
+from spinney.privacy import Adjacency, Charge, Unit
 from spinney.questions.ground import Ground
-from spinney.spaces.metric import FiniteMetric
+from spinney.spaces import FiniteMetric
 
 Rows = tuple[int, ...]
 

@@ -25,10 +25,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, PointProblem, Result
 from spinney.algorithms.candidates import Candidates, ask_candidates, default_dimensions, grid_parts
-from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.result import Result
 from spinney.algorithms.step import ask_distances, move
 from spinney.constraints import check, integer
 from spinney.curators.purse import Purse

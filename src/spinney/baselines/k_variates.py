@@ -21,10 +21,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, PointProblem, Result
 from spinney.algorithms.candidates import ask_leaves
-from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.privacy import Part
 from spinney.questions import Counting, Counts, Splitting

@@ -24,10 +24,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, PointProblem, Result
 from spinney.algorithms.candidates import largest
-from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.result import Result
 from spinney.constraints import check, integer
 from spinney.curators.purse import Purse
 from spinney.privacy import Part

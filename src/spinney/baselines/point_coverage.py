@@ -26,11 +26,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, PointProblem, Result
 from spinney.algorithms.candidates import ask_leaves
 from spinney.algorithms.coverage import GROWTH, SOLVER, cover_steps, growing_balls
-from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.result import Result
 from spinney.algorithms.sites import check_options
 from spinney.constraints import check
 from spinney.curators.purse import Purse

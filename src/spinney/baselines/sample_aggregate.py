@@ -24,10 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.algorithms.algorithm import Algorithm
+from spinney.algorithms import Algorithm, PointProblem, Result
 from spinney.algorithms.columns import Densities
-from spinney.algorithms.problem import PointProblem
-from spinney.algorithms.result import Result
 from spinney.algorithms.stable import NEAR, radii
 from spinney.algorithms.step import take_step
 from spinney.algorithms.summary import likely_leaves

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from spinney.algorithms.algorithm import Algorithm
-from spinney.algorithms.problem import Charges, PointProblem
-from spinney.algorithms.result import Result
+from spinney.algorithms import Algorithm, PointProblem, Result
+from spinney.algorithms.problem import Charges
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.local.aggregation import ReportTally

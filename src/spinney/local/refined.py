@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.algorithms.problem import Charges, PointProblem
-from spinney.algorithms.result import Result
+from spinney.algorithms import PointProblem, Result
+from spinney.algorithms.problem import Charges
 from spinney.constraints import Constraint, check, integer, real
 from spinney.local.aggregation import ReportTally
 from spinney.local.asking import PARTS, Asking

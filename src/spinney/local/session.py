@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from spinney.algorithms import Result
 from spinney.algorithms.problem import planned
-from spinney.algorithms.result import Result
 from spinney.constraints import check, instance, one_of
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.charging import today

@@ -20,8 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spinney.algorithms.problem import Charges, PointProblem
-from spinney.algorithms.result import Result
+from spinney.algorithms import PointProblem, Result
+from spinney.algorithms.problem import Charges
 from spinney.constraints import boolean, check
 from spinney.exceptions import ParameterError
 from spinney.local.aggregation import ReportTally

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from spinney.algorithms.problem import PointProblem
+from spinney.algorithms import PointProblem
 from spinney.local.aggregation import ReportTally
 from spinney.local.cells import CellTree
 from spinney.solvers.weighted import solve
