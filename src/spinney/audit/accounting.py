@@ -237,25 +237,16 @@ def question_of(asked: Any) -> dict[str, Any]:
     return record
 
 
-def _odds(chance: int) -> Decimal:
-    return Decimal(chance) / Decimal(WORDS - chance) if 0 < chance < WORDS else Decimal("inf")
-
-
 def _of_responses(kind: str, own: int, other: int) -> Amount:
     """Return what one report loses: a cost is one bit, anything else one slot of several, and a neighbor's is another."""
     with localcontext() as context:
         context.prec = DIGITS
         if not 0 < other < WORDS or not 0 < own < WORDS:
             return math.inf
-        apart = _odds(own) / _odds(other)
+        apart = Decimal(own * (WORDS - other)) / Decimal(other * (WORDS - own))
         if kind == "cost":
             apart = max(Decimal(own) / Decimal(other), Decimal(WORDS - other) / Decimal(WORDS - own))
         return Fraction(abs(apart.ln()))
-
-
-def _moved_users(one: Drawn, other: Drawn) -> int:
-    gaps = np.asarray(one.exact) - np.asarray(other.exact)
-    return int(max(gaps[gaps > 0].sum(), -gaps[gaps < 0].sum()))
 
 
 def report_loss(first: Sequence[Drawn], second: Sequence[Drawn] = ()) -> Amount:
@@ -263,16 +254,14 @@ def report_loss(first: Sequence[Drawn], second: Sequence[Drawn] = ()) -> Amount:
     loss: Amount = Fraction(0)
     for place, event in enumerate(first):
         assert event.asked is not None
-        question = question_of(event.asked)
-        if event.draw.distribution == "responses":
-            moved = _moved_users(event, second[place]) if second else 1
-            loss += moved * _of_responses(question["kind"], event.draw.rule.own, event.draw.rule.other)
+        question, is_responses = question_of(event.asked), event.draw.distribution == "responses"
+        most = 1 if is_responses else (2 * question["resolution"]) ** 2
+        distance = moved(event, second[place]) if second else most
+        if is_responses:
+            loss += distance * _of_responses(question["kind"], event.draw.rule.own, event.draw.rule.other)
             continue
-        square = (2 * question["resolution"]) ** 2
-        if second:
-            square = sum(int(gap) ** 2 for gap in (event.exact - second[place].exact).tolist())
         variance = min(Fraction(question["noise"]["variance"]), Fraction(event.draw.scale) ** 2 * (1 + ROUNDING))
-        loss += rho_as_epsilon(Fraction(square) / (2 * variance), event.asked.charge.delta, False) if variance else math.inf
+        loss += rho_as_epsilon(Fraction(distance) / (2 * variance), event.asked.charge.delta, False) if variance else math.inf
     return loss
 
 

@@ -22,11 +22,6 @@ __all__ = ["epsilon_lower_bound"]
 THRESHOLDS = 512
 
 
-def _tail(sorted_values: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Count the values above each threshold."""
-    return np.asarray(sorted_values.size - np.searchsorted(sorted_values, thresholds, side="right"))
-
-
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Return the runs of one data set; an error does not quote them."""
     runs: NDArray[np.float64] | None = None
@@ -86,7 +81,7 @@ def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, delta: float = 0.0,
 
     def bounds(halves: list[NDArray[np.float64]], at: NDArray[np.float64]) -> NDArray[np.float64]:
         """One row for each event: above or not above a threshold, likelier on the one or on the other data set."""
-        above = [_tail(half, at) for half in halves]
+        above = [half.size - np.searchsorted(half, at, side="right") for half in halves]
         events = [above, [half.size - hits for half, hits in zip(halves, above, strict=True)]]
         return np.array(
             [

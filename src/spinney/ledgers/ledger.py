@@ -289,7 +289,8 @@ class Ledger(Showable):
         try:
             records = [json.loads(text) for text in file.read()]
             if records and not self._head:
-                self._open_books(records.pop(0))
+                header = records.pop(0)
+                self._filter, self._head = opened_filter(header), header
             if records:
                 self._enter(records)
         except BaseException as error:
@@ -298,10 +299,6 @@ class Ledger(Showable):
             if isinstance(error, wrong_line) and not isinstance(error, DataError):
                 raise self._journal.damaged("a line holds no entry") from error
             raise
-
-    def _open_books(self, header: dict[str, Any]) -> None:
-        self._filter = opened_filter(header)
-        self._head = header
 
     def _enter(self, records: list[dict[str, Any]]) -> None:
         """Add entries and digests that are in the file; entries that lock nothing are added up together."""
