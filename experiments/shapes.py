@@ -6,20 +6,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Exponent", "Judged", "compared", "judged"]
+__all__ = ["Exponent", "Judged", "compared", "judged", "settled"]
 
 
 @dataclass(frozen=True)
 class Judged:
     """A measured quantity and its bound along a sweep, and where what the bound asks of the mixture is met.
 
-    The rule: is the constant 1 enough, and does the constant that is needed grow fourfold from one end of the sweep to the other.
+    A bound is vacuous where it is above what one center would cost too much: it says nothing there, and is not judged. The rule:
+    is the constant 1 enough, and does the constant that is needed grow fourfold from one end of the sweep to the other.
     """
 
     values: list[float]
     measured: list[float]
     allowed: list[float]
     met: list[bool]
+    vacuous: tuple[bool, ...] = ()
+
+    @property
+    def is_vacuous(self) -> tuple[bool, ...]:
+        """Whether the bound is vacuous at each value."""
+        return self.vacuous or (False,) * len(self.values)
+
+    @property
+    def told(self) -> list[tuple[float, bool]]:
+        """The constant needed and whether the condition is met, at each value where the bound is not vacuous."""
+        return [(used, met) for used, met, no in zip(self.used, self.met, self.is_vacuous, strict=True) if not no]
 
     @property
     def used(self) -> list[float]:
@@ -35,10 +47,13 @@ class Judged:
     def words(self) -> list[str]:
         """Constants, exponents along the sweep, and the verdict."""
         used, values = self.used, self.values
-        text = ", ".join(f"{value:g}: {one:.2g}" for value, one in zip(values, used, strict=True))
+        each = zip(values, used, self.is_vacuous, strict=True)
+        text = ", ".join(f"{value:g}: {one:.2g}" + (" (vacuous)" if no else "") for value, one, no in each)
         both = (self.measured, self.allowed)
         slopes = [np.polyfit(np.log(values), np.log(np.maximum(numbers, 1e-12)), 1)[0] for numbers in both]
-        holds = "**within the bound** with constant 1" if max(used) <= 1 else f"needs a constant of {max(used):.2g}"
+        most = max((one for one, _ in self.told), default=0.0)
+        holds = "**within the bound** with constant 1" if most <= 1 else f"needs a constant of {most:.2g}"
+        holds = holds if self.told else "**vacuous**"
         toward = f"{values[-1]:g}" if used[-1] > used[0] else f"{values[0]:g}"
         return [
             text,
@@ -86,3 +101,17 @@ def compared(gaps: dict[float | None, Exponent]) -> str:
     if abs(whole.value) <= 2 * whole.error:
         return "**not decided**: the difference is within two standard errors"
     return "**holds**" if whole.value < 0 else "**does not hold**"
+
+
+def settled(shapes: list[Judged]) -> str:
+    """Return what a bound comes to over several sweeps: vacuous cells do not count, and a theorem is about its condition."""
+    told = [one for shape in shapes for one in shape.told]
+    most, inside = max((used for used, _ in told), default=0.0), [used for used, met in told if met]
+    if not told:
+        return "**vacuous** everywhere"
+    if not inside:
+        more = "a constant of 1 serves without it" if most <= 1 else f"without it a constant of {most:.2g} is needed"
+        return f"**not tested**: its condition is met nowhere; {more}"
+    if max(inside) > 1:
+        return f"**needs a constant** of {max(inside):.2g}"
+    return "**holds** with constant 1" + (f" where its condition is met; elsewhere {most:.2g}" if most > 1 else "")

@@ -24,9 +24,10 @@ import numpy as np
 from benchmarks.drawn import places
 from benchmarks.pages import into_page, markdown
 from experiments import needs
-from experiments.shapes import Judged
+from experiments.separation import Measured, phi_text, shape_table, verdict_table
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.algorithms import Stable
+from spinney.local import StableLocal
 from spinney.solvers.stability import Clustered, wasserstein
 from spinney.solvers.weighted import improve, solve, total_cost
 
@@ -63,10 +64,12 @@ class Setting:
         return math.sqrt(self.d)
 
 
-#: What varies, one after the other.
+#: So many users are asked by local methods alone, in fewer repetitions.
+USERS, FEW = (1_000_000, 2_000_000), 5
+#: What varies, one after the other. Clusters of the last `apart` are as far apart as the theorems ask.
 SWEEPS: dict[str, tuple[float, ...]] = {
-    "apart": (4.0, 6.0, 8.0, 16.0, 32.0),
-    "n": (2_500, 5_000, 10_000, 20_000, 80_000),
+    "apart": (4.0, 6.0, 8.0, 16.0, 32.0, 256.0),
+    "n": (2_500, 5_000, 10_000, 20_000, 80_000, *USERS),
     "d": (2, 4, 8, 16),
     "k": (3, 5, 10, 20, 40),
     "epsilon": (0.1, 0.25, 0.5, 1.0, 2.0),
@@ -90,18 +93,35 @@ METHODS: dict[str, Callable[[np.ndarray, Setting, int], np.ndarray]] = {
     "stable over hst": partial(by, Stable("hst")),
     "sample-aggregate": partial(by, "sample-aggregate"),
     "local": partial(by, "auto", model="local", adjacency="replace"),
+    "local, published": partial(by, StableLocal(anchored=False), model="local", adjacency="replace", delta=1e-6),
 }
 #: Each stable method and its base.
 BASES = {"stable": "tree", "stable over hst": "hst"}
 COLUMNS = ("objective", "n", "d", "k", "epsilon", "apart", "repetition", "method", "phi", "plain", "cost", "distance")
 
 
+def mixture(rng: np.random.Generator, n: int, d: int, k: int, apart: float) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the true centers, and rows around them."""
+    true = places(d, rng, k, GAP / 0.04)
+    return true, np.clip(true[np.arange(n) % k] + rng.normal(0, GAP / apart, (n, d)), -1, 1)
+
+
+@cache
+def one_center(objective: str, d: int, k: int, apart: float) -> float:
+    """Return the mean cost of a row at the best single center, of a few mixtures: what no bound above it says anything about."""
+    found = []
+    for repetition in range(3):
+        rows = mixture(np.random.default_rng(repetition), 5_000, d, k, apart)[1]
+        power, weights = 2 if objective == "k-means" else 1, np.ones(len(rows))
+        found.append(improve(rows, weights, rows.mean(axis=0)[None], power, 100, 1e-6, 1e-9).cost / len(rows))
+    return float(np.mean(found))
+
+
 @cache
 def task(objective: str, n: int, d: int, k: int, apart: float, repetition: int) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Return rows, the best plain centers, their cost, and phi: the best of a descent from the true centers and of restarts."""
     rng = np.random.default_rng(repetition)
-    true, power = places(d, rng, k, GAP / 0.04), 2 if objective == "k-means" else 1
-    rows = np.clip(true[np.arange(n) % k] + rng.normal(0, GAP / apart, (n, d)), -1, 1)
+    (true, rows), power = mixture(rng, n, d, k, apart), 2 if objective == "k-means" else 1
     weights, few = np.ones(n), rows[rng.choice(n, min(n, 20_000), replace=False)]
     found = [improve(rows, weights, true, power, 100, 1e-6, 1e-9)]
     found.append(improve(rows, weights, solve(few, np.ones(len(few)), k, power, rng, few[:k]).centers, power, 100, 1e-6, 1e-9))
@@ -154,6 +174,13 @@ def write_runs(path: File, runs: list[dict[str, Any]]) -> None:
             writer.writerow({name: f"{value:.6g}" if isinstance(value, float) else value for name, value in run.items()})
 
 
+def repeated(setting: Setting, method: str, repetitions: int) -> int:
+    """Return how often a method is run in a setting: the published local protocol where users are many, others where few."""
+    if setting.n >= USERS[0]:
+        return min(repetitions, FEW) if method.startswith("local") else 0
+    return 0 if method == "local, published" else repetitions
+
+
 def run_all(path: File, methods: tuple[str, ...], repetitions: int) -> None:
     """Run what is missing, and write the table after each setting."""
     known = {key_of(run): run for run in read_runs(path)}
@@ -161,7 +188,8 @@ def run_all(path: File, methods: tuple[str, ...], repetitions: int) -> None:
         for setting in settings(sweep):
             for repetition in range(repetitions):
                 mine = asdict(setting) | {"repetition": repetition}
-                todo = tuple(method for method in methods if key_of(mine | {"method": method}) not in known)
+                wanted = (method for method in methods if repetition < repeated(setting, method, repetitions))
+                todo = tuple(method for method in wanted if key_of(mine | {"method": method}) not in known)
                 known |= {key_of(run): run for run in run_setting(setting, repetition, todo)} if todo else {}
             task.cache_clear()
             write_runs(path, list(known.values()))
@@ -184,86 +212,15 @@ def cells(runs: list[dict[str, Any]], sweep: str, objective: str, method: str) -
     return found
 
 
-#: Whose theorems are judged: about the cost of k-means, the distance, the cost of k-median; "" if there is none.
-THEOREMS = {
-    "stable": ("Corollary 4.4", "Theorem 4.6", "Theorem 5.4"),
-    "sample-aggregate": ("Theorem 7.8", "Theorem 7.10", ""),
-    "local": ("Corollary 6.6", "Theorem 6.7", "section 6, k-median"),
-}
-
-
-def bound(setting: Setting, means: dict[str, float], method: str) -> float:
-    """Return the excess that a theorem allows, with constant 1 and without logarithms.
-
-    phi^p OPT + k sqrt(d) Lambda^p / eps; in the local model the second term is sqrt(n) times as large.
-    """
-    p = setting.power
-    noise = setting.k * math.sqrt(setting.d) * setting.reach**p / setting.epsilon
-    return float(means["phi"] ** p * means["plain"] + noise * (math.sqrt(setting.n) if method == "local" else 1))
-
-
-def _large(setting: Setting) -> float:
-    """Return k^2.5 d^1.5 Lambda^2 / eps: what sample and aggregate asks of the cost."""
-    return float(setting.k**2.5 * setting.d**1.5 * setting.reach**2 / setting.epsilon)
-
-
-#: What theorems ask of OPT_k or OPT_{k-1}, with constant 1 and without logarithms: of a setting, phi and OPT_k.
-CONDITIONS: dict[str, Callable[[Setting, float, float], bool]] = {
-    "Theorem 4.6": lambda s, phi, opt: opt / phi**2 >= s.reach**2 / phi**4 * (s.k * math.sqrt(s.d) + s.k**1.5) / s.epsilon,
-    "Theorem 7.8": lambda s, phi, opt: opt >= _large(s),
-    "Theorem 7.10": lambda s, phi, opt: opt >= _large(s) + s.reach**2 * s.k * math.sqrt(s.d) / (s.epsilon * phi**2),
-    "Theorem 6.7": lambda s, phi, opt: opt / phi**2 >= s.k * math.sqrt(s.d * s.n) * s.reach**2 / (s.epsilon * phi**4),
-}
-
-
-def shapes(runs: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Judged]]:
-    """Return, for each method and theorem and along each sweep, how the measured quantity stands to its bound."""
-    found: dict[tuple[str, str], dict[str, Judged]] = {}
-    for method, (means_cost, distance, median_cost) in THEOREMS.items():
-        for objective, sweep in itertools.product(OBJECTIVES, SWEEPS):
-            measured = cells(runs, sweep, objective, method)
-            values = [value for value, _ in measured]
-            made = [(replace(Setting(objective), **{sweep: value}), means) for value, means in measured]  # type: ignore[arg-type]
-            name = means_cost if objective == "k-means" else median_cost
-            if name and len(values) > 1:
-                allowed = [bound(setting, means, method) for setting, means in made]
-                found.setdefault((method, name), {})[sweep] = Judged(
-                    values, [m["excess"] for _, m in made], allowed, [_is_met(name, *one) for one in made]
-                )
-            if objective == "k-means" and len(values) > 1:
-                allowed = [means["phi"] ** 2 * setting.reach for setting, means in made]
-                found.setdefault((method, distance), {})[sweep] = Judged(
-                    values, [m["distance"] for _, m in made], allowed, [_is_met(distance, *one) for one in made]
-                )
+def along(runs: list[dict[str, Any]]) -> Measured:
+    """Return, by method, objective and sweep, the values that were run with settings, means and one center's excess."""
+    found: Measured = {}
+    for method, objective, sweep in itertools.product(METHODS, OBJECTIVES, SWEEPS):
+        for value, means in cells(runs, sweep, objective, method):
+            setting = replace(Setting(objective), **{sweep: value})  # type: ignore[arg-type]
+            most = setting.n * one_center(objective, setting.d, setting.k, setting.apart) - means["plain"]
+            found.setdefault((method, objective, sweep), []).append((value, setting, means | {"most": most}))
     return found
-
-
-def _is_met(theorem: str, setting: Setting, means: dict[str, float]) -> bool:
-    return theorem not in CONDITIONS or CONDITIONS[theorem](setting, means["phi"], means["plain"])
-
-
-def shape_table(runs: list[dict[str, Any]]) -> str:
-    """Return, along each sweep, which constant each theorem's bound needs, and how the measured quantity and the bound grow."""
-    lines = [
-        [f"`{method}`", name, sweep, *one.words] for (method, name), each in shapes(runs).items() for sweep, one in each.items()
-    ]
-    return markdown(["method", "bound", "along", "constant needed, by value", "exponent: measured / bound", "verdict"], lines)
-
-
-def verdict_table(runs: list[dict[str, Any]]) -> str:
-    """Return one verdict on each theorem's shape: the largest constant needed anywhere, and along what it grows."""
-    lines = []
-    for (method, name), each in shapes(runs).items():
-        all_ = [pair for one in each.values() for pair in zip(one.used, one.met, strict=True)]
-        most, inside = max(used for used, _ in all_), [used for used, met in all_ if met]
-        grows = [sweep for sweep, one in each.items() if one.grows]
-        holds = "**holds** with constant 1" if most <= 1 else f"**needs a constant** of {most:.2g}"
-        if most > 1 >= max(inside, default=0):
-            holds = "**not contradicted**: a constant above 1 is needed only where its condition is not met"
-        shape = f"the constant grows along {', '.join(grows)}" if grows else "the shape everywhere"
-        met = f"{len(inside)} of {len(all_)}" if name in CONDITIONS else "none asked"
-        lines.append([name, f"`{method}`", f"{most:.2g}", met, f"{holds}; {shape}"])
-    return markdown(["bound", "method", "largest constant needed", "condition met", "verdict"], lines)
 
 
 def cost_table(runs: list[dict[str, Any]], column: str) -> str:
@@ -297,6 +254,11 @@ def gain_table(runs: list[dict[str, Any]]) -> str:
     return markdown(["objective", "along", *(f"`{method}` over `{base}`" for method, base in BASES.items())], lines)
 
 
+def min_phi(runs: list[dict[str, Any]], objective: str) -> float:
+    """Return the smallest phi that was run."""
+    return min((run["phi"] for run in runs if run["objective"] == objective), default=math.nan)
+
+
 def draw(runs: list[dict[str, Any]], folder: File) -> None:
     """Draw costs and distances along each sweep."""
     import matplotlib
@@ -307,7 +269,7 @@ def draw(runs: list[dict[str, Any]], folder: File) -> None:
     from PIL import Image
 
     for column, label in (("ratio", "cost over the best plain cost, less 1"), ("distance", "Wasserstein distance")):
-        colors = ("#222222", "#d62728", "#ff9896", "#1f77b4", "#9ecae1", "#2ca02c", "#9467bd")
+        colors = ("#222222", "#d62728", "#ff9896", "#1f77b4", "#9ecae1", "#2ca02c", "#9467bd", "#c5b0d5")
         figure, axes = plt.subplots(len(OBJECTIVES), len(SWEEPS), figsize=(3.0 * len(SWEEPS), 5.6), squeeze=False, dpi=75)
         for row, objective in enumerate(OBJECTIVES):
             for axis, sweep in zip(axes[row], SWEEPS, strict=True):
@@ -325,7 +287,7 @@ def draw(runs: list[dict[str, Any]], folder: File) -> None:
                 axis.set_title(f"{objective}: {label}" if sweep == "apart" else objective, fontsize=8)
                 axis.tick_params(labelsize=7, which="both")
         handles = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*handles, loc="lower center", ncol=7, fontsize=8, frameon=False)
+        figure.legend(*handles, loc="lower center", ncol=8, fontsize=8, frameon=False)
         figure.tight_layout(rect=(0, 0.05, 1, 1))
         figure.canvas.draw()
         pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3]  # type: ignore[attr-defined]
@@ -338,9 +300,10 @@ def write_page(folder: File = RESULTS, page: str = PAGE) -> None:
     runs = read_runs(folder / "runs.csv")
     draw(runs, folder)
     into_page("repetitions", f"{len({run['repetition'] for run in runs})} repetitions of each setting.", page)
+    into_page("phi", phi_text({objective: min_phi(runs, objective) for objective in OBJECTIVES}), page)
     into_page("rows", needs.table(needs.read(folder / "rows.csv")), page)
-    into_page("verdicts", verdict_table(runs), page)
-    into_page("shapes", shape_table(runs), page)
+    into_page("verdicts", verdict_table(along(runs)), page)
+    into_page("shapes", shape_table(along(runs)), page)
     into_page("gains", gain_table(runs), page)
     into_page("ratios", cost_table(runs, "ratio"), page)
     into_page("distances", cost_table(runs, "distance"), page)

@@ -6,8 +6,9 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from experiments import cohen_addad, jones, verdicts
+from experiments import cohen_addad, jones, separation, shechner, verdicts
 from experiments.grid import Runs, cells_of
+from experiments.shapes import settled
 from experiments.timing import fast_times
 
 
@@ -107,3 +108,41 @@ def test_a_claim_of_cohen_addad_et_al_goes_by_the_costs(claim, factor, said):
         trees = dict.fromkeys(cohen_addad.VARIANTS, 2.0) | {"hst, projected": 1.0}
     others = {} if cohen_addad.BEST not in (claim.first, claim.second) else trees
     assert claim.verdict(costs_of(claim, claim.most * factor, others))[-1] == said
+
+
+THEOREMS = [(method, place) for method, names in separation.THEOREMS.items() for place, name in enumerate(names) if name]
+
+
+def judged(method, place, used, phi=0.02, epsilon=1e9, most=1e9):
+    """Return the verdict on a theorem where its bound needs this constant, on mixtures of this phi."""
+    objective, made = ("k-means", "k-means", "k-median")[place], []
+    for n in (1_000, 4_000):
+        setting = shechner.Setting(objective, n=n, epsilon=epsilon)
+        means = {"phi": phi, "plain": 10.0 * n, "most": most}
+        means |= {"excess": used * separation.bound(setting, means, method), "distance": used * phi**2 * setting.reach}
+        made.append((float(n), setting, means))
+    found = separation.shapes({(method, objective, "n"): made})
+    return settled(list(found[method, separation.THEOREMS[method][place]].values()))
+
+
+@pytest.mark.parametrize(("method", "place"), THEOREMS)
+def test_a_theorem_of_shechner_is_judged_where_it_says_something(method, place):
+    assert judged(method, place, 0.5) == "**holds** with constant 1"
+    assert judged(method, place, 3.0) == "**needs a constant** of 3"
+    assert judged(method, place, 3.0, phi=0.5).startswith(
+        "**not tested**: its condition is met nowhere; without it a constant of 3"
+    )
+    if place != 1:  # a bound of the cost
+        assert judged(method, place, 0.5, most=1e-9) == "**vacuous** everywhere"
+        assert judged(method, place, 0.5, epsilon=1e-9, most=1e6) == "**vacuous** everywhere"
+    if separation.THEOREMS[method][place] in separation.CONDITIONS:
+        assert judged(method, place, 3.0, epsilon=1e-9, most=1e30).startswith("**not tested**")
+
+
+def test_the_condition_on_phi_is_that_of_the_lemmas():
+    phi = separation.phi_asked(2)
+    assert 2 * phi**2 / (1 - phi**2) == pytest.approx(1 / 784)
+    phi = separation.phi_asked(1, 3.0)
+    assert 4 * phi / (1 - phi) == pytest.approx(1 / 4)
+    assert 0.025 < separation.phi_asked(2) < 0.0253
+    assert shechner.one_center("k-means", 2, 5, 64.0) > 0.05
