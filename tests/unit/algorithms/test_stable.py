@@ -153,3 +153,33 @@ def test_a_neighbor_on_the_radius_loses_no_more_than_epsilon(estimator, adjacenc
             assert not found.broken
             losses.append(found.bound)
     assert 0.05 < max(losses) <= 1
+
+
+def plain_stable(rows, base, steps):
+    """Private-Stable-k-Means of Shechner, Sheffet and Stemmer without noise, and Lloyd steps of offsets clipped to half a gap."""
+
+    def parted(centers):
+        gaps = np.sqrt(((rows[:, None] - centers) ** 2).sum(axis=2))
+        apart = np.sqrt(((centers[:, None] - centers) ** 2).sum(axis=2))
+        return gaps.argmin(axis=1), gaps.min(axis=1), np.where(apart > 0, apart, np.inf).min(axis=1)
+
+    labels, gaps, apart = parted(base)
+    near = [rows[(labels == i) & (gaps <= apart[i] / 3)] for i in range(len(base))]
+    moved = np.array([some.mean(axis=0) if len(some) else center for some, center in zip(near, base, strict=True)])
+    centers = moved if total_cost(rows, moved, 2) < total_cost(rows, base, 2) else base
+    for _ in range(steps):
+        labels, gaps, apart = parted(centers)
+        offsets = rows - centers[labels]
+        offsets *= np.minimum(1, apart[labels] / 2 / np.maximum(gaps, 1e-300))[:, None]
+        centers = np.array([center + offsets[labels == i].mean(axis=0) for i, center in enumerate(centers)])
+    return centers
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_without_noise_it_is_the_published_algorithm(steps):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        rows = np.clip(rng.uniform(-0.8, 0.8, (4, 3))[rng.integers(0, 4, 600)] + rng.normal(0, 0.1, (600, 3)), -1, 1)
+        base = rows[rng.choice(600, 4, replace=False)]
+        release = make(Given(base), k=4, steps=steps, epsilon=math.inf, noise_seed=None).fit(rows).release_
+        np.testing.assert_allclose(release.centers, plain_stable(rows, base, steps), atol=1e-5)

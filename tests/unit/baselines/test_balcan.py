@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney import Ball, Box, PrivateKMeans
+from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 from spinney.algorithms.candidates import MOST_CELLS, SPLIT_ROWS, Candidates, ask_candidates, grid_parts
 from spinney.algorithms.problem import PointProblem
 from spinney.baselines import Balcan
+from spinney.baselines.balcan import TRIALS
 from spinney.curators.gate import Curator
 from spinney.curators.memory import MemoryBackend
 from spinney.curators.purse import Purse
@@ -18,6 +19,9 @@ from spinney.privacy.budget import Budget
 from spinney.privacy.composition import compose
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
+from spinney.solvers.seeding import seed_medoids
+from spinney.solvers.service import Service
+from spinney.solvers.weighted import total_cost
 
 
 def rows_of(n, d, seed=0):
@@ -52,3 +56,40 @@ def test_there_are_enough_candidates_however_few_rows_there_are():
     for n in (0, 1):
         model = PrivateKMeans(6, epsilon=math.inf, bounds=(-1, 1), algorithm=Balcan(steps=1)).fit(rows_of(n, 2))
         assert model.cluster_centers_.shape == (6, 2)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_without_noise_it_is_plain_local_search_of_its_candidates(power):
+    """Steps 2 to 4 in plain NumPy: the best of all swaps, each row as its nearest candidate; the best of all steps; the means."""
+    rows, k, steps = rows_of(300, 2), 3, 4
+    estimator = PrivateKMeans if power == 2 else PrivateKMedian
+    model = estimator(k, epsilon=math.inf, bounds=(-1, 1), algorithm=Balcan(steps=steps), random_state=0)
+    problem = model.plan(2).problem
+    rng = np.random.default_rng(0)
+    charges = compose(problem.budget, grid_parts(Fraction(1), 4, problem))
+    backend = MemoryBackend(rows, problem.ground, problem.unit, lambda: bytes(16))
+    purse = Purse(Curator(backend, problem.unit, FitLedger(problem.budget, charges), SeededSource(0)))
+    found = ask_candidates(purse, problem, 4, rng)
+    start = seed_medoids(Service.of(found.space, found.weights, power), k, rng, np.empty(0, dtype=np.int64), TRIALS)
+
+    gaps = np.sqrt(((found.points[:, None] - found.points) ** 2).sum(axis=2)) ** power
+    counts = np.bincount(((rows[:, None] - found.points) ** 2).sum(axis=2).argmin(axis=1), minlength=len(gaps))
+    held = np.flatnonzero(counts)
+
+    def cost(centers):
+        return float(counts[held] @ gaps[np.ix_(held, list(centers))].min(axis=1))
+
+    visited = [set(start.tolist())]
+    for _ in range(steps):
+        swaps = [visited[-1], *(visited[-1] - {out} | {new} for out in visited[-1] for new in range(len(gaps)))]
+        visited.append(min((swap for swap in swaps if len(swap) == k), key=cost))
+    assert cost(visited[-1]) < cost(visited[0])
+    searched = found.points[sorted(min(visited, key=cost))]
+    model.fit(rows)
+    if power == 2:
+        labels = ((rows[:, None] - searched) ** 2).sum(axis=2).argmin(axis=1)
+        means = np.array([rows[labels == i].mean(axis=0) for i in range(k)])
+        apart = np.sqrt(((model.cluster_centers_[:, None] - means) ** 2).sum(axis=2)).min(axis=0)
+        assert apart.max() < 0.02  # the step clips offsets a little
+    ours, before = (total_cost(rows, centers, power) for centers in (model.cluster_centers_, searched))
+    assert ours < before

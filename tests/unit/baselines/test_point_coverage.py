@@ -1,12 +1,22 @@
 """Coverage of a private candidate set, with a solver that may be the user's own."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from spinney import PrivateKMeans, PrivateKMedian
+from spinney.algorithms.candidates import ask_leaves
 from spinney.baselines import PointCoverage
+from spinney.curators.gate import Curator
+from spinney.curators.memory import MemoryBackend
+from spinney.curators.purse import Purse
+from spinney.mechanisms.source import SeededSource
+from spinney.privacy.composition import compose
+from spinney.privacy.fit_ledger import FitLedger
+from spinney.questions.counts import Counting
+from spinney.questions.grow import Splitting
 
 PLACES = np.array([[-0.6, -0.6], [0.6, -0.6], [0.0, 0.6]])
 
@@ -37,3 +47,44 @@ def test_what_a_solver_returns_is_looked_at(returned):
     algorithm = PointCoverage(solver=lambda *given: returned)
     with pytest.raises(ValueError, match="as many finite centers"):
         PrivateKMeans(2, epsilon=math.inf, bounds=(-1, 1), algorithm=algorithm).fit(rows_of(50))
+
+
+@pytest.mark.parametrize(("growth", "power"), [(0.5, 1), (0.5, 2), (0.9, 1)])
+def test_without_noise_it_is_greedy_coverage_of_the_leaves(growth, power):
+    """Algorithm 1 of Jones, Nguyen and Nguyen: radii from small to large, at each the balls with most uncovered rows."""
+    seen = {}
+
+    def own(points, weights, k, power, rng):
+        seen.update(points=points, weights=weights)
+        return points[:k]
+
+    rows, k, n = rows_of(200), 2, 2048
+    estimator = PrivateKMeans if power == 2 else PrivateKMedian
+    algorithm = PointCoverage(growth, own)
+    model = estimator(k, epsilon=math.inf, bounds=(-1, 1), algorithm=algorithm, random_state=0).fit(rows)
+    leaves = leaves_of(model.plan(2).problem, rows)
+    gaps = np.sqrt(((leaves[:, None] - leaves) ** 2).sum(axis=2))
+    counts = np.bincount(((rows[:, None] - leaves) ** 2).sum(axis=2).argmin(axis=1), minlength=len(leaves))
+    left, chosen = counts.astype(float), []
+    radii = math.ceil(math.log(n) / math.log1p(growth)) + 1
+    for place in reversed(range(radii)):
+        inside = gaps <= gaps.max() * (1 + growth) ** (-place / power) * (1 + 1e-12)
+        for _ in range(math.ceil(2 * k * math.log(1 / growth))):
+            chosen.append(int((inside @ left).argmax()))
+            left[inside[chosen[-1]]] = 0
+    chosen = np.unique(chosen)
+    weights = np.bincount(((rows[:, None] - leaves[chosen]) ** 2).sum(axis=2).argmin(axis=1), minlength=len(chosen))
+    order = np.lexsort(seen["points"].T)
+    wanted = leaves[chosen][weights > 0]
+    np.testing.assert_allclose(seen["points"][order], wanted[np.lexsort(wanted.T)])
+    np.testing.assert_array_equal(seen["weights"][order], weights[weights > 0][np.lexsort(wanted.T)])
+    np.testing.assert_allclose(model.cluster_centers_, seen["points"][:k])
+
+
+def leaves_of(problem, rows):
+    """Return the middles of the leaves of a private tree of these rows, without noise."""
+    parts = [Counting().part("rows", Fraction(1, 2)), Splitting().part("splits", Fraction(1, 2))]
+    charges = compose(problem.budget, parts)
+    backend = MemoryBackend(rows, problem.ground, problem.unit, lambda: bytes(16))
+    purse = Purse(Curator(backend, problem.unit, FitLedger(problem.budget, charges), SeededSource(0)))
+    return ask_leaves(purse, problem).middles()

@@ -1,4 +1,5 @@
 import json
+import warnings
 from dataclasses import replace
 from itertools import product
 
@@ -235,3 +236,38 @@ def test_one_user_answers_one_question_of_the_refined_protocol():
         session = session.heard([respond([0, 0], session.question, policy, state)])
     assert len(state["reports"]) == 1
     assert sum(tally.total_users for tally in session.tallies) == 1
+
+
+class Watched(StableLocal):
+    """The published protocol; it keeps what LDP-AVG was given and what it made of it."""
+
+    seen: list = []  # noqa: RUF012
+
+    def _average(self, problem, asking, centers, counts, epsilon, delta):
+        means = yield from super()._average(problem, asking, centers, counts, epsilon, delta)
+        self.seen.append((centers, counts, means))
+        return means
+
+
+@pytest.mark.parametrize("anchored", [True, False])
+def test_means_of_the_published_protocol_are_those_of_numpy_where_noise_is_small(anchored):
+    """LDP-AVG: users within a third of the distance to the next center report themselves, and their sum is divided by a count."""
+    rng = np.random.default_rng(0)
+    offsets = np.minimum(rng.exponential(0.08, (20_000, 2)), 0.15)
+    offsets[rng.random(20_000) < 0.1] = -0.3  # beyond a third of the way; nobody is near the edge, for devices round
+    rows = CENTERS[rng.integers(0, 3, 20_000)] + offsets
+    Watched.seen.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        local(algorithm=Watched(anchored), epsilon=1e5, delta=1e-6).fit(rows)
+    ((centers, counts, means),) = Watched.seen
+    gaps = np.sqrt(((rows[:, None] - centers) ** 2).sum(axis=2))
+    apart = np.sqrt(((centers[:, None] - centers) ** 2).sum(axis=2)) + np.diag([np.inf] * 3)
+    near = gaps.min(axis=1) <= apart.min(axis=1)[gaps.argmin(axis=1)] / 3
+    for i in range(3):
+        own = rows[near & (gaps.argmin(axis=1) == i)]
+        assert 0 < len(own) < (gaps.argmin(axis=1) == i).sum()
+        assert abs(counts[i] - len(own)) < 5 * len(own) ** 0.5  # a user's own bit is set by a fair coin, however large epsilon is
+        start = centers[i] if anchored else np.zeros(2)
+        np.testing.assert_allclose(means[i], start + (own - start).sum(axis=0) / counts[i], atol=0.006)
+        assert np.abs(centers[i] - own.mean(axis=0)).max() > 0.01  # the means are not where they began

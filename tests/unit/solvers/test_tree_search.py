@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,30 @@ def test_more_centers_than_leaves_are_filled_up_from_the_largest():
     assert len(search_medoids(SPACE, tree, counts, 120)) == 120
     with pytest.raises(ParameterError, match="n_clusters"):
         search_medoids(SPACE, tree, counts, 121)
+
+
+@pytest.mark.parametrize(("power", "factor"), [(1, 10), (2, 34)])
+def test_the_search_is_within_its_factor_of_the_best_leaves_of_the_tree(power, factor):
+    """Theorems 3.7 and C.3 of Fan, Li and Li: all choices of leaves are tried; points of a cell of height h are 2^h apart."""
+    ratios, beyond = [], 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, k = 12, int(rng.integers(2, 5))
+        tree = MetricHST.build(FiniteMetric.from_points(rng.random((n, 3))), rng, 12)
+        counts = tree.counts(rng.lognormal(0, 1.5, n))
+        leaves = np.flatnonzero(tree.n_children == 0)
+        above = [[leaf, *ancestors(tree, leaf)] for leaf in leaves]
+        gaps = np.array([
+            [0.0 if a is b else 2.0 ** tree.heights[next(node for node in a if node in b)] for b in above] for a in above
+        ])  # fmt: skip
+        weights, places = counts[leaves], {leaf: place for place, leaf in enumerate(leaves)}
+
+        def cost(chosen, gaps=gaps, weights=weights):
+            return float(weights @ (gaps[:, list(chosen)].min(axis=1) ** power))
+
+        found = [places[leaf] for leaf in find_leaves(tree, counts, search_subtrees(tree, counts, k, power))]
+        costs = [cost(some) for some in itertools.combinations(range(len(leaves)), k)]
+        ratios.append(cost(found) / min(costs))
+        beyond += max(costs) > factor * min(costs)
+    assert 1.001 < max(ratios) <= factor  # the search is not exact
+    assert beyond  # and leaves of no search are not within the factor
