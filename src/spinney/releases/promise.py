@@ -35,10 +35,6 @@ VERSIONS = ("1", "2", "3")
 PLAIN = (int, type(None))
 
 
-def _number(value: float) -> float | str:
-    return "inf" if value == math.inf else value
-
-
 def _listed(values: np.ndarray[Any, Any]) -> Any:
     """Return an array as lists; JSON has no NaN, and null in its place."""
     if values.dtype.kind == "f" and np.isnan(values).any():
@@ -191,8 +187,8 @@ class Promise(Showable):
                 value = [charge.to_dict() for charge in value]
             elif name == "mechanisms":
                 value = list(value)
-            elif isinstance(value, float):
-                value = _number(value)
+            elif isinstance(value, float) and value == math.inf:
+                value = "inf"
             record[name] = value
         record["statement"] = self.statement
         return record

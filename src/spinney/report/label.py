@@ -78,12 +78,6 @@ def _mechanisms(release: Promise) -> str:
     return ", ".join(told) or "not recorded"
 
 
-def _flavor(release: Promise) -> str:
-    if not release.is_private:
-        return release.noise
-    return "approximate differential privacy" if release.delta else "pure differential privacy"
-
-
 def _utility(release: Promise) -> str:
     if isinstance(release, Release | SiteRelease):
         return f"each noisy size is within {release.sizes_margin:g} rows of the true one with probability 0.95"
@@ -173,6 +167,7 @@ def registry_entry(release: Promise) -> dict[str, Any]:
     unit, unit_words = _unit(release)
     kind, words = _product(release)
     rho = float(_rho(release))
+    flavor = "approximate differential privacy" if release.delta else "pure differential privacy"
     parameters = {"epsilon": release.promised_epsilon if release.is_private else None, "delta": release.delta}
     return {
         "tier": 3,
@@ -185,7 +180,11 @@ def registry_entry(release: Promise) -> dict[str, Any]:
             "data_product_region": OPEN,
             "data_product_description": words,
             "publication_date": release.made.get("date"),
-            "dp_flavor": {"name": _flavor(release), "data_domain": _domain(release), "unprotected_quantities": UNPROTECTED},
+            "dp_flavor": {
+                "name": flavor if release.is_private else release.noise,
+                "data_domain": _domain(release),
+                "unprotected_quantities": UNPROTECTED,
+            },
             "privacy_loss": {
                 "privacy_unit": unit,
                 "privacy_unit_description": unit_words,

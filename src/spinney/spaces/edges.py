@@ -5,8 +5,9 @@ Whoever passes private rows by mistake reads of types alone: no message repeats 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 
@@ -207,7 +208,7 @@ def _numbered(nodes: Sequence[Any], tails: Any, heads: Any, lengths: FloatArray)
         else:
             places, names = np.argsort(order)[places], tuple(map(str, found[order].tolist()))
     else:
-        texts = [_text(label) for label in _in_turn(nodes, tails, heads)]
+        texts = [_text(label) for label in chain(nodes, chain.from_iterable(zip(tails, heads, strict=True)))]
         if None in texts:
             raise _wrong("edges between labeled points", "others", "a label is a text or a whole number.")
         index = {text: place for place, text in enumerate(dict.fromkeys(texts))}
@@ -217,13 +218,6 @@ def _numbered(nodes: Sequence[Any], tails: Any, heads: Any, lengths: FloatArray)
         raise _wrong(_FORMS, "no edge", _TRIPLES)
     ends = places[len(nodes) :].reshape(m, 2)
     return EdgeList(n, ends[:, 0].copy(), ends[:, 1].copy(), lengths, names)
-
-
-def _in_turn(nodes: Sequence[Any], tails: Any, heads: Any) -> Iterable[Any]:
-    yield from nodes
-    for tail, head in zip(tails, heads, strict=True):
-        yield tail
-        yield head
 
 
 def _each_edge_once(low: IntArray, high: IntArray, lengths: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

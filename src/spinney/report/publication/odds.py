@@ -72,12 +72,6 @@ def _limit(release: Promise, unit: str) -> str:
     )
 
 
-def _exception(release: Promise) -> str:
-    if not release.delta:
-        return "None: the limit holds for every possible outcome (delta is 0)."
-    return f"It is as if, with a chance of at most {chance_words(release.delta)} (delta), the limit did not hold."
-
-
 def _contents(release: Promise, unit: str) -> str:
     """Return the limit for a guess between two contents of a unit that is known to be there, if units are added or removed."""
     epsilon, delta = release.promised_epsilon, release.delta
@@ -102,10 +96,13 @@ def promise_section(release: Promise) -> Section:
     if not promises(release):
         return Section("What is promised", (Paragraph("Nothing. This release may reveal who is in the table, and their rows."),))
     who, unit = _unit(release)
+    exceptions = "None: the limit holds for every possible outcome (delta is 0)."
+    if release.delta:
+        exceptions = f"It is as if, with a chance of at most {chance_words(release.delta)} (delta), the limit did not hold."
     facts = [
         ("Who is protected", who),
         ("The most that can be learned about one", _limit(release, unit)),
-        ("Exceptions", _exception(release)),
+        ("Exceptions", exceptions),
     ]
     if release.adjacency == "add-remove":
         facts.append(("What the rows say", _contents(release, unit)))

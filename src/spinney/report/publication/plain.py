@@ -30,20 +30,15 @@ def _grid(grid: Sheet) -> str:
 
 
 def _drawing(drawing: Drawing) -> str:
-    if drawing.instead:
-        return _grid(drawing.instead)
-    return f"({_plain(drawing.description)} The picture is in the report as HTML or PDF.)"
-
-
-def _facts(facts: Facts) -> str:
-    return "\n".join(f"- **{_plain(name)}**: {_plain(text) or 'to be filled in'}" for name, text in facts.items)
+    words = f"({_plain(drawing.description)} The picture is in the report as HTML or PDF.)"
+    return _grid(drawing.instead) if drawing.instead else words
 
 
 MARKDOWN: Writers = {
     Paragraph: lambda block: _plain(block.text),
     Notice: lambda block: f"> **{_plain(block.title)}**\n>\n> {_plain(block.text)}",
     Command: lambda block: f"    {block.text}",
-    Facts: _facts,
+    Facts: lambda block: "\n".join(f"- **{_plain(name)}**: {_plain(text) or 'to be filled in'}" for name, text in block.items),
     Sheet: _grid,
     Drawing: _drawing,
 }

@@ -214,17 +214,15 @@ def _cover_sections(release: CoverRelease, whole: bool) -> list[Section]:
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
-def _described_centers(described: Release) -> Section:
-    order = np.arange(min(len(described.centers), SHOWN_LINES))
-    grid = _center_grid(described, order, shown_columns(described), "Centers of the described release")
-    return Section("The clusters that are described", (grid,))
-
-
 def result_sections(release: AnyRelease, described: Release | None = None, whole: bool = False) -> list[Section]:
     """Return the sections of what was found; of a description with the centers that it is of, if they are given."""
     if isinstance(release, Release):
         return _center_sections(release, whole)
     if isinstance(release, DescriptionRelease):
         found = description_sections(release, whole)
-        return found if described is None else [found[0], _described_centers(described), *found[1:]]
+        if described is None:
+            return found
+        order = np.arange(min(len(described.centers), SHOWN_LINES))  # as the description has them
+        grid = _center_grid(described, order, shown_columns(described), "Centers of the described release")
+        return [found[0], Section("The clusters that are described", (grid,)), *found[1:]]
     return _site_sections(release, whole) if isinstance(release, SiteRelease) else _cover_sections(release, whole)

@@ -176,7 +176,9 @@ def check_section(release: Promise, verification: Verification | None, ledger: L
     blocks: list[Block] = [Paragraph(f"{told} for this very release:"), Command(command)]
     if verification is not None:
         blocks.append(Paragraph(f"When this page was written: {clean(verification.verdict)}"))
-    if ledger is not None and not (verification is not None and verification.authenticated) and _stands_in(ledger, release):
+    entry = release.made.get("entry")
+    is_paid = ledger is not None and entry is not None and ledger.digests.get(str(entry)) == release.digest
+    if is_paid and not (verification is not None and verification.authenticated):
         blocks.append(Paragraph("It stands, to the letter, in the ledger that this page shows."))
     signed = SIGNED.get(str(release.signature).partition(":")[0], "no")
     facts = {"Digest of the release": release.digest, "Signed under a key": signed}
@@ -197,11 +199,6 @@ def made_facts(release: Promise) -> tuple[tuple[str, str], ...]:
         ("Made", f"{clean(made.get('date') or 'on a day that is not stated', LETTERS)}{charged}"),
         ("Software", f"spinney {clean(release.version, LETTERS)}; algorithm {algorithm}"),
     )
-
-
-def _stands_in(ledger: Ledger, release: Promise) -> bool:
-    entry = release.made.get("entry")
-    return entry is not None and ledger.digests.get(str(entry)) == release.digest
 
 
 def _check_command(file: str, release: Promise, verification: Verification | None) -> str:
