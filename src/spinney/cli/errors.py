@@ -62,7 +62,7 @@ def in_options(error: SpinneyError | UnitsWarning) -> str:
     """Return an error in one line with options for parameters; what a user typed, before the hint, stays as it is."""
     said = error.said
     if isinstance(error, ParameterError) and error.name in OPTIONS:
-        must = re.sub(", or an algorithm for [a-z]+", "", error.must)  # which only Python can pass
+        must = re.sub(r", or an algorithm for [a-z]+| or None(?=\.)", "", error.must)  # which only Python can pass
         said = f"{OPTIONS[error.name]} must be {must}"
     return " ".join((f"{said} Hint: {with_options(error.hint)}" if error.hint else said).split())
 

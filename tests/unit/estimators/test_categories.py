@@ -55,6 +55,7 @@ def test_one_release_wherever_the_table_is(frame, tmp_path, monkeypatch):
     expected = model.fit(frame).release_.to_dict() | {"made": None}
     for X in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), tmp_path / "rows.csv", tmp_path / "rows.parquet"):
         assert model.fit(X).release_.to_dict() | {"made": None} == expected
+    assert model.fit(scan(tmp_path / "rows.csv")).release_.to_dict() | {"made": None} == expected
     monkeypatch.setattr(spinney.tables.files, "LARGE_SHARE", 0.0)  # now tables stay on disk
     for X in (tmp_path / "rows.csv", tmp_path / "rows.parquet"):
         assert model.fit(X).release_.to_dict() | {"made": None} == expected
@@ -85,7 +86,6 @@ def test_what_cannot_be_done_is_refused_before_anything_is_charged(frame, tmp_pa
     ledger = Ledger(tmp_path / "ledger", epsilon=5)
     model = PrivateKMeans(2, bounds=BOUNDS, scale="bounds", epsilon=1.0)
     tries = [
-        (lambda: model.fit(scan(tmp_path / "rows.csv"), ledger=ledger), "give fit the path itself"),
         (lambda: model.fit(frame.drop(columns="region"), ledger=ledger), "no column 'region'"),
         (lambda: model.fit(frame.to_numpy(), ledger=ledger), "no names of columns"),
         (lambda: one_cluster(frame, 5, bounds=BOUNDS, epsilon=1.0, ledger=ledger), "A ball is round"),
