@@ -7,6 +7,7 @@ is made by `spinney.audit` alone, for made-up rows. No parameter of a fit, no en
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -96,12 +97,12 @@ ExactAt = Callable[[Any], IntArray]
 Observer = Callable[[Asked | Drawn | Ended | Keyed], None]
 
 
-class OneDoor:
+class OneDoor(ABC):
     """A source that draws all distributions in one place. What is drawn beside the entrance has no sensitivity."""
 
+    @abstractmethod
     def draw(self, values: IntArray, draw: Draw) -> Any:
         """Return values with noise, or the winner among scores."""
-        raise NotImplementedError
 
     def laplace(self, values: IntArray, scale: float) -> IntArray:
         return np.asarray(self.draw(values, Draw("laplace", scale, "l1")))
