@@ -59,21 +59,21 @@ class _Model:
 def expected_demand(
     space: FiniteMetric,
     cells: tuple[NestedCells, NestedCells],
-    counts: tuple[IntArray, IntArray],
-    stds: tuple[float, float],
+    counts: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    stds: tuple[float | FloatArray, float],
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the expected demand of each fine cell, and of each point; where the model errs it is negative.
 
     Cells are fine cells of all points and the coarse cells that they lie in, with the noisy counts of both and their standard
-    deviations. Public randomness draws which points stand for a cell.
+    deviations, one for all fine cells or one for each. Public randomness draws which points stand for a cell.
     """
     fine, coarse = cells
-    noise, outer = np.maximum(stds, LEAST_STD) ** 2
+    noise, outer = (np.maximum(std, LEAST_STD) ** 2 for std in stds)
     inside = coarse.labels[fine.seeds]
-    many = np.bincount(inside)
     off = counts[1] - np.bincount(inside, counts[0])
-    noisy = counts[0] + (off * noise / (many * noise + outer))[inside]  # what both answers say of the fine cells
+    within = np.bincount(inside, np.broadcast_to(noise, len(fine)))
+    noisy = counts[0] + noise * (off / (within + outer))[inside]  # what both answers say of the fine cells
     average = max(float(noisy.sum()), 1.0) / space.n_points
     points = fine.sample(STANDING, rng)
     own = fine.labels[points]
