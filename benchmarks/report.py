@@ -313,6 +313,19 @@ def _other_sites(store: Store) -> str:
     return markdown(["network", "epsilon", "at most", '`"cells"`', "no rows read"], lines)
 
 
+def atoms(store: Store) -> str:
+    """Return what sites cost where demand is at few points: the default's cost, and the better of two others' there."""
+    suite, lines, misses = suites()["sites-atoms"], {}, []
+    for cell in (one for one in suite.cells if one.algorithm == "cells"):
+        ours, *others = (store.mean(suite.name, one) for one in suite.rivals(cell))
+        misses.append(ours - min(others))
+        lines.setdefault(tuple(cell.table.split(" rows at points of ")), []).append(f"**{ours:.3f}** / {min(others):.3f}")
+    near = [sum(miss <= most for miss in misses) for most in (0.05, 0.1)]
+    head = ["rows a point", "space", *(f"epsilon {e:g}, delta {delta:g}" for e in (1.0, 0.25) for delta in (0.0, 1e-6))]
+    told = f"Above the better one by at most 0.05 in {near[0]} of {len(misses)} cells, and by at most 0.1 in {near[1]}."
+    return f"{markdown(head, [[*name, *line] for name, line in lines.items()])}\n\n{told}"
+
+
 def auto_k(store: Store) -> str:
     """Return how many clusters are found in named sets."""
     suite, rows = suites()["auto-k"], {}
@@ -433,6 +446,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "whole fits": median_fits,
     "local": local,
     "sites": sites,
+    "atoms": atoms,
     "auto k": auto_k,
     "auto k families": auto_k_shaped,
     "margins": margins,

@@ -48,6 +48,8 @@ class Table:
     truth: np.ndarray | None = None
     #: Whether costs are divided by that of the true centers as they are.
     is_measure: bool = False
+    #: Whether they are divided by that of one site.
+    is_over_one: bool = False
     #: What is known about the table, to be told with what was measured.
     facts: tuple[tuple[str, Any], ...] = ()
 
@@ -73,7 +75,7 @@ class Table:
         if self.space is not None:
             from spinney.solvers.medoids import solve_medoids
 
-            return float(solve_medoids(self.space, self.weights, k, power, restarts=STARTS).cost)
+            return float(solve_medoids(self.space, self.weights, 1 if self.is_over_one else k, power, restarts=STARTS).cost)
         if self.is_measure and self.truth is not None:
             return self.cost(self.truth, power)
         costs = [] if self.truth is None else [improved(self.rows, self.truth, power)]
@@ -143,6 +145,13 @@ def _network(match: re.Match[str], run: int) -> Table:
     return Table(rows, space=space)
 
 
+def _atoms(match: re.Match[str], run: int) -> Table:
+    from benchmarks.atoms import atoms
+
+    space, rows = atoms(match["space"], int(match["rows"]), run)
+    return Table(rows, space=space, is_over_one=True)
+
+
 #: Number of drawn demands on a network, which take turns.
 NETWORK_SEEDS = 3
 #: What is made from a name and the number of a run.
@@ -155,9 +164,10 @@ PATTERNS: dict[str, Callable[[re.Match[str], int], Table]] = {
     r"shaped (?P<seed>\d+)": _shaped,
     r"(?P<name>.+) in a box (?P<factor>\d+) times too wide": _in_wide_box,
     r"(graph|road) \S+( whole)?": _network,
+    r"(?P<rows>\d+) rows at points of (?P<space>\S+)": _atoms,
 }
 #: Those of a name that are drawn anew in every run.
-VARYING = {_separated, _far, _network}
+VARYING = {_separated, _far, _network, _atoms}
 #: Tables of the user's own, by name.
 OWN: dict[str, Table] = {}
 
