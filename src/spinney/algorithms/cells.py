@@ -46,7 +46,8 @@ from spinney.algorithms.sites import SIZES, SiteAlgorithm, released
 from spinney.curators.purse import Purse
 from spinney.mechanisms import Noise
 from spinney.privacy import Part
-from spinney.questions import CountAnswer, Counting, Counts, Labels
+from spinney.questions import Counting, Counts, Labels
+from spinney.questions.counts import CountAnswer
 from spinney.solvers.medoids import solve_medoids
 from spinney.spaces import FiniteMetric, FloatArray, IntArray
 from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
