@@ -156,7 +156,7 @@ class Refined(Protocol):
         """Return the problem, or that of one center if the reports so far show no clusters and those to come cannot find any.
 
         The next ones find none if the offset of an average cluster in a column is less sure than its reach. Then the less sure
-        they are, the more users must be in cells that stand out. In few columns even centers that noise chose divide the box well.
+        they are, the more users must be in cells that stand out. In few columns even centers that noise chose divide a box well.
         """
         places = np.linspace(-1, 1, self.bins)
         unsure = noise * math.sqrt(problem.n_features / max(users, 1.0) * float((places**2).sum())) * problem.k
