@@ -64,7 +64,7 @@ class Setting:
         return math.sqrt(self.d)
 
 
-#: So many users are asked by local methods alone, in fewer repetitions.
+#: These numbers of users are asked by local methods alone, in fewer repetitions.
 USERS, FEW = (1_000_000, 2_000_000), 5
 #: What varies, one after the other. Clusters of the last `apart` are as far apart as the theorems ask.
 SWEEPS: dict[str, tuple[float, ...]] = {
