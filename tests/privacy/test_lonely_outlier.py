@@ -10,7 +10,7 @@ from spinney import PrivateKMeans, SeededNoiseWarning
 from spinney.audit.epsilon import epsilon_lower_bound
 from spinney.mechanisms.source import SecureSource, SeededSource
 from spinney.privacy.composition import zcdp_epsilon
-from spinney.questions import cost, counts, levels, sums
+from spinney.questions import levels, record, sums
 from spinney.questions.cost import Cost
 from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
@@ -109,12 +109,12 @@ def test_lonely_outlier_shows_no_more_than_epsilon(audited, alarm):
 @pytest.mark.parametrize("case", ["tree", "lloyd", "hst"], indirect=True)  # the fault is in questions, which all algorithms share
 @pytest.mark.matrix
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(case, monkeypatch):
-    private = counts.privatize
+    private = record.privatize
 
     def skip(exact, noise, source, *declared):
         return np.where(np.abs(exact) <= 1, exact, private(exact, noise, source, *declared)).astype(np.int64)
 
-    for module in (cost, counts, levels, sums):
+    for module in (levels, record, sums):
         monkeypatch.setattr(module, "privatize", skip)
     with pytest.warns(SeededNoiseWarning):
         measured = measured_epsilons(PrivateKMeans, case, "add-remove", CONFIDENCE, seeded=True)

@@ -8,7 +8,7 @@ from covering import covering
 from spinney import PrivateKMeans, PrivateKMedian
 from spinney.curators.files import FileBackend
 from spinney.mechanisms import splitting
-from spinney.questions import choose, cost, counts, cover, levels, sums
+from spinney.questions import choose, cover, levels, record, sums
 from spinney.questions.form import form
 from spinney.questions.planes import PlaneCells
 from spinney.tables.streams import Batches
@@ -48,8 +48,8 @@ class Recorder:
         self.passes, self.values, self.frozen = [], [], None
         for name in ("_map", "_map_nearest", "_tally", "_blocks_over"):
             monkeypatch.setattr(FileBackend, name, self._pass(name, getattr(FileBackend, name)))
-        privatize, decide = counts.privatize, splitting.SplitRule.decide
-        for module in (cost, counts, levels, sums):
+        privatize, decide = record.privatize, splitting.SplitRule.decide
+        for module in (levels, record, sums):
             monkeypatch.setattr(module, "privatize", lambda *arguments: self._value(privatize, *arguments))
         monkeypatch.setattr(splitting.SplitRule, "decide", lambda *arguments: self._value(decide, *arguments))
         for module, name in ((choose, "choose"), (cover, "choose_cover")):

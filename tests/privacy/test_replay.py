@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import ASKED, ESTIMATORS, EVERY_CASE, SITES, STEPS, Case
 
-import spinney.questions.counts
+import spinney.questions.record
 from covering import covering
 from spinney import PrivateKMeans
 from spinney.audit import compare, record, replay, replay_pairs, total_loss
@@ -149,6 +149,6 @@ def test_replay_would_notice_a_box_that_follows_the_rows(monkeypatch):
 
 
 def test_replay_would_notice_an_answer_without_noise(monkeypatch):
-    monkeypatch.setattr(spinney.questions.counts, "privatize", lambda exact, *rest: np.asarray(exact, dtype=np.int64))
+    monkeypatch.setattr(spinney.questions.record, "privatize", lambda exact, *rest: np.asarray(exact, dtype=np.int64))
     model = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd")
     assert any("another answer" in fault for fault in replay(model, ROWS, ROWS[:-1]).faults)

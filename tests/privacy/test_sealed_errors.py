@@ -87,7 +87,7 @@ WORKSHOPS = {
     "curators.entrance": ("find_labels",),
     "curators.lookahead": ("count_below",),
     "curators.demand": ("kept_rows", "count_points", "nearest_two", "add_changes", "cost_steps"),
-    "questions.counts": ("privatize",),
+    "questions.record": ("privatize",),
     "questions.levels": ("privatize",),
     "questions.sums": ("privatize",),
     "questions.choose": ("choose",),
@@ -264,7 +264,7 @@ def test_an_interrupt_passes_without_context_and_says_that_the_charge_stays(kind
 
     ledger = Ledger(tmp_path / "ledger", 1)
     monkeypatch.setattr("spinney.curators.numbers.count_rows", interrupt)
-    monkeypatch.setattr("spinney.questions.counts.privatize", interrupt)
+    monkeypatch.setattr("spinney.questions.record.privatize", interrupt)
     model, rows = (PrivateKMedoids(2, epsilon=0.5, space=SPACE), DEMAND) if fit is None else (fit(), ROWS)
     for account, note in ((ledger, "The ledger was charged for this release and keeps the charge."), (None, "No ledger counts")):
         with pytest.raises(kind) as caught:

@@ -24,7 +24,7 @@ from spinney.audit.tiny import demand_curator
 from spinney.mechanisms.source import SecureSource
 from spinney.privacy.charges import Charge, Measure
 from spinney.privacy.pricing import Unit
-from spinney.questions import counts
+from spinney.questions import record
 from spinney.questions.choose import Choose, Sets, Swaps
 from spinney.releases.sites import SiteRelease
 
@@ -152,11 +152,11 @@ def test_lonely_outlier_shows_no_more_than_epsilon(name, adjacency, alarm):
 @pytest.mark.parametrize("name", ["cells", "site hst"])
 @pytest.mark.matrix
 def test_lonely_outlier_catches_noise_left_out_of_almost_empty_slots(name, monkeypatch):
-    private = counts.privatize
+    private = record.privatize
 
     def skip(exact, noise, source, *declared):
         return np.where(np.abs(exact) <= 1, exact, private(exact, noise, source, *declared)).astype(np.int64)
 
-    monkeypatch.setattr(counts, "privatize", skip)
+    monkeypatch.setattr(record, "privatize", skip)
     with pytest.warns(SeededNoiseWarning):
         assert max(measured_epsilons(SITES[name].algorithm, "add-remove", CONFIDENCE, seeded=True)) > 1.0

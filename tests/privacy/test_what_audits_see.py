@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-import spinney.questions.counts
+import spinney.questions.record
 from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids
 from spinney.audit import demand_pairs, neighbors, record, replay_pairs, search, searching, table_pairs
 from spinney.audit.repeats import repeated_noise
@@ -36,12 +36,12 @@ def replayed(subject, unit=None, count=1, most=20, grouped=False):
 
 def scaled_above(monkeypatch, size, factor):
     """Let the noise of counts change its scale where more rows than this are counted."""
-    plain = spinney.questions.counts.privatize
+    plain = spinney.questions.record.privatize
 
     def privatize(exact, noise, *rest):
         return plain(exact, replace(noise, scale=noise.scale * factor) if exact.sum() > size else noise, *rest)
 
-    monkeypatch.setattr(spinney.questions.counts, "privatize", privatize)
+    monkeypatch.setattr(spinney.questions.record, "privatize", privatize)
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
