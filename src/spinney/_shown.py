@@ -17,6 +17,7 @@ OFFERED = {
     "frame": "spinney.report.frames:to_frame",
     "html": "spinney.report.publication.notebook:to_html",
     "plot": "spinney.report.plots:plot",
+    "recluster": "spinney.report.publication.reclustering:recluster",
 }
 
 

@@ -106,4 +106,8 @@ class UncountedFitsWarning(UserWarning):
 
 
 class UnitsWarning(_Advice, UserWarning):
-    """Public widths of columns differ more than 20-fold, and nothing was said about units. It follows from the bounds alone."""
+    """Units of columns may not be meant as they are.
+
+    Public widths differ more than 20-fold, and nothing was said about units: it follows from the bounds alone. Or one cluster was
+    found, where the number was to be found: it follows from the release alone.
+    """

@@ -169,9 +169,10 @@ def publish(
     if opened is not None:
         told = f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left."
         tell_written(told, *parts)
-    doubt = release.faint if release.looks_empty else getattr(release, "lack", "")
-    if doubt:
-        click.echo(doubt, err=True)
+    from spinney.cli.errors import with_options
+
+    for doubt in release.doubts.values():
+        click.echo(with_options(doubt), err=True)
     return release
 
 

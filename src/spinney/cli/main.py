@@ -32,6 +32,7 @@ from spinney.cli.options import (
     add_options,
     promise_options,
 )
+from spinney.cli.reclustering import recluster
 from spinney.cli.reporting import report
 from spinney.cli.schemas import example, schema
 from spinney.cli.sites import sites
@@ -192,5 +193,5 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
     show_release(read_release(release), whole, curve, max_k, picture, public)
 
 
-for command in (describe, keys, label, sign, audit, example, report, schema, sites, verify, ledger, local):
+for command in (describe, keys, label, sign, audit, example, recluster, report, schema, sites, verify, ledger, local):
     main.add_command(command)

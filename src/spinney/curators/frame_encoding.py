@@ -1,4 +1,4 @@
-"""Rows of a Spark DataFrame that are described: its executors encode cells, by the code that serves rows in memory."""
+"""Rows of a Spark DataFrame whose cells have to be read: its executors encode them, by the code that serves rows in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.exceptions import ParameterError
-from spinney.spaces.described import DescribedSchema
+from spinney.spaces.described import Encoding
 from spinney.spaces.schema import Schema
 from spinney.tables.sources import read_source
 
@@ -32,7 +32,7 @@ def check_types(frame: Any, columns: Sequence[Any], schema: Schema) -> None:
 class Encoder:
     """What an executor does with a partition's Arrow batches: cells become encoded rows, behind the group if there is one."""
 
-    described: DescribedSchema
+    encoding: Encoding
     cells: Schema
     is_grouped: bool
 
@@ -41,14 +41,14 @@ class Encoder:
         import pyarrow as pa
 
         first = int(self.is_grouped)
-        names = [*([GROUP] * first), *(f"n{i}" for i in range(self.described.width))]
+        names = [*([GROUP] * first), *(f"n{i}" for i in range(self.encoding.width))]
         for batch in batches:
-            table = pa.Table.from_arrays(list(batch.columns[first:]), names=list(self.described.table))
-            rows = self.described.encode(read_source(table, self.described.table, schema=self.cells).nonprivate_rows)
+            table = pa.Table.from_arrays(list(batch.columns[first:]), names=list(self.encoding.table))
+            rows = self.encoding.encode(read_source(table, self.encoding.table, schema=self.cells).nonprivate_rows)
             yield pa.RecordBatch.from_arrays([*batch.columns[:first], *(pa.array(column) for column in rows.T)], names)
 
 
-def encoded_frame(frame: Any, owner: Any, columns: Sequence[Any], described: DescribedSchema, cells: Schema) -> Any:
+def encoded_frame(frame: Any, owner: Any, columns: Sequence[Any], encoding: Encoding, cells: Schema) -> Any:
     """Return a frame of encoded rows, behind the column of groups if there is one.
 
     Parameters
@@ -59,12 +59,12 @@ def encoded_frame(frame: Any, owner: Any, columns: Sequence[Any], described: Des
         Of the names of groups.
     columns : sequence of Column
         Columns of the table, in the order of the schemas.
-    described : DescribedSchema
+    encoding : Schema or DescribedSchema
     cells : Schema
         How cells are read.
     """
     first = [] if owner is None else [owner.alias(GROUP)]
     chosen = frame.select(*first, *(column.alias(f"c{i}") for i, column in enumerate(columns)))
     groups = [f"{GROUP} {field.dataType.simpleString()}" for field in chosen.schema.fields[: len(first)]]
-    names = ", ".join([*groups, *(f"n{i} double" for i in range(described.width))])
-    return chosen.mapInArrow(Encoder(described, cells, bool(first)), names)
+    names = ", ".join([*groups, *(f"n{i} double" for i in range(encoding.width))])
+    return chosen.mapInArrow(Encoder(encoding, cells, bool(first)), names)

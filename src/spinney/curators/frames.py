@@ -167,7 +167,7 @@ class SparkRows(Rows):
     owner: Any
     dtype: str
     columns: tuple[str, ...] | None
-    #: How cells are read, of rows that are described.
+    #: How cells are read; None if they are numbers.
     cells: Schema | None = None
 
     place = "spark"
@@ -180,19 +180,16 @@ class SparkRows(Rows):
     def encoded(self, schema: Encoding) -> SparkRows:
         """Return the same rows, each column divided by its public unit, on the executors."""
         if isinstance(schema, DescribedSchema):
-            return self._described(schema)
+            return self._read(schema)
         if not schema.is_plain:
-            raise ParameterError(
-                "Spark takes columns of numbers alone: no categories, truth values, dates or cells that are filled in.",
-                "turn them into numbers in the frame, one cell at a time and by public rules.",
-            )
+            return replace(self._read(schema), columns=schema.titles)
         each = enumerate(zip(self.numbers, schema.units.tolist(), strict=True))
         numbers = [(column.cast("double") / unit).alias(f"n{i}") for i, (column, unit) in each]
         blocks = None if self.owner is not None else _packed(self.nonprivate_frame, numbers, WIDE)
         return replace(self, numbers=numbers, nonprivate_blocks=blocks, dtype=WIDE)
 
-    def _described(self, schema: DescribedSchema) -> SparkRows:
-        """Return rows with the columns that are described behind those that decide a cluster."""
+    def _read(self, schema: Encoding) -> SparkRows:
+        """Return rows whose cells executors read; columns that are described stand behind those that decide a cluster."""
         from spinney.curators.frame_encoding import GROUP, encoded_frame
 
         assert self.cells is not None
@@ -232,7 +229,7 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
     groups : str, optional
         The column that names the group of each row; it is not clustered.
     schema : Schema, optional
-        How cells of rows that are described are read; without one, columns hold numbers.
+        How cells are read; without one, columns hold numbers.
     """
     from spinney.curators.frame_groups import name_column
     from spinney.curators.workers import check_workers

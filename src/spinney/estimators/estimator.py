@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.algorithms.plan import Plan
 from spinney.estimators.display import Discreet
-from spinney.exceptions import FewRowsWarning
+from spinney.exceptions import FewRowsWarning, UnitsWarning
 from spinney.fits.cautions import warn_if_loose
 from spinney.fits.fit import Fit
 from spinney.fits.run import run
@@ -103,6 +103,6 @@ class PrivateEstimator(Discreet):
     def _keep(self, release: Any) -> Self:
         """Store a new release, and warn the caller of `fit` if it looks like a release of no rows, or of too few."""
         self._store(release)
-        if release.doubt:
-            warnings.warn(release.doubt, FewRowsWarning, stacklevel=3)
+        for doubt in release.doubts.values():
+            warnings.warn(doubt, UnitsWarning if doubt == release.single else FewRowsWarning, stacklevel=3)
         return self

@@ -38,7 +38,12 @@ def prepared(
     """Return checked parameters of `fit`, and where the rows are. Nothing is asked or charged; `owner` is named in messages."""
     facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
     # Users are asked one by one, so that their rows are in memory.
-    rows = rows_of(X, groups, facts.columns, checked, schema=facts.schema, width=facts.width, whole=facts.is_local)
+    schema = facts.schema
+    read = (
+        None if schema is None or schema.is_plain else schema
+    )  # by the executors of Spark, which take plain numbers as they are
+    width, whole = facts.width, facts.is_local
+    rows = rows_of(X, groups, facts.columns, checked, schema=schema, spark_schema=read, width=width, whole=whole)
     rows = scaled_rows(rows, facts)
     if facts.is_local:
         from spinney.local.desk import users_of
@@ -112,6 +117,6 @@ def fit(
         warnings.warn(facts.uneven, UnitsWarning, stacklevel=2)
     asked: Fit = facts.fit(rows.n_features, n_guess)
     release: Release = run(asked, rows, ledger)
-    if release.doubt:
-        warnings.warn(release.doubt, FewRowsWarning, stacklevel=2)
+    for doubt in release.doubts.values():
+        warnings.warn(doubt, UnitsWarning if doubt == release.single else FewRowsWarning, stacklevel=2)
     return release

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._shown import offered
 from spinney.releases.clusters import ClusterRelease, lack_rows
 from spinney.spaces.schema import Schema
 
@@ -103,6 +104,17 @@ class Release(ClusterRelease):
             "cell that cannot be read as the schema says does not count. docs/schema.md has what a schema can say of cells."
         )
 
+    @property
+    def single(self) -> str:  # type: ignore[override]
+        """What to change if the number of clusters was to be found, and is one; empty if it is not."""
+        if self.k_costs is None or len(self.centers) > 1:
+            return ""
+        return (
+            "No groups stand out of the private summary, so one cluster was found. If there are groups, the columns that they "
+            "differ in weigh too little: give these a smaller unit or a larger weight in the schema, or scale='bounds', by which "
+            "all columns weigh alike; leave out columns that groups do not differ in; or give the number that you need."
+        )
+
     def __repr__(self) -> str:
         k, d = self.centers.shape
         return f"Release({self.objective}, {k} centers x {d} columns; {self.statement})"
@@ -131,6 +143,22 @@ class Release(ClusterRelease):
         centers, points = self.scaled(self.centers), self.scaled(self.summary_points)
         own = {"domain": self._scaled_box(self.domain), "tightened": tightened, "schema": None}
         return replace(self, centers=centers, summary_points=points, center_margins=margins, **own)  # type: ignore[arg-type]
+
+    def recluster(self, n_clusters: int, random_state: int = 0) -> Any:
+        """Return other clusters of the private summary, in the units of the fit: their centers, and sizes without margins.
+
+        Privacy
+        -------
+        Post-processing of a release: free, and marked as such. From four columns on the release's own centers are better, for
+        private steps moved them to the rows.
+
+        Parameters
+        ----------
+        n_clusters : int
+        random_state : int
+            Seeds the restarts.
+        """
+        return offered("recluster")(self, n_clusters, random_state)
 
     def _scaled_box(self, box: dict[str, Any]) -> dict[str, Any]:
         return box | {end: self.scaled(np.asarray(box[end], dtype=np.float64)).tolist() for end in ("lower", "upper")}

@@ -33,8 +33,8 @@ def lack_rows(sizes: NDArray[np.float64], margin: float, n_guess: int) -> bool:
 class ClusterRelease(Promise):
     """A release of clusters, by their centers or by their sites; fields as for `Release` and `SiteRelease`."""
 
-    #: What to say if the sizes are no larger than noise, and if they lack rows that were expected.
-    faint, lack = "", ""
+    #: What to say if the sizes are no larger than noise, if they lack rows that were expected, and of one cluster that was found.
+    faint, lack, single = "", "", ""
 
     algorithm: str
     sizes: NDArray[np.float64]
@@ -48,9 +48,12 @@ class ClusterRelease(Promise):
         return look_empty(self.sizes, self.sizes_margin)
 
     @property
-    def doubt(self) -> str:
-        """What to say of the sizes, if there is something: it follows from them alone."""
-        return self.faint if self.looks_empty else self.lack
+    def doubts(self) -> dict[str, str]:
+        """What to say of the release, if there is something, by its heading: it follows from the release alone."""
+        if self.looks_empty:
+            return {"Sizes no larger than noise": self.faint}
+        found = {"Rows that were expected": self.lack, "Only one cluster": self.single}
+        return {title: text for title, text in found.items() if text}
 
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:

@@ -107,6 +107,11 @@ class DescriptionRelease(Promise):
         return look_empty(self.rows, self.rows_margin)
 
     @property
+    def doubts(self) -> dict[str, str]:
+        """What to say of the description, if there is something, by its heading."""
+        return {"Numbers no larger than noise": self.faint} if self.looks_empty else {}
+
+    @property
     def named(self) -> tuple[tuple[str, ...], ...]:
         """The columns that distinguish each cluster most, the first most; none of a cluster of which too little is seen."""
         found = []

@@ -12,6 +12,7 @@ from spinney.releases.cover import CoverRelease
 from spinney.releases.description import DescriptionRelease
 from spinney.releases.promise import Promise
 from spinney.releases.sites import SiteRelease
+from spinney.spaces.box import FloatArray
 from spinney.spaces.described import is_measured
 
 __all__ = ["to_frame"]
@@ -21,8 +22,12 @@ KINDS = ("pandas", "polars")
 
 def to_frame(release: Promise, kind: str = "pandas") -> Any:
     """Return the clusters, sites or choices of a release as a frame; parameters and privacy as for ``release.to_frame``."""
+    return framed(_columns(release), kind)
+
+
+def framed(columns: dict[str, Any], kind: str) -> Any:
+    """Return columns by their names as a frame of a library."""
     check("to_frame", {"kind": kind}, {"kind": one_of(KINDS, "'pandas'.")})
-    columns = _columns(release)
     try:
         library = import_module(kind)
     except ImportError:
@@ -31,14 +36,19 @@ def to_frame(release: Promise, kind: str = "pandas") -> Any:
     return library.DataFrame(columns)
 
 
+def center_columns(feature_names: tuple[str, ...] | None, centers: FloatArray, sizes: FloatArray) -> dict[str, Any]:
+    """Return the coordinates of centers by the names of their columns, and their sizes."""
+    names = feature_names or [f"column {i}" for i in range(centers.shape[1])]
+    columns: dict[str, Any] = {}
+    for name, values in zip(names, centers.T, strict=True):
+        columns[_new(name, columns)] = values.copy()
+    return columns | {_new("size", columns): sizes.copy()}
+
+
 def _columns(release: Promise) -> dict[str, Any]:
     """Return the columns by their names; a noisy size has a name that no column of the table has."""
     if isinstance(release, Release):
-        names = release.feature_names or [f"column {i}" for i in range(release.centers.shape[1])]
-        columns: dict[str, Any] = {}
-        for name, values in zip(names, release.centers.T, strict=True):
-            columns[_new(name, columns)] = values.copy()
-        return columns | {_new("size", columns): release.sizes.copy()}
+        return center_columns(release.feature_names, release.centers, release.sizes)
     if isinstance(release, SiteRelease):
         places = {} if release.coordinates is None else dict(zip(axis_names(release), release.coordinates.T.copy(), strict=True))
         kinds = ["new"] * len(release.medoids) + ["existing"] * len(release.existing_sites)

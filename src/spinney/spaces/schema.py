@@ -33,6 +33,11 @@ class Schema:
         return tuple(names) if len(names) == len(self.columns) else None
 
     @property
+    def table(self) -> tuple[str, ...]:
+        """Names of the table's columns, none of a table without names."""
+        return self.names or ()
+
+    @property
     def titles(self) -> tuple[str, ...] | None:
         """What the columns of the fit are called: indicators ``region=north``."""
         found = [column.titles for column in self.columns if column.titles is not None]

@@ -24,7 +24,7 @@ from spinney.spaces.column import Column
 from spinney.spaces.plain_values import LARGEST_WHOLE, WHOLE, canonical_name
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import number
-from spinney.tables.notation import day_cell, number_cell
+from spinney.tables.notation import day_cell, number_cell, once
 from spinney.tables.records import as_names
 
 if TYPE_CHECKING:
@@ -108,13 +108,19 @@ def _code_cell(names: pl.Expr, column: Column) -> pl.Expr:
 
     if column.kind == "number":
         return number_cell(names, column)
-    if column.kind == "date":
-        return day_cell(names, column)
     places = {name: float(place) for place, name in enumerate(column.categories)} or TRUTH
     places = places | {alias: places[name] for alias, name in column.aliases}
-    if column.ignore_case or column.kind == "boolean":
-        names, places = names.str.to_lowercase(), {name.lower(): place for name, place in places.items()}
-    return names.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
+    is_small = column.ignore_case or column.kind == "boolean"
+    places = {name.lower(): place for name, place in places.items()} if is_small else places
+
+    def read(text: pl.Expr) -> pl.Expr:
+        text = text.str.replace(WHOLE, "$1")
+        if column.kind == "date":
+            return day_cell(text, column)
+        text = text.str.to_lowercase() if is_small else text
+        return text.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
+
+    return once(names, read)
 
 
 def codes(names: pl.Series, column: Column) -> pl.Series:
@@ -130,9 +136,7 @@ def with_codes(numbers: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[str]
 
     if not coded:
         return numbers
-    cells = {name: pl.col(name) for name in chosen if name in coded}
-    cells = {name: cell if coded[name].kind == "number" else cell.str.replace(WHOLE, "$1") for name, cell in cells.items()}
-    found = names.select(_code_cell(cell, coded[name]).alias(name) for name, cell in cells.items())
+    found = names.select(_code_cell(pl.col(name), coded[name]).alias(name) for name in chosen if name in coded)
     return pl.DataFrame({name: found[name] if name in coded else numbers[name] for name in chosen})
 
 

@@ -7,6 +7,7 @@ or month where marks part them, and a text that goes on with a blank or a T; ``Y
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from spinney.spaces.cell_facts import DATES, NUMBERS
@@ -77,23 +78,25 @@ def _in_notation(text: pl.Expr, notation: str) -> pl.Expr:
     return pl.when(fits).then(plain).cast(pl.Float64, strict=False)
 
 
+def once(text: pl.Expr, read: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+    """Return what `read` makes of cells of text, as numbers; each text is read once, for many cells say the same."""
+    import polars as pl
+
+    def read_each(cells: pl.Series) -> pl.Series:
+        texts = cells.unique()
+        numbers = pl.DataFrame({"x": texts}).select(read(pl.col("x"))).to_series()
+        return cells.replace_strict(texts, numbers, default=None, return_dtype=pl.Float64)
+
+    return text.map_batches(read_each, return_dtype=pl.Float64)
+
+
 def day_cell(text: pl.Expr, column: Column) -> pl.Expr:
     """Return cells of text, without blanks around them, as days since the column's epoch."""
     import polars as pl
 
-    return text.map_batches(lambda cells: _days(cells, column), return_dtype=pl.Float64)
-
-
-def _days(cells: pl.Series, column: Column) -> pl.Series:
-    """Return cells as days; each text is read once, for many say the same day."""
-    import polars as pl
-
-    text, start = pl.col("x"), float(((column.epoch or EPOCH) - EPOCH).days)
     written = text.str.extract(_DAY).str.to_date("%Y-%m-%d", strict=False)
-    day = pl.coalesce(*(_dated(text, notation) for notation in column.formats), written)
-    texts = cells.unique()
-    days = pl.DataFrame({"x": texts}).select(day.cast(pl.Int32).cast(pl.Float64) - start).to_series()
-    return cells.replace_strict(texts, days, default=None, return_dtype=pl.Float64)
+    found = pl.coalesce(*(_dated(text, notation) for notation in column.formats), written)
+    return found.cast(pl.Int32).cast(pl.Float64) - float(((column.epoch or EPOCH) - EPOCH).days)
 
 
 def _dated(text: pl.Expr, notation: str) -> pl.Expr:

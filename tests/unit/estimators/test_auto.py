@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from covering import covering
-from spinney import ParameterError, PrivateKMeans, PrivateKMedian, Release, verify
+from spinney import ParameterError, PrivateKMeans, PrivateKMedian, Release, UnitsWarning, verify
 from spinney.algorithms import Stable
 from spinney.cli.main import main
 from spinney.report import html_page, page
@@ -86,3 +86,18 @@ def test_the_command_line_finds_the_number(tmp_path):
         refused = CliRunner().invoke(main, [*plan, *wrong])
         assert "--k" in refused.output
         assert refused.exit_code != 0
+
+
+def test_one_cluster_that_was_found_says_what_to_change(tmp_path):
+    rows = np.random.default_rng(0).uniform(0, 1, (6000, 2))
+    model = PrivateKMeans("auto", epsilon=1.0, bounds=(0, 1), random_state=0)
+    with pytest.warns(UnitsWarning, match="one cluster was found.*scale='bounds'"):
+        release = model.fit(rows).release_
+    assert len(release.centers) == 1
+    assert "Only one cluster" in html_page(release)
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b", comments="")
+    typed = ["fit", str(tmp_path / "rows.csv"), "--k", "auto", "--epsilon", "1", "--bounds", "0", "1"]
+    result = CliRunner().invoke(main, [*typed, "--out", str(tmp_path / "release.json")])
+    assert "--scale bounds" in result.stderr
+    asked = PrivateKMeans(1, epsilon=1.0, bounds=(0, 1)).fit(rows).release_
+    assert asked.doubts == {}  # nobody asked for a number to be found

@@ -76,7 +76,7 @@ def test_a_release_of_this_version_has_all_sections(release, tmp_path):
     for title in ("What is promised", "What was found", "Pairs of columns", "How many clusters", "How to check it"):
         assert title in read.texts
     assert release.digest in read.texts
-    assert "a 50:50 guess becomes at most 2.72 to 1" in page
+    assert "is at most 73.2% sure after reading this release" in page
     assert "Not in this ledger" in page
     assert read.tags.count("figure") == 4
 

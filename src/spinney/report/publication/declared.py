@@ -30,12 +30,26 @@ def _span(column: Column, low: float, high: float) -> str:
     return f"{column.shown(low) or short(low)} to {column.shown(high) or short(high)}"
 
 
+def _cells(column: Column) -> str:
+    """Return what was declared about the texts of cells."""
+    codes = [column.shown(code) or short(code) for code in column.missing]
+    facts = {
+        "written as": column.formats,
+        "with": column.signs,
+        "also": [alias for alias, _ in column.aliases],
+        "unknown:": codes,
+    }
+    told = [f"; {words} {clean(', '.join(listed), LISTED)}" for words, listed in facts.items() if listed]
+    return "".join(told) + ("; letters of any case" if column.ignore_case else "")
+
+
 def _range(column: Column) -> str:
     """Return what a cell may be, and what a missing one is read as."""
     if column.kind == "category":
         told = clean(", ".join(column.categories), LISTED)
     else:
         told = "true, false" if column.kind == "boolean" else _span(column, column.lower, column.upper)
+    told += _cells(column)
     if column.fill is None:
         return told
     if column.kind == "boolean":

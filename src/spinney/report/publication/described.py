@@ -168,8 +168,7 @@ def description_sections(release: DescriptionRelease, whole: bool = False) -> li
         Paragraph(f"The clusters of the release with the digest {clean(release.of)}."),
         _clusters(release, lines),
     ]
-    if release.looks_empty:
-        blocks.insert(0, Notice("Numbers no larger than noise", release.faint))
+    blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
     blocks += [Notice("Nearly all missing", clean(line)) for line in release.silent]
     shown = described_columns(release, whole)
     left = len(release.names) - len(shown)

@@ -67,19 +67,20 @@ def _limit(release: Promise, unit: str) -> str:
     epsilon = release.promised_epsilon
     about = f"any one {unit} " + ("was in the table" if release.adjacency == "add-remove" else "says one thing or another")
     return (
-        f"Whatever an attacker knows besides, even all other rows, reading this release multiplies or divides the odds of a "
-        f"guess whether {about} by at most {factor_words(epsilon)}: a 50:50 guess becomes at most {factor_words(epsilon)} to 1."
+        f"Someone who knows all else, even all other rows, and is undecided (50:50) whether {about}, is at most "
+        f"{percent_words(0.5, epsilon)} sure after reading this release. Whatever the guess was, its odds become at most "
+        f"{factor_words(epsilon)} times as high, or as low."
     )
 
 
 def _contents(release: Promise, unit: str) -> str:
     """Return the limit for a guess between two contents of a unit that is known to be there, if units are added or removed."""
     epsilon, delta = release.promised_epsilon, release.delta
-    told = f"For someone who is known to be in the table, a guess between two things that the {unit} may say"
+    told = f"Someone who knows that a {unit} is in the table, and is undecided (50:50) between two things that it may say,"
     if epsilon > LARGEST:
-        return f"{told} has no useful limit."
-    more = f", with an exceptional chance of at most {chance_words(delta * (1 + math.exp(epsilon)))}" if delta else ""
-    return f"{told} becomes at most {factor_words(2 * epsilon)} times as likely, in odds{more}."
+        return f"{told} may be sure after reading this release: there is no useful limit."
+    more = f", but for a chance of at most {chance_words(delta * (1 + math.exp(epsilon)))}" if delta else ""
+    return f"{told} is at most {percent_words(0.5, 2 * epsilon)} sure of one of them after reading this release{more}."
 
 
 def _table(release: Promise) -> Sheet:

@@ -173,9 +173,7 @@ def _center_sections(release: Release, whole: bool) -> list[Section]:
     if release.supported_centers is not None and release.supported_centers < k:
         told = f"{release.supported_centers:,} of {k:,} centers rest on a private step of their own"
         blocks.append(Paragraph(f"{told}, the budget not being enough for more; the others come from the private summary."))
-    if release.doubt:
-        title = "Sizes no larger than noise" if release.looks_empty else "Rows that were expected"
-        blocks.insert(0, Notice(title, release.doubt))
+    blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
     pictures = pair_drawings(release, order, column_names(release), shown_columns(release, DRAWN))
     title = "One column" if d == 1 else "Pairs of columns"
     summary = AREAS if len(release.summary_points) else "The algorithm made no summary; the centers stand alone."
@@ -199,8 +197,7 @@ def _site_sections(release: SiteRelease, whole: bool) -> list[Section]:
         "Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release)
     )
     blocks: list[Block] = [grid, _summary(release)]
-    if release.looks_empty:
-        blocks.insert(0, Notice("Sizes no larger than noise", release.faint))
+    blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
     drawing = map_drawing(release, order)
     return [Section("What was found", tuple(blocks)), *([Section("Map", (drawing,))] if drawing else [])]
 
