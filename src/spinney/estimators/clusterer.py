@@ -21,11 +21,11 @@ from spinney.constraints import check
 from spinney.curators.rows import Rows
 from spinney.estimators.display import OUTPUTS
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
-from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit, check_guess
 from spinney.fits.parameters import check_points
 from spinney.fits.record import algorithm_of
+from spinney.fits.run import prepared
 from spinney.ledgers.ledger import Ledger
 from spinney.privacy.seal import sealed
 from spinney.releases.assigning import finite_points
@@ -157,6 +157,10 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
             return self._checked(source, reset=True), getattr(self, "feature_names_in_", None)
 
         facts, rows = prepared(X, groups, self.get_params(deep=False), self._objective, type(self).__name__, checked)
+        if facts.is_local:
+            from spinney.local.desk import users_of
+
+            rows = users_of(rows)
         if facts.uneven is not None:
             warnings.warn(facts.uneven, stacklevel=3)
         return facts.fit(rows.n_features), rows

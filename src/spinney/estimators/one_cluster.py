@@ -8,11 +8,10 @@ from typing import Any
 from spinney.algorithms.one_cluster import BallProblem, OneClusterSearch
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.rows import Rows
-from spinney.estimators.plain_fit import prepared
 from spinney.exceptions import ParameterError
 from spinney.fits.fit import Fit
 from spinney.fits.parameters import check_clusters, check_number
-from spinney.fits.run import run
+from spinney.fits.run import prepared, run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.ball import OneCluster
 from spinney.spaces.degrees import refuse_degrees

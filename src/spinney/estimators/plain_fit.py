@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spinney.constraints import check, one_of
-from spinney.curators.rows import Rows
-from spinney.exceptions import FewRowsWarning, ParameterError, UnitsWarning
+from spinney.exceptions import FewRowsWarning, UnitsWarning
 from spinney.fits.fit import Fit, check_guess
-from spinney.fits.parameters import PointFacts, check_points
-from spinney.fits.run import given_groups, rows_of, run, scaled_rows
+from spinney.fits.run import prepared, run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
-from spinney.tables.sources import Source
 
 OWNER = "fit"
-
-
-def _checked(source: Source) -> tuple[NDArray[Any], list[str] | None]:
-    """Return the numbers of a table, and the names of its columns if all of them are texts."""
-    rows = source.nonprivate_rows
-    if not isinstance(rows, np.ndarray):
-        raise ParameterError.wrong("X", OWNER, "a table of numbers", rows, "an array, a frame, or the path of a table.")
-    schema = source.plain_schema
-    return np.asarray(rows), None if schema is None else schema[0]
-
-
-def prepared(
-    X: Any, groups: Any, typed: dict[str, Any], objective: str, owner: str, checked: Callable[[Source], Any] = _checked
-) -> tuple[PointFacts, Rows]:
-    """Return checked parameters of `fit`, and where the rows are. Nothing is asked or charged; `owner` is named in messages."""
-    facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
-    # Users are asked one by one, so that their rows are in memory.
-    schema = facts.schema
-    read = (
-        None if schema is None or schema.is_plain else schema
-    )  # by the executors of Spark, which take plain numbers as they are
-    width, whole = facts.width, facts.is_local
-    rows = rows_of(X, groups, facts.columns, checked, schema=schema, spark_schema=read, width=width, whole=whole)
-    rows = scaled_rows(rows, facts)
-    if facts.is_local:
-        from spinney.local.desk import users_of
-
-        rows = users_of(rows)
-    return facts, rows
 
 
 def fit(
@@ -113,6 +77,10 @@ def fit(
     check(OWNER, {"objective": objective}, {"objective": one_of(POWERS, "'kmeans'.")})
     check_guess(n_guess, OWNER)
     facts, rows = prepared(X, groups, typed, objective, OWNER)
+    if facts.is_local:
+        from spinney.local.desk import users_of
+
+        rows = users_of(rows)
     if facts.uneven is not None:
         warnings.warn(facts.uneven, UnitsWarning, stacklevel=2)
     asked: Fit = facts.fit(rows.n_features, n_guess)

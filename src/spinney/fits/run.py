@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from spinney.exceptions import ParameterError
 from spinney.fits.cautions import caution
 from spinney.fits.charging import charged
 from spinney.fits.fit import Fit
-from spinney.fits.parameters import PointFacts
+from spinney.fits.parameters import PointFacts, check_points
 from spinney.fits.record import promise_fields, repeat_fields
 from spinney.ledgers.ledger import Ledger
 from spinney.mechanisms.source import NoiseSource, noise_source
@@ -104,6 +105,29 @@ def _watched(count: Callable[[], int]) -> AbstractContextManager[Any]:
         return nullcontext()
     bar: AbstractContextManager[Any] = offered("bar")(count())
     return bar
+
+
+def _checked(source: Source, owner: str) -> tuple[NDArray[Any], list[str] | None]:
+    """Return the numbers of a table, and the names of its columns if all of them are texts."""
+    rows = source.nonprivate_rows
+    if not isinstance(rows, np.ndarray):
+        raise ParameterError.wrong("X", owner, "a table of numbers", rows, "an array, a frame, or the path of a table.")
+    schema = source.plain_schema
+    return np.asarray(rows), None if schema is None else schema[0]
+
+
+def prepared(
+    X: Any, groups: Any, typed: dict[str, Any], objective: str, owner: str, checked: Callable[[Source], Any] | None = None
+) -> tuple[PointFacts, Rows]:
+    """Return checked parameters of `fit`, and where the rows are. Nothing is asked or charged; `owner` is named in messages."""
+    facts = check_points(typed, objective, owner, given_groups(X, groups))  # all before anything is asked of X
+    # Users are asked one by one, so that their rows are in memory.
+    schema = facts.schema
+    read = None if schema is None or schema.is_plain else schema  # Spark's executors take plain numbers as they are
+    width, whole = facts.width, facts.is_local
+    checked = checked or partial(_checked, owner=owner)
+    rows = rows_of(X, groups, facts.columns, checked, schema=schema, spark_schema=read, width=width, whole=whole)
+    return facts, scaled_rows(rows, facts)
 
 
 def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:

@@ -57,7 +57,7 @@ def line_as_read(facts: dict[str, Any], line: str, written: Csv, owner: str) -> 
     schema = Schema(tuple(column_of(name, given, owner) for name, given in facts.items()))
     cells = next(csv.reader([line], delimiter=written.separator), [])
     if len(cells) != len(facts):
-        hint = "type its cells in the order of the schema, and say --separator if it is no comma."
+        hint = "type its cells in the order of the schema, and name their separator if it is no comma."
         raise ParameterError(f"The line has {len(cells)} cells, and the schema {len(facts)} columns.", hint)
     texts = pl.DataFrame({name: [cell] for name, cell in zip(facts, cells, strict=True)}, schema=dict.fromkeys(facts, pl.String))
     row = read_source(texts, tuple(facts), schema=schema).nonprivate_rows[0]
