@@ -22,6 +22,7 @@ from spinney import (
     PrivateKMedian,
     PrivateKMedoids,
     Release,
+    UnitsWarning,
 )
 from spinney.algorithms.tighten import tight_box
 from spinney.mechanisms.additive import Noise
@@ -83,7 +84,8 @@ def fit(model, rows, outcome, seed, monkeypatch):
     monkeypatch.setattr(spinney.fits.run, "noise_source", lambda _: WildSource(OUTCOMES[outcome], seed))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", FewRowsWarning)  # the one that an answer decides
+        warnings.simplefilter("ignore", FewRowsWarning)  # the ones that an answer decides
+        warnings.simplefilter("ignore", UnitsWarning)
         warnings.simplefilter("ignore", LoosePromiseWarning)  # follows from what is typed
         return model.fit(rows).release_
 

@@ -81,7 +81,7 @@ NO_LIMITS = {
     "curators.frame_blocks", "curators.kernels", "tables.networks",
     "curators.frame_groups", "curators.frames", "curators.groups.LONGEST_DECIMAL", "curators.paths", "curators.slopes",
     "curators.spark", "curators.workers", "tables.batches.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
-    "tables.records.LONGEST_CELL",
+    "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
 }  # fmt: skip
 
 

@@ -568,6 +568,7 @@ COMMANDS = {
     "describe": "named.json rows.csv --schema facts.json --epsilon 1 --out description.json",
     "show": "release.json",
     "label": "release.json --out label.md",
+    "recluster": "summary.json --k 2 --out again.json",
     "report": "release.json --out report.html",
     "schema": "rows.csv --out schema.json",
     "keys": "fresh.key",
@@ -612,6 +613,8 @@ def folder(tmp_path, monkeypatch):
     PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), algorithm="lloyd").fit(ROWS).release_.to_json("release.json")
     named = PrivateKMeans(2, epsilon=1.0, bounds={"a": (0, 3)}, algorithm="lloyd")
     named.fit(pl.read_csv("rows.csv")).release_.to_json("named.json")
+    evenly = np.random.default_rng(0).uniform(0, 1, (2_000, 2))
+    PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), noise_seed=0).fit(evenly).release_.to_json("summary.json")
     return tmp_path
 
 

@@ -11,7 +11,7 @@ from spinney.curators import lookahead
 from spinney.curators import spark as spark_curator
 from spinney.curators.spark import DENSE, FEW_TASKS, SparkBackend
 from spinney.mechanisms.splitting import SplitRule
-from spinney.questions import cost, counts, levels, sums
+from spinney.questions import levels, record, sums
 
 MODEL = PrivateKMeans(4, epsilon=1.0, bounds=(-1, 1), random_state=0, noise_seed=1)
 
@@ -56,7 +56,7 @@ def watched(monkeypatch):
 def frozen(monkeypatch):
     """Freeze the noisy answers of the first fit, and give them to all later ones."""
     answers, place = [], [None]
-    privatize, decide = counts.privatize, SplitRule.decide
+    privatize, decide = record.privatize, SplitRule.decide
 
     def replay(ask):
         def answer(*arguments):
@@ -73,7 +73,7 @@ def frozen(monkeypatch):
         place[0] = 0
 
     replayed = replay(privatize)
-    for module in (cost, counts, levels, sums):
+    for module in (levels, record, sums):
         monkeypatch.setattr(module, "privatize", replayed)
     monkeypatch.setattr(SplitRule, "decide", replay(decide))
     return rewind

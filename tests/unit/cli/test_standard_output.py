@@ -19,6 +19,7 @@ COMMANDS = {
     "describe": ("describe release.json rows.csv --schema facts.json --epsilon 1", True),
     "predict": ("predict release.json rows.csv", False),
     "schema": ("schema rows.csv", False),
+    "recluster": ("recluster release.json --k 2", True),
     "report": ("report release.json", False),
     "label": ("label release.json --registry", True),
     "audit": ("audit --method replay --pairs 1", False),
