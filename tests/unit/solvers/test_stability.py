@@ -129,6 +129,54 @@ def test_moved_centers_cost_no_more_than_the_bound(power, seed):
         assert cost == pytest.approx((1 + alone.center_perturbation(1.0)) * alone.cost)
 
 
+def difference(one, other, weights, k):
+    """Return by what share two clusterings differ, under the best names."""
+    return min(
+        2 * weights[np.array([names[label] for label in other]) != one].sum() / weights.sum()
+        for names in itertools.permutations(range(k))
+    )
+
+
+@POWERS
+@CASES
+@pytest.mark.parametrize("k", [2, 3])
+def test_misassigned_points_cost_no_more_than_the_bound_and_some_clustering_differs_so_much(power, seed, k):
+    clustered, least = instance(seed, k=k, power=power)
+    points, weights = clustered.points, clustered.weights
+    labels = costs_at(points, clustered.centers, power).argmin(axis=1)
+    every = []
+    for other in partitions(len(points), k):
+        cost = sum(best_center(points[other == j], weights[other == j], power)[1] for j in range(k))
+        every.append((difference(labels, other, weights, k), cost / least))
+    for beta in (0.0, 0.1, 0.3, 0.5):
+        bound = clustered.misassigned_cost(beta)
+        assert max(cost for share, cost in every if share <= beta + 1e-9) <= bound * (1 + 1e-6)
+        assert bound >= 1
+    for alpha in (1.0, 1.5, 2.0, 5.0):
+        assert clustered.misassigned_share(alpha) <= max(share for share, cost in every if cost <= alpha * (1 + 1e-6)) + 1e-9
+    assert clustered.misassigned_share(1.0) == pytest.approx(0.0)
+    assert clustered.misassigned_share(1e6) > 0.2
+
+
+@CASES
+def test_the_proximity_condition_by_its_letter(seed):
+    clustered, _ = instance(seed, n=8, k=2)
+    points, weights, centers = clustered.points, clustered.weights, clustered.centers
+    labels = costs_at(points, centers, 2).argmin(axis=1)
+    rows = np.repeat(points - centers[labels], weights.astype(int), axis=0)
+    norm = np.linalg.norm(rows, 2)
+    sizes = [weights[labels == i].sum() for i in range(2)]
+    for constant in (0.0, 0.1, 0.3, 1.0):
+        good = 0.0
+        for point, weight, i in zip(points, weights, labels, strict=True):
+            line = centers[1 - i] - centers[i]
+            projected = centers[i] + line * ((point - centers[i]) @ line) / (line @ line)
+            margin = np.linalg.norm(projected - centers[1 - i]) - np.linalg.norm(projected - centers[i])
+            good += weight * (margin >= constant * 2 * (sizes[0] ** -0.5 + sizes[1] ** -0.5) * norm)
+        assert clustered.proximity_share(constant) == pytest.approx(good / weights.sum())
+    assert clustered.proximity_share(0.0) == 1.0
+
+
 @given(k=st.integers(1, 6), d=st.integers(1, 4), seed=st.integers(0, 2**32))
 @settings(max_examples=40)
 def test_the_matching_is_the_best_of_all(k, d, seed):
