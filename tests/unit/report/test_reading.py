@@ -86,13 +86,13 @@ def test_clusters_have_the_numbers_of_labels_wherever_they_are_told(model, monke
 def test_a_report_lists_the_columns_of_the_schema_by_their_own_names(model):
     told = {row[0]: row[1:] for row in rows_of(markdown_page(model.release_), "column")}
     assert list(told) == list(SCHEMA)
-    assert told["age"] == ["number", "0 to 110; missing: 40", "10", "life tables"]
+    assert told["age"] == ["number", "0 to 110; a missing cell counts as 40", "10", "life tables"]
     assert told["income"] == ["number", "0 to 200,000", "20,000", "not stated"]
     assert told["region"] == ["3 categories", "north, south, west", "1", "not stated"]
     assert told["smoker"][:2] == ["boolean", "true, false"]
     assert told["admitted"][:2] == ["date", "2020-01-01 to 2025-12-31"]
     assert told["admitted"][2].endswith(" days")
-    assert told["wards"][1] == "a, b, c, d; missing: d"
+    assert told["wards"][1] == "a, b, c, d; a missing cell counts as d"
     wide = PrivateKMeans(2, epsilon=1.0, bounds=(0, 1), tighten=True).fit(np.random.default_rng(0).random((300, 12))).release_
     plain = rows_of(markdown_page(wide), "column")
     assert [row[:2] for row in plain] == [[f"column {i}", "0 to 1"] for i in range(12)]

@@ -56,7 +56,7 @@ def _range(column: Column) -> str:
         fill = "true" if column.fill else "false"
     else:
         fill = column.fill if isinstance(column.fill, str) else column.shown(column.fill) or short(column.fill)
-    return f"{told}; missing: {clean(fill, LETTERS)}"
+    return f"{told}; a missing cell counts as {clean(fill, LETTERS)}"
 
 
 def _kind(column: Column) -> str:
