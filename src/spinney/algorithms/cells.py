@@ -69,8 +69,8 @@ CUT = 0.2
 #: ... into fine cells, this part of them in proportion to its expected count and the rest in proportion to its points.
 BY_COUNT = 0.5
 #: Points are counted if cells hide more than the share MUCH of one site's cost; half of it if counts of points lose LITTLE of the
-#: cost, and less if they lose less. They lose about N k s^2 / n^2 of what spread rows cost, N points: measured 0.102, 0.054, 0.019
-#: and 0.014 where this is 0.064, 0.052, 0.016 and 0.013 (streets of 400 points, roads of 3,353; 3 to 8 runs).
+#: cost, and less if they lose less. They lose about N k s^2 / n^2 of what spread rows cost, N points: measured 0.102, 0.054,
+#: 0.019 and 0.014 where this is 0.064, 0.052, 0.016 and 0.013 (streets of 400 points, roads of 3,353; 3 to 8 runs).
 MUCH, LITTLE = 0.4, 1 / 8
 #: A fine cell is left out unless it has rows with more than this probability.
 LIKELY = 0.5

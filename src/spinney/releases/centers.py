@@ -101,8 +101,8 @@ class Release(ClusterRelease):
         margin = "" if self.noise.is_exact else f" +- {self.sizes_margin * len(self.sizes) ** 0.5:,.0f}"
         return (
             f"{self.n_guess:,} {what} were expected, and the sizes add up to {self.sizes.sum():,.0f}{margin} rows: a row with a "
-            "cell that cannot be read as the schema says does not count. docs/schema.md has what a schema can say of cells, and how "
-            "files with another encoding are read."
+            "cell that cannot be read as the schema says does not count. docs/schema.md has what a schema can say of cells, and "
+            "how files with another encoding are read."
         )
 
     @property
