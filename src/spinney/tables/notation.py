@@ -34,48 +34,56 @@ def number_cell(text: pl.Expr, column: Column) -> pl.Expr:
 
 
 def _numbers(cells: pl.Series, column: Column) -> pl.Series:
-    """Return cells as numbers: those without their signs, and then what is left in the next notation, or below zero."""
+    """Return cells as numbers: those that fit the first notation, then what is left in the next one, or below zero."""
     import polars as pl
 
     def read(texts: pl.Series, cell: pl.Expr) -> pl.Series:
         return pl.DataFrame({"x": texts}).select(cell).to_series()
 
-    signs = sorted(column.signs, key=len, reverse=True)
-    plain = below = pl.col("x")
-    for sign in signs:
-        plain = plain.str.strip_suffix(sign).str.strip_prefix(sign).str.strip_chars()
-        below = below.str.strip_suffix(sign).str.strip_chars()
-    ways = [(plain, notation) for notation in column.formats or ("1234.5",)]
-    if signs:  # a sign between the minus and the number
-        listed = "|".join(pl.escape_regex(sign) for sign in signs)
-        below = pl.lit("-") + below.str.extract(rf"^-\s*(?:{listed})\s*([0-9].*)$")
-        ways += [(below, notation) for _, notation in ways]
-    found = read(cells, _in_notation(*ways[0]))
-    for cell, notation in ways[1:]:
+    text, formats = pl.col("x"), column.formats or ("1234.5",)
+    ways = [_in_notation(text, notation, column.signs) for notation in formats]
+    if column.signs:  # a sign between the minus and the number
+        below = pl.lit("-") + text.str.extract(rf"^-\s*(?:{_either(column.signs)})\s*([0-9].*)$")
+        ways += [_in_notation(below, notation, column.signs) for notation in formats]
+    found = read(cells, ways[0])
+    for way in ways[1:]:
         left = (found.is_null() & cells.is_not_null()).arg_true()
         if len(left):
-            found = found.scatter(left, read(cells.gather(left), _in_notation(cell, notation)))
+            found = found.scatter(left, read(cells.gather(left), way))
     return found
 
 
-def _in_notation(text: pl.Expr, notation: str) -> pl.Expr:
-    """Return numbers in one notation."""
+def _either(signs: tuple[str, ...]) -> str:
+    """Return the pattern of one of these signs."""
+    import polars as pl
+
+    return "|".join(pl.escape_regex(sign) for sign in signs)
+
+
+def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...]) -> pl.Expr:
+    """Return numbers in one notation, with at most one sign before and one behind."""
     import polars as pl
 
     marks = NUMBERS.fullmatch(notation)
     assert marks is not None
     thousands, decimal = marks[1], marks[2]
-    if not thousands and decimal == ".":
+    is_plain = not thousands and decimal == "."
+    if is_plain and not signs:
         return text.cast(pl.Float64, strict=False)
-    whole, plain = "[0-9]*", text
+    whole = rf"(?:[0-9]{{1,3}}(?:{_THOUSANDS[thousands]}[0-9]{{3}})+|[0-9]*)" if thousands else "[0-9]*"
+    fits = rf"[+-]?{whole}(?:{pl.escape_regex(decimal)}[0-9]*)?"
+    if is_plain:
+        fits = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    plain = text
+    if signs:  # a number neither begins nor ends with one of their letters
+        fits = rf"(?:{_either(signs)})?\s*{fits}\s*(?:{_either(signs)})?"
+        plain = text.str.strip_chars("".join(sorted(set("".join(signs))))).str.strip_chars()
     if thousands:
-        whole = rf"(?:[0-9]{{1,3}}(?:{_THOUSANDS[thousands]}[0-9]{{3}})+|[0-9]*)"
         is_mark = thousands in ",."
-        plain = text.str.replace_all(thousands if is_mark else _THOUSANDS[thousands], "", literal=is_mark)
+        plain = plain.str.replace_all(thousands if is_mark else _THOUSANDS[thousands], "", literal=is_mark)
     if decimal == ",":
         plain = plain.str.replace(",", ".", literal=True)
-    fits = text.str.contains(rf"^[+-]?{whole}(?:{pl.escape_regex(decimal)}[0-9]*)?$")
-    return pl.when(fits).then(plain).cast(pl.Float64, strict=False)
+    return pl.when(text.str.contains(f"^{fits}$")).then(plain).cast(pl.Float64, strict=False)
 
 
 def once(text: pl.Expr, read: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
