@@ -132,8 +132,11 @@ def as_names(text: pl.Expr, has_returns: bool = True) -> pl.Expr:
     """Return cells of text without blanks around them; a carriage return within a line is a blank, and nothing is missing."""
     import polars as pl
 
+    def filled(cells: pl.Series) -> pl.Series:  # named twice, the strip would be done twice
+        return cells.to_frame("x").select(pl.when(pl.col("x") != "").then(pl.col("x"))).to_series()
+
     name = (text.str.replace_all("\r", " ", literal=True) if has_returns else text).str.strip_chars()
-    return pl.when(name != "").then(name)
+    return name.map_batches(filled, return_dtype=pl.String)
 
 
 def read_records(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
