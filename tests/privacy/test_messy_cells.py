@@ -1,12 +1,15 @@
 """Cells that a schema has to read: with frozen draws, neighbors and tables of any size ask, draw, warn and end alike."""
 
 import dataclasses
+import encodings
+import pkgutil
 
+import pandas as pd
 import polars as pl
 import pytest
 
 from benchmarks.messy import made, schema
-from spinney import PrivateKMeans
+from spinney import DataError, ParameterError, PrivateKMeans, scan
 from spinney.audit import compare, record, total_loss
 
 SIZES = (0, 1, 317, 4_000, 66_000)
@@ -63,3 +66,65 @@ def test_one_messy_row_moves_answers_no_further_than_was_paid_for(kind, adjacenc
         found = compare(first, record(model, written(kind, other, tmp_path), source=source))
         assert (source.left, found.visible, found.beyond) == (0, (), ())
         assert total_loss(found.losses, 0) <= model.epsilon
+
+
+@pytest.mark.parametrize("name", sorted(one.name for one in pkgutil.iter_modules(encodings.__path__)))
+def test_no_cell_changes_how_an_encoding_reads_others(name, tmp_path):
+    """Shifts, escapes and quotes in disguise: whatever one cell holds, other rows stay as they are."""
+    path = tmp_path / "rows.csv"
+    cells = [
+        b"\x1b$B",
+        b"~{",
+        b"+ACI-",
+        b"+AAo-",
+        b"\\x22",
+        b"\\u0022",
+        b"\\N{QUOTATION MARK}",
+        b"\\q",
+        b"\x0e",
+        b"\xff",
+        b"\x81",
+        b"\xe0\x80",
+    ]
+    path.write_bytes(b"a,b\n1,2\n")
+    try:
+        is_read = scan(path, encoding=name).columns == ("a", "b")
+    except (ParameterError, DataError):
+        is_read = False
+    if not is_read:  # refused, or more than a byte for each letter
+        return
+    sizes = set()
+    for cell in [b"1", *cells]:
+        path.write_bytes(b"a,b\n" + cell + b",1\n" + b"1,2\n" * 100)
+        model = PrivateKMeans(1, epsilon=float("inf"), bounds={"a": (0, 9), "b": (0, 9)}, scale="bounds")
+        sizes.add(float(model.fit(scan(path, encoding=name)).cluster_sizes_.sum()))
+    assert sizes <= {100.0, 101.0}
+
+
+def test_a_quote_that_is_open_in_the_header_is_refused_whatever_follows(tmp_path):
+    told = set()
+    for rows in ("", "1,2,3\n", "1,2,3\n" * 50):
+        path = tmp_path / "rows.csv"
+        path.write_text('a,b,"c\n' + rows)
+        with pytest.raises(DataError) as refused:
+            PrivateKMeans(1, epsilon=1.0, bounds={"a": (0, 9), "b": (0, 9)}, scale="bounds").fit(path)
+        told.add(str(refused.value))
+    assert len(told) == 1
+
+
+def test_many_signs_are_read_alike_in_numbers_and_texts():
+    signs = [f"{chr(0x4E00 + i)}{chr(0x4E01 + i)}" for i in range(500)]
+    facts = {"a": {"bounds": (0, 9), "signs": signs, "formats": ["1,234.5", "1.234,5", "1 234,5"]}, "b": (0, 9)}
+    for cells in ([1.0, 2.0], [1.0, 2.0, "?"], [1.0, 2.0, f"{signs[-1]} 3"], []):
+        rows = pd.DataFrame({"a": pd.Series(cells, dtype=object if len(cells) == 3 else float), "b": 1.0})
+        PrivateKMeans(1, epsilon=1.0, bounds=facts, scale="bounds").fit(rows)
+    for wrong in (["x" * 33], ["x" * 20 + chr(0x4E00 + i) for i in range(50)]):
+        with pytest.raises(ParameterError, match="letters"):
+            PrivateKMeans(1, epsilon=1.0, bounds={"a": {"bounds": (0, 9), "signs": wrong}, "b": (0, 9)}).plan()
+
+
+def test_no_day_lies_before_the_year_one():
+    facts = {"a": {"dates": ("2022-01-01", "2023-01-01"), "formats": ["DD.MM.YYYY"]}, "b": (0, 9)}
+    rows = pd.DataFrame({"a": ["0000-01-01", "01.01.0000", "2022-06-01", "01.06.2022"], "b": 1.0})
+    model = PrivateKMeans(1, epsilon=float("inf"), bounds=facts, scale="bounds").fit(rows)
+    assert model.cluster_sizes_.sum() == 2

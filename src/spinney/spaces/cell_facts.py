@@ -30,6 +30,8 @@ CELL_WORDS = {
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
 #: Longest list of facts: a column needs few.
 _MOST = 1_000
+#: Letters of one sign, and of all signs of a column, at most.
+_SIGN, _SIGNS = 32, 1_000
 #: What a sign beside a number may not have in it: parts of numbers.
 _IN_NUMBERS = set("0123456789+-.,'\"")
 
@@ -74,15 +76,19 @@ def _formats(column: Column, given: Any) -> tuple[str, ...]:
     known = _is_number_format if column.kind == "number" else _is_date_format
     wrong = next((one for one in listed if not known(one)), None)
     if wrong is not None:
-        raise FactError(expected, wrong)
+        raise FactError(expected, words="another")
     return listed
 
 
 def _signs(given: Any) -> tuple[str, ...]:
     """Return texts that may stand beside a number."""
-    expected = "'signs' such as ['\N{EURO SIGN}', 'EUR', 'kg'], without digits or marks of numbers,"
+    expected = f"'signs' such as ['\N{EURO SIGN}', 'EUR', 'kg'], of at most {_SIGN} letters, without digits or marks of numbers,"
     listed = _texts(given, expected)
-    if any(_IN_NUMBERS & set(one) or one != one.strip() for one in listed):
+    if (
+        sum(map(len, listed)) > _SIGNS
+        or any(len(one) > _SIGN for one in listed)
+        or any(_IN_NUMBERS & set(one) or one != one.strip() for one in listed)
+    ):
         raise FactError(expected, words="others")
     return listed
 
@@ -108,7 +114,8 @@ def _aliases(column: Column, given: Any) -> tuple[tuple[str, str], ...]:
     found = []
     for name, listed in given.items():
         if canonical_name(name) not in names:
-            raise FactError(f"'aliases' of {'its categories' if column.kind == 'category' else 'true and false'} alone", name)
+            owners = "its categories" if column.kind == "category" else "true and false"
+            raise FactError(f"'aliases' of {owners} alone", words="another")
         each = [str(one) if type(one) is int else one for one in listed] if type(listed) in (list, tuple) else listed
         found += [(canonical_name(one), canonical_name(name)) for one in _texts(each, expected)]
     return tuple((one, name) for one, name in found if column.kind == "category" or TRUTH.get(one.lower()) != TRUTH[name])

@@ -104,6 +104,7 @@ def day_cell(text: pl.Expr, column: Column) -> pl.Expr:
 
     written = text.str.extract(_DAY).str.to_date("%Y-%m-%d", strict=False)
     found = pl.coalesce(*(_dated(text, notation) for notation in column.formats), written)
+    found = pl.when(found.dt.year() > 0).then(found)  # as dates of Python are
     return found.cast(pl.Int32).cast(pl.Float64) - float(((column.epoch or EPOCH) - EPOCH).days)
 
 

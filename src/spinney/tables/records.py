@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -61,9 +62,19 @@ class Csv:
         return self.encoding in _UTF_8
 
 
+#: Encodings in which no cell can change how others are read: those without shifts and escapes.
+_ENCODINGS = re.compile(
+    r"utf-(?:8|8-sig|16|16-[bl]e|32|32-[bl]e)|ascii|cp[0-9]+|iso8859-[0-9]+|koi8-[rtu]|mac-[a-z0-9]+|tis-620"
+    r"|shift_jis|euc_jp|euc_kr|gbk|gb2312|gb18030|big5"
+)
+_LETTERS = bytes(range(32, 127)) + b"\n"
+
+
 def _is_encoding(value: Any) -> bool:
     try:
-        return isinstance(value, str) and isinstance(codecs.decode(b"", value), str)
+        name = codecs.lookup(value).name
+        is_wide = name.startswith(("utf-16", "utf-32"))
+        return _ENCODINGS.fullmatch(name) is not None and (is_wide or codecs.decode(_LETTERS, name) == _LETTERS.decode())
     except (LookupError, TypeError, ValueError):
         return False
 
@@ -99,26 +110,21 @@ def _lettered(path: Path, written: Csv) -> io.TextIOWrapper:
 def read_header(path: Path, written: Csv = COMMAS) -> Header:
     """Read the first line; of several columns of one name, the later ones get a suffix.
 
-    Names that go on in the next line are refused: a quote that is never closed would make names of all rows.
+    Names that go on in the next line are refused: a quote that is never closed would make names of all rows. The rows below it
+    are not looked at.
     """
     _allow_long_cells()
     with path.open("rb") if written.is_utf_8 else _lettered(path, written) as file:
-        size = 0
-
-        def lines() -> Iterator[str]:
-            nonlocal size
-            for line in file:
-                size += len(line)
-                yield line.decode("utf-8-sig", "replace") if isinstance(line, bytes) else line.removeprefix("\ufeff")
-
-        reader = csv.reader(lines(), delimiter=written.separator)
+        line: bytes | str = file.readline()
+        text = line.decode("utf-8-sig", "replace") if isinstance(line, bytes) else line.removeprefix("\ufeff")
+        reader = csv.reader([text, "\n"], delimiter=written.separator)  # the second is read if a quote is still open
         names: list[str] = []
         for name in next(reader, []):
             again = sum(known == name or known.startswith(f"{name}_duplicated_") for known in names)
             names.append(f"{name}_duplicated_{again - 1}" if name in names else name)
         if reader.line_num > 1:
             raise csv.Error("the names of columns go on in the next line")
-        return Header(tuple(names), size, written)
+        return Header(tuple(names), len(line), written)
 
 
 def as_numbers(text: pl.Expr) -> pl.Expr:
