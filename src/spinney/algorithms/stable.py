@@ -53,7 +53,7 @@ LEAST_RADIUS = 2.0**-10
 LENGTHS = np.concatenate([[0.0], np.geomspace(1e-7, 1.0, 100)])
 #: The name of the first step.
 FIRST_STEP = "stable step"
-#: Names of what the first step toward medians is preceded by; each has an equal part of its share.
+#: Names of the rounds before the first step toward medians. Its share is divided equally among them and it.
 ROUNDS = tuple(f"stable round {i}" for i in range(1, 7))
 #: They are taken if the noise in one of them is expected to cost at most this part of the cost.
 SMALL = 1e-3

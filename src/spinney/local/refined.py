@@ -12,7 +12,7 @@ Proof: ``proofs/local.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -38,9 +38,6 @@ from spinney.spaces.nearest import nearest
 #: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
 #: One of them is merged with others if its users exceed the noise by this many.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
-#: Offsets whose standard deviation is this many reaches find no clusters. Then cells that stand out have to hold this part of the
-#: users for each reach, and this many standard deviations of a cell more, or there is one center.
-UNSURE, SEEN, DOUBT, MANY_COLUMNS = 1.5, 1 / 3, 3.0, 8
 #: What the parameters may be.
 _POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
 PARAMETERS = {
@@ -125,9 +122,7 @@ class Refined(Protocol):
             users += tally.total_users
         weights, stds = summary.weights, summary.stds
         wide = users * self.wide / (self.coarse + self.rounds * self.fine)  # users to come
-        noise = float(tally.count_std[0]) / math.sqrt(max(tally.total_users, 1))
-        k, problem = problem.k, self._findable(problem, float(weights.sum() - DOUBT * stds.min()), noise, wide)
-        count = self._supported(problem.k, noise, wide)
+        count = self._supported(problem.k, float(tally.count_std[0]) / math.sqrt(max(tally.total_users, 1)), wide)
         centers = summary.solved(problem, rng, count)
         kernel = problem.kernel
         spread, variance = _spreads(tree, weights, stds, centers, problem)
@@ -146,22 +141,9 @@ class Refined(Protocol):
         centers, _ = _moved(centers, variance, last)
         users += third.total_users + fourth.total_users
         sizes = np.maximum(np.rint(last.masses * users / max(fourth.total_users, 1)), 0).astype(np.int64)
-        spare = k - len(centers)  # centers that nothing is known of stand where another one does
-        centers, sizes = np.vstack([centers, np.repeat(centers[:1], spare, axis=0)]), np.pad(sizes, (0, spare))
-        size_noise = Noise("gaussian", float(last.mass_std * users / max(fourth.total_users, 1)) + 1e-9)
+        noise = Noise("gaussian", float(last.mass_std * users / max(fourth.total_users, 1)) + 1e-9)
         kept = weights > 0
-        return Result(problem.domain.clip(centers), sizes, size_noise, tree.middles[kept], weights[kept] * users)
-
-    def _findable(self, problem: PointProblem, seen: float, noise: float, users: float) -> PointProblem:
-        """Return the problem, or that of one center if the reports so far show no clusters and those to come cannot find any.
-
-        The next ones find none if the offset of an average cluster in a column is less sure than its reach. Then the less sure
-        they are, the more users must be in cells that stand out. In few columns even centers that noise chose divide a box well.
-        """
-        places = np.linspace(-1, 1, self.bins)
-        unsure = noise * math.sqrt(problem.n_features / max(users, 1.0) * float((places**2).sum())) * problem.k
-        is_lost = problem.n_features >= MANY_COLUMNS and unsure > UNSURE and seen < SEEN * unsure
-        return replace(problem, k=1) if is_lost else problem
+        return Result(problem.domain.clip(centers), sizes, noise, tree.middles[kept], weights[kept] * users)
 
     def _supported(self, k: int, noise: float, users: float) -> int:
         """Return about how many centers wide offsets are asked, given the noise that a user adds to each count."""

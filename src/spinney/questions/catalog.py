@@ -25,5 +25,7 @@ def _listed() -> Iterator[Listed]:
 
 #: What the gate knows.
 EVERY = {listed.kind.question: listed for listed in _listed()}
+if len(EVERY) < sum(1 for _ in _listed()):
+    raise ImportError("two questions of one name")
 CATALOG = {name: listed for name, listed in EVERY.items() if not listed.experimental}
 EXPERIMENTAL = {name: listed for name, listed in EVERY.items() if listed.experimental}

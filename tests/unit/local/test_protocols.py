@@ -13,7 +13,6 @@ from spinney.audit import replay
 from spinney.exceptions import BudgetError, DataError, ParameterError
 from spinney.local import Refined, Session, StableLocal, device, policy_of, respond
 from spinney.local.device import read_question
-from spinney.solvers.weighted import total_cost
 
 CENTERS = np.array([[-0.6, -0.5], [0.6, 0.5], [-0.5, 0.6]])
 
@@ -272,28 +271,3 @@ def test_means_of_the_published_protocol_are_those_of_numpy_where_noise_is_small
         start = centers[i] if anchored else np.zeros(2)
         np.testing.assert_allclose(means[i], start + (own - start).sum(axis=0) / counts[i], atol=0.006)
         assert np.abs(centers[i] - own.mean(axis=0)).max() > 0.01  # the means are not where they began
-
-
-def near_the_middle(n, d, k, seed):
-    rng = np.random.default_rng(seed)
-    return np.clip(rng.uniform(-0.4, 0.4, (k, d))[rng.integers(0, k, n)] + rng.normal(0, 0.15, (n, d)), -1, 1)
-
-
-@pytest.mark.parametrize(("n", "d"), [(1_000, 8), (5_000, 16)])
-def test_few_users_in_many_columns_cost_no_more_than_with_one_center(n, d):
-    costs = np.zeros((20, 2))
-    for seed in range(20):
-        rows = near_the_middle(n, d, 5, seed)
-        for place, k in enumerate((5, 1)):
-            model = local(k, random_state=seed, noise_seed=seed).fit(rows)
-            assert model.cluster_centers_.shape == (k, d)
-            costs[seed, place] = total_cost(rows, model.cluster_centers_, 2)
-    assert costs[:, 0].mean() <= 1.05 * costs[:, 1].mean()
-
-
-def test_many_users_or_few_columns_keep_their_centers():
-    for n, d in ((1_000, 2), (200_000, 8)):
-        rows = near_the_middle(n, d, 5, 0)
-        centers = local(5, random_state=0, noise_seed=0).fit(rows).cluster_centers_
-        assert len(np.unique(centers, axis=0)) == 5
-        assert total_cost(rows, centers, 2) < 0.9 * total_cost(rows, rows.mean(axis=0)[None], 2)
