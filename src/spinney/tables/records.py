@@ -85,7 +85,11 @@ _TYPED = {
         "'comma', 'semicolon', 'tab' or 'pipe'",
         "separator='semicolon' is usual where numbers have commas.",
     ),
-    "encoding": Constraint(_is_encoding, "the name of an encoding without shifts or escapes", "encoding='cp1252' is usual for old files of Windows."),
+    "encoding": Constraint(
+        _is_encoding,
+        "the name of an encoding without shifts or escapes",
+        "encoding='cp1252' is usual for old files of Windows.",
+    ),
 }  # fmt: skip
 
 
