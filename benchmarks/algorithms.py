@@ -107,7 +107,7 @@ def model(cell: Cell, table: Table, run: int, seeds: str = "public") -> Any:
     if table.space is not None:
         return PrivateKMedoids(cell.k, space=table.space, power=cell.power, **asked)
     kind = PrivateKMeans if cell.power == 2 else PrivateKMedian
-    return kind(cell.k, bounds=(table.lower, table.upper), **asked)
+    return kind(cell.k, bounds=table.bounds or (table.lower, table.upper), **asked)
 
 
 def _plain_start(cell: Cell, table: Table, run: int) -> np.ndarray:

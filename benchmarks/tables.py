@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import drawn
-from benchmarks.data import load
+from benchmarks.data import folder, load
 
 CACHE = Path(__file__).parent / ".cache" / "versus"
 #: Plain solutions of which the best is what costs are divided by; fewer where the true centers are known, for they start one too.
@@ -52,6 +52,8 @@ class Table:
     is_over_one: bool = False
     #: What is known about the table, to be told with what was measured.
     facts: tuple[tuple[str, Any], ...] = ()
+    #: A public region that is no box.
+    bounds: Any = None
 
     def cost(self, centers: np.ndarray, power: int) -> float:
         """Return the exact cost of centers, or of sites."""
@@ -132,6 +134,21 @@ def _shaped(match: re.Match[str], run: int) -> Table:
     return Table(rows, facts=(("true", true), ("shape", shape), ("apart", apart), ("columns", rows.shape[1])))
 
 
+def _in_unit_ball(match: re.Match[str], run: int) -> Table:
+    """Return rows as Humphries et al. prepare them: their mean in the middle of a ball that they fill, both taken as public."""
+    from spinney import Ball
+
+    name = match["name"]
+    if match["k"]:
+        from sklearn.datasets import make_blobs
+
+        found = make_blobs(int(match["n"]), int(match["d"]), centers=int(match["k"]), random_state=1)[0].round(4)
+    else:
+        found = np.load(folder() / f"{name}.npz")["X"].astype(np.float64)
+    found -= found.mean(axis=0)
+    return Table(found / np.sqrt((found**2).sum(axis=1).max()), bounds=Ball(1))
+
+
 def _in_wide_box(match: re.Match[str], run: int) -> Table:
     rows, factor = fixed(match["name"]).rows, float(match["factor"])
     middle = np.random.default_rng(run).uniform(-1, 1, rows.shape[1]) * (factor - 1)
@@ -162,6 +179,7 @@ PATTERNS: dict[str, Callable[[re.Match[str], int], Table]] = {
     r"one cluster (?P<n>\d+) x (?P<d>\d+)(?P<skewed>, skewed)?": _one,
     r"direction (?P<seed>\d+)": _direction,
     r"shaped (?P<seed>\d+)": _shaped,
+    r"(?P<name>(?P<k>\d+) blobs of (?P<n>\d+) x (?P<d>\d+)|\w+) in the unit ball": _in_unit_ball,
     r"(?P<name>.+) in a box (?P<factor>\d+) times too wide": _in_wide_box,
     r"(graph|road) \S+( whole)?": _network,
     r"(?P<rows>\d+) rows at points of (?P<space>\S+)": _atoms,
