@@ -15,17 +15,26 @@ from spinney.spaces.metric import IntArray
 
 
 @compiled
-def _two_nearest(points, centers, power, labels, first, second):  # type: ignore[no-untyped-def]
-    """Write each point's nearest center, and the distances, or squared distances, to it and to the next; infinite at first."""
-    for i in range(points.shape[0]):
-        for j in range(centers.shape[0]):
-            gap = 0.0
-            for t in range(points.shape[1]):
-                gap += (points[i, t] - centers[j, t]) ** 2
-            if gap < first[i]:
-                second[i], first[i], labels[i] = first[i], gap, j
-            elif gap < second[i]:
-                second[i] = gap
+def _two_nearest(columns, centers, power, labels, first, second, gaps):  # type: ignore[no-untyped-def]
+    """Write each point's nearest center, and the distances, or squared distances, to it and to the next; infinite at first.
+
+    ``gaps``, one number a point, are scratch.
+    """
+    d, n = columns.shape
+    for j in range(centers.shape[0]):
+        for i in range(n):
+            gaps[i] = 0.0
+        for t in range(d):
+            there = centers[j, t]
+            for i in range(n):
+                gap = columns[t, i] - there
+                gaps[i] += gap * gap
+        for i in range(n):
+            if gaps[i] < first[i]:
+                second[i], first[i], labels[i] = first[i], gaps[i], j
+            elif gaps[i] < second[i]:
+                second[i] = gaps[i]
+    for i in range(n):
         if power == 1:
             first[i], second[i] = np.sqrt(first[i]), np.sqrt(second[i])
 
@@ -69,7 +78,7 @@ class Exchanges:
         self.centers = centers
         self._first, self._second = np.full(len(self.points), np.inf), np.full(len(self.points), np.inf)
         self._labels: IntArray = np.zeros(len(self.points), dtype=np.int64)
-        _two_nearest(self.points, centers, self.power, self._labels, self._first, self._second)
+        _two_nearest(self._columns, centers, self.power, self._labels, self._first, self._second, self._gaps)
         self._shares = np.cumsum(self.weights * self._first)
 
     def exchanged(self, uniforms: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 from spinney.compilation import compiled
 from spinney.solvers.exchanges import Exchanges
 from spinney.spaces.box import FloatArray
-from spinney.spaces.nearest import BLOCK, as_slab, find_labels, nearest, scale_centers
+from spinney.spaces.nearest import as_slab, find_labels, nearest, scale_centers, squared_distances
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
 TRIALS = 8
@@ -115,33 +115,28 @@ def seed(points: FloatArray, weights: FloatArray, k: int, power: int, uniforms: 
 
 
 @compiled
-def _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved):  # type: ignore[no-untyped-def]
+def _move(points, squares, weights, centers, labels, power, floor, sums, mass, held, moved):  # type: ignore[no-untyped-def]
     """Write the centers after a Lloyd (power 2) or Weiszfeld (power 1) step; return the cost before it.
 
-    ``labels`` tell the nearest centers; ``sums``, ``mass`` and ``held`` are zero at first. A Weiszfeld step that starts on a
-    point would never leave it: points closer than `floor` hold their center back only by their weight against the pull of the
-    others (Vardi and Zhang 2000).
+    ``labels`` tell the nearest centers, and ``squares`` how far they are; ``sums``, ``mass`` and ``held`` are zero at first. A
+    Weiszfeld step that starts on a point would never leave it: points closer than `floor` hold their center back only by their
+    weight against the pull of the others (Vardi and Zhang 2000).
     """
-    d, cost = slab.shape[1], 0.0
-    for b in range(slab.shape[0]):
-        for i in range(min(BLOCK, weights.size - b * BLOCK)):
-            at = b * BLOCK + i
-            j, weight, square = labels[at], weights[at], 0.0
-            for t in range(d):
-                gap = slab[b, t, i] - centers[j, t]
-                square += gap * gap
-            if power == 1:
-                length = np.sqrt(square)
-                cost += weight * length
-                if length <= floor:
-                    held[j] += weight
-                    continue
-                weight = weight / length
-            else:
-                cost += weight * square
-            mass[j] += weight
-            for t in range(d):
-                sums[j, t] += weight * slab[b, t, i]
+    (n, d), cost = points.shape, 0.0
+    for i in range(n):
+        j, weight, square = labels[i], weights[i], squares[i]
+        if power == 1:
+            length = np.sqrt(square)
+            cost += weight * length
+            if length <= floor:
+                held[j] += weight
+                continue
+            weight = weight / length
+        else:
+            cost += weight * square
+        mass[j] += weight
+        for t in range(d):
+            sums[j, t] += weight * points[i, t]
     for j in range(centers.shape[0]):
         if mass[j] > 0.0:
             pull = 0.0
@@ -153,34 +148,39 @@ def _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved)
     return cost
 
 
-def _step(slab: FloatArray, weights: FloatArray, centers: FloatArray, power: int, floor: float) -> tuple[FloatArray, float]:
-    """Take one step; return the new centers and the cost of the old ones."""
-    k = len(centers)
-    labels = find_labels(slab, len(weights), scale_centers(centers))
-    sums, mass, held, moved = np.zeros(centers.shape), np.zeros(k), np.zeros(k), centers.copy()
-    cost = _move(slab, weights, centers, labels, power, floor, sums, mass, held, moved)
-    return moved, cost
+class _Points:
+    """Weighted points, row by row and as a slab, on which centers descend."""
+
+    def __init__(self, points: FloatArray, weights: FloatArray, power: int, floor: float) -> None:
+        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
+        self.slab, self.power, self.floor = as_slab(self.points), power, floor
+
+    def step(self, centers: FloatArray) -> tuple[FloatArray, float]:
+        """Take one step; return the new centers and the cost of the old ones."""
+        k = len(centers)
+        labels = find_labels(self.slab, len(self.weights), scale_centers(centers))
+        squares = squared_distances(self.slab, centers, labels)
+        known = self.points, squares, self.weights, centers, labels, self.power, self.floor
+        moved = centers.copy()
+        return moved, _move(*known, np.zeros(centers.shape), np.zeros(k), np.zeros(k), moved)
+
+    def descend(self, centers: FloatArray, steps: int, tolerance: float) -> Solution:
+        """Run up to `steps` steps, until the cost falls by less than `tolerance` of itself."""
+        centers, cost = np.array(centers, dtype=np.float64), np.inf
+        for _ in range(steps):
+            moved, new_cost = self.step(centers)
+            if cost - new_cost <= tolerance * new_cost:
+                return Solution(centers, new_cost)
+            centers, cost = moved, new_cost
+        return Solution(centers, self.step(centers)[1])
 
 
 def improve(
     points: FloatArray, weights: FloatArray, centers: FloatArray, power: int, steps: int, tolerance: float, floor: float
 ) -> Solution:
     """Run up to `steps` steps, until the cost falls by less than `tolerance` of itself."""
-    return _descend(as_slab(points), weights, centers, power, steps, tolerance, floor)
-
-
-def _descend(
-    slab: FloatArray, weights: FloatArray, centers: FloatArray, power: int, steps: int, tolerance: float, floor: float
-) -> Solution:
-    """As `improve`, for the points of a slab."""
-    centers, weights = np.array(centers, dtype=np.float64), np.ascontiguousarray(weights, dtype=np.float64)
-    cost = np.inf
-    for _ in range(steps):
-        moved, new_cost = _step(slab, weights, centers, power, floor)
-        if cost - new_cost <= tolerance * new_cost:
-            return Solution(centers, new_cost)
-        centers, cost = moved, new_cost
-    return Solution(centers, _step(slab, weights, centers, power, floor)[1])
+    return _Points(points, weights, power, floor).descend(centers, steps, tolerance)
 
 
 def solve(
@@ -199,20 +199,19 @@ def solve(
     k-median and 2 for k-means; the generator is public. Fillers, k of them, stand in where the points offer fewer; ``starts`` are
     further starting centers.
     """
-    points, weights = np.ascontiguousarray(points, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     share = min(1.0, FULL_WORK / max(points.size * k, 1))
     restarts, steps = max(1, int(share * restarts)), max(LEAST_STEPS, int(share * STEPS))
     draws = rng.random((restarts, k, max(1, int(share * TRIALS))))
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
-    floor, slab = max(1e-9 * spread, 1e-300), as_slab(points)
+    known = _Points(points, weights, power, max(1e-9 * spread, 1e-300))
 
     def begin(index: int) -> Solution:
         reach = power if index % 2 else 2  # far-reaching seeds find small clusters; both kinds are tried for k-median
         first = seed(points, weights, k, reach, draws[index], fillers) if index < restarts else starts[index - restarts]
-        return _descend(slab, weights, first, power, 3, 0.0, floor)
+        return known.descend(first, 3, 0.0)
 
     def finish(solution: Solution) -> Solution:
-        return _descend(slab, weights, solution.centers, power, steps, 1e-5, floor)
+        return known.descend(solution.centers, steps, 1e-5)
 
     with nullcontext() if points.size * k < WORTH_THREADS else ThreadPoolExecutor(os.cpu_count()) as pool:
         each = map if pool is None else pool.map
@@ -220,12 +219,12 @@ def solve(
     best = finish(begun)
     if not 1 < k < len(points) or not best.cost > 0:
         return best
-    known, found = Exchanges(points, weights, best.centers, power), best
+    exchanges, found = Exchanges(known.points, known.weights, best.centers, power), best
     for uniforms in rng.random((int(share * max(EXCHANGES * k, LEAST_EXCHANGES)), DRAWN)):
-        tried = _descend(slab, weights, known.exchanged(uniforms), power, EXCHANGE_STEPS, 0.0, floor)
+        tried = known.descend(exchanges.exchanged(uniforms), EXCHANGE_STEPS, 0.0)
         if tried.cost < LOWER * found.cost:
             found = tried
-            known.settle(tried.centers)
+            exchanges.settle(tried.centers)
     return best if found is best else finish(found)
 
 

@@ -162,13 +162,12 @@ def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, ends: Float
 @compiled
 def _measure(slab, centers, labels, squares):  # type: ignore[no-untyped-def]
     for b in range(slab.shape[0]):
-        for i in range(min(BLOCK, squares.size - b * BLOCK)):
-            j = max(labels[b * BLOCK + i], 0)
-            square = 0.0
-            for t in range(slab.shape[1]):
-                gap = slab[b, t, i] - centers[j, t]
-                square += gap * gap
-            squares[b * BLOCK + i] = square
+        size = min(BLOCK, squares.size - b * BLOCK)
+        for t in range(slab.shape[1]):
+            for i in range(size):
+                at = b * BLOCK + i
+                gap = slab[b, t, i] - centers[max(labels[at], 0), t]
+                squares[at] += gap * gap
 
 
 def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.int32]) -> FloatArray:
@@ -176,7 +175,7 @@ def squared_distances(slab: FloatArray, centers: FloatArray, labels: NDArray[np.
 
     A point without a center, with label -1, gets its distance to the first one.
     """
-    squares = np.empty(labels.size)
+    squares = np.zeros(labels.size)
     _measure(slab, centers, labels, squares)
     return squares
 
