@@ -30,5 +30,6 @@ from spinney.releases.sites import SiteRelease as SiteRelease
 from spinney.spaces.box import Ball as Ball
 from spinney.spaces.box import Box as Box
 from spinney.spaces.metric import FiniteMetric as FiniteMetric
+from spinney.tables.arrow_streams import stream as stream
 from spinney.tables.batches import scan as scan
 from spinney.verification.checking import verify as verify

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,10 @@ MOST_WORKERS = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileRows(Rows):
-    """Rows that stay on disk."""
+    """Rows that stay on disk, and what removes them when the fit ends, if they were spooled for it."""
 
     nonprivate_batches: Batches
+    remove: Callable[[], Any] | None = None
 
     place = "parquet"
 
@@ -54,7 +55,7 @@ class FileRows(Rows):
             object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
 
     def encoded(self, schema: Encoding) -> FileRows:
-        return FileRows(EncodedBatches(self.nonprivate_batches, schema))
+        return replace(self, nonprivate_batches=EncodedBatches(self.nonprivate_batches, schema))
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:
@@ -63,6 +64,8 @@ class FileRows(Rows):
             yield FileBackend(kept, ground, unit, key)
         finally:
             kept.drop()
+            if self.remove is not None:
+                self.remove()
 
 
 class FileBackend(LookAhead):

@@ -34,6 +34,7 @@ from spinney.releases.objectives import POWERS
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
 from spinney.spaces.nearest import nearest
+from spinney.tables.arrow_streams import Stream
 from spinney.tables.sources import Source, is_path, is_spark_frame, read_source
 from spinney.tables.streams import Batches
 
@@ -122,10 +123,11 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
         Parameters
         ----------
-        X : array-like, frame, Arrow table or lazy frame of shape (n, d), a path, a table on disk, or a Spark DataFrame
+        X : array-like, frame, Arrow table or lazy frame of shape (n, d), a path, a table on disk, a stream, or a Spark DataFrame
             Private. Values outside the bounds are clipped; a row with a missing value is dropped, or read as the middle of
             the domain if ``adjacency="replace"``. A path leads to a CSV, Parquet or NPY file, or a folder of them;
-            ``spinney.scan`` makes a table that stays on disk. Types are public where a format declares them (NumPy,
+            ``spinney.scan`` makes a table that stays on disk, ``spinney.stream`` one of DuckDB, polars, ADBC and others, of which
+            relations, datasets and frames may be given as they are. Types are public where a format declares them (NumPy,
             Arrow, Parquet, Spark): a column of texts or dates is refused. Elsewhere a cell that is not a number is missing.
         y : ignored
         groups : array-like of shape (n,) or str, optional
@@ -191,7 +193,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
-        if issubclass(type(X), Batches):
+        if issubclass(type(X), Batches) or (type(X) is Stream and X.spool is not None):
             raise ParameterError("Only fit takes a table on disk.", "fit it, then predict(rows) for rows in memory.")
         if is_spark_frame(X):
             raise ParameterError(

@@ -116,7 +116,7 @@ def describe(
     ----------
     release : Release, str or Path
         Whose centers decide the cluster of a row, or its file. It must name its columns.
-    table : frame, Arrow table, lazy frame, path, table on disk, or Spark DataFrame
+    table : frame, Arrow table, lazy frame, path, table on disk, stream, or Spark DataFrame
         Private: with the columns that were clustered, and those to describe. Rows that the fit would drop are dropped; cells to
         describe that are missing, or no lawful ones, are counted as missing.
     columns : sequence of str, optional

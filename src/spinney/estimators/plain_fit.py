@@ -47,7 +47,7 @@ def fit(
 
     Parameters
     ----------
-    X : array-like, frame, Arrow table, lazy frame, path, table on disk or Spark DataFrame
+    X : array-like, frame, Arrow table, lazy frame, path, table on disk, stream or Spark DataFrame
         Private rows, as `PrivateKMeans.fit` takes them.
     n_clusters : int or "auto", default 8
     objective : {"kmeans", "kmedian"}, default "kmeans"

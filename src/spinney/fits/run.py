@@ -30,6 +30,7 @@ from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
+from spinney.tables.arrow_streams import Stream
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -49,11 +50,12 @@ def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Gen
 
 def given_groups(X: Any, groups: Any) -> bool:
     """Return whether rows have groups; asks nothing of X."""
-    if not issubclass(type(X), Batches):
+    if not issubclass(type(X), Batches | Stream):
         return groups is not None
     if groups is not None:
         raise ParameterError(
-            "A table on disk brings its own groups.", "name their column, as in scan('stays.parquet', groups='person')."
+            "A table on disk, or a stream, brings its own groups.",
+            "name their column, as in scan('stays.parquet', groups='person').",
         )
     return bool(X.has_groups)
 
@@ -80,6 +82,8 @@ def rows_of(
         return spark_rows(X, columns, groups, spark_schema)
     if is_path(X):
         return opened_rows(open_path(X, columns, groups, schema, whole))
+    if type(X) is Stream and X.spool is not None:
+        return FileRows(*X.spooled(columns, schema, lambda empty: read_source(empty, columns, X.groups, schema=schema)))
     source = read_source(X, columns, groups, must_have_names=True, schema=schema, width=width)
     array, names = checked(source)
     check_groups(source.nonprivate_groups, len(array))

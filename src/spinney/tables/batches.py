@@ -42,6 +42,8 @@ from spinney.tables.streams import Batches, batch_rows, without_first
 if TYPE_CHECKING:
     import polars as pl
 
+    from spinney.tables.arrow_streams import Stream
+
 __all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
 
 #: Where a container says how much memory it may use.
@@ -71,7 +73,8 @@ def scan(
     *,
     separator: str = "comma",
     encoding: str = "utf-8",
-) -> Scan:
+    spool: str | Path | None = None,
+) -> Scan | Stream:
     """Return a table that stays on disk, for ``fit``: memory is then bounded, whatever the number of rows.
 
     Privacy
@@ -82,7 +85,7 @@ def scan(
     Parameters
     ----------
     paths : path or list of paths
-        CSV, Parquet or NPY files of one kind, or folders of them, with the same columns.
+        CSV, Parquet or NPY files of one kind, or folders of them, with the same columns; or a source of `stream`.
     columns : list of str, optional
         Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
     groups : str, optional
@@ -92,7 +95,13 @@ def scan(
         What parts the cells of CSV files; the mark itself will do.
     encoding : str
         How CSV files write letters as bytes, such as ``"cp1252"``; bytes that mean none are replaced.
+    spool : path, optional
+        For a source that is no file: the folder that its rows stay in while they are fitted, as for `stream`.
     """
+    if spool is not None:
+        from spinney.tables.arrow_streams import stream
+
+        return stream(paths, columns=columns, groups=groups, spool=spool)
     return opened(paths, columns, groups, written=Csv.of(separator, encoding, "scan"))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from spinney.privacy.seal import sealed
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import canonical_name
 from spinney.spaces.schema import Schema
+from spinney.tables.arrow_streams import as_stream, is_a, is_stream
 from spinney.tables.cells import chosen_places, listed, no_numbers, number, numeric_array, numeric_column, single_column
 from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, declared_number, name_cell, number_cells
 from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
@@ -57,29 +57,24 @@ class Source:
         return names, rows.shape[1]
 
 
-def _is_a(X: Any, module: str, *names: str) -> bool:
-    """Whether this is of a class of a module that may not be imported; asks nothing of X."""
-    return any(issubclass(type(X), getattr(sys.modules.get(module), name, ())) for name in names)
-
-
 def is_lazy(X: Any) -> bool:
     """Whether this is a lazy frame of polars."""
-    return _is_a(X, "polars", "LazyFrame")
+    return is_a(X, "polars", "LazyFrame")
 
 
 def is_spark_frame(X: Any) -> bool:
     """Whether this is a Spark DataFrame; if pyspark was never imported, nothing is."""
-    return _is_a(X, "pyspark.sql", "DataFrame")
+    return is_a(X, "pyspark.sql", "DataFrame")
 
 
 def is_arrow_table(X: Any) -> bool:
     """Whether this is a table of pyarrow."""
-    return _is_a(X, "pyarrow", "Table", "RecordBatch")
+    return is_a(X, "pyarrow", "Table", "RecordBatch")
 
 
 def _is_arrow_column(X: Any) -> bool:
     """Whether this is a column of pyarrow."""
-    return _is_a(X, "pyarrow", "Array", "ChunkedArray")
+    return is_a(X, "pyarrow", "Array", "ChunkedArray")
 
 
 def is_path(X: Any) -> bool:
@@ -139,6 +134,11 @@ def read_source(
     by_name = groups if isinstance(groups, str) else None
     if is_lazy(X):
         X = _collected(X, columns, by_name)
+    if is_stream(X):
+        X = as_stream(X)
+        columns, groups = X.columns if columns is None else columns, X.groups if X.has_groups else groups
+        by_name = groups if isinstance(groups, str) else None
+        X = X.table(columns, by_name, lambda empty: read_source(empty, columns, groups, schema=schema))
     if _is_arrow_column(groups):
         groups = _arrow_names(groups)
     if is_arrow_table(X):

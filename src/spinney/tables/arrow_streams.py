@@ -1,0 +1,314 @@
+"""Rows that come as a stream of Arrow batches: of DuckDB, polars, pyarrow, ADBC, Ray, Dask, or a function that opens one.
+
+A stream is read to its end once for each fit, before anything is charged: into memory, or into a file in a folder that was named.
+All questions are then about the rows of that one reading, whatever the source would give the next time.
+
+Proof: ``proofs/streams.md``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spinney.exceptions import DataError, ParameterError
+from spinney.naming import is_path
+from spinney.spaces.schema import Schema
+from spinney.tables.batches import Scan, opened
+from spinney.tables.cells import chosen_places
+from spinney.tables.schema import check_choice, shielded
+from spinney.tables.streams import batch_rows
+
+__all__ = ["Stream", "as_stream", "is_a", "is_stream", "stream"]
+
+_Take = Callable[[Any, Iterator[Any], list[str]], Any]
+#: How often a stream that broke is read again, from its start.
+AGAIN = 2
+OPENER = "stream(lambda: source.open()) calls a function that returns a new reader each time."
+
+
+def is_a(X: Any, module: str, *names: str) -> bool:
+    """Whether this is of a class of a module that may not be imported; asks nothing of X."""
+    return any(issubclass(type(X), getattr(sys.modules.get(module), name, ())) for name in names)
+
+
+class Kind(NamedTuple):
+    """How the names of a source's columns are found, and how some of them are opened as Arrow batches."""
+
+    names: Callable[[Any], Sequence[str]]
+    open: Callable[[Any, list[str]], Any]
+
+
+def _open_relation(X: Any, used: list[str]) -> Any:
+    return _reader(X.project(", ".join('"' + name.replace('"', '""') + '"' for name in used)))
+
+
+def _open_lazy(X: Any, used: list[str]) -> Any:
+    import polars as pl
+    import pyarrow as pa
+
+    chosen = X.select(used)
+    schema = pl.DataFrame(schema=chosen.collect_schema()).to_arrow().schema
+    frames = chosen.collect_batches(maintain_order=False)
+    return pa.RecordBatchReader.from_batches(schema, (batch for frame in frames for batch in frame.to_arrow().to_batches()))
+
+
+def _open_ray(X: Any, used: list[str]) -> Any:
+    import pyarrow as pa
+
+    chosen = X.select_columns(used)
+    schema = pa.schema([chosen.schema().base_schema.field(name) for name in used])
+    tables = chosen.iter_batches(batch_size=batch_rows(len(used)), batch_format="pyarrow")
+    return pa.RecordBatchReader.from_batches(schema, (batch for one in tables for batch in one.select(used).to_batches()))
+
+
+def _open_dask(X: Any, used: list[str]) -> Any:
+    import pyarrow as pa
+
+    chosen = X[used]
+    if len(chosen._meta.select_dtypes(object).columns):  # Arrow would guess a type from the cells
+        raise TypeError
+    schema = pa.Schema.from_pandas(chosen._meta, preserve_index=False)
+    frames = (part.compute() for part in chosen.to_delayed())
+    tables = (pa.Table.from_pandas(frame, schema=schema, preserve_index=False, safe=False) for frame in frames)
+    return pa.RecordBatchReader.from_batches(schema, (batch for one in tables for batch in one.to_batches()))
+
+
+def _reader(X: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(X)
+
+
+#: Sources that are known by their class, and read their columns alone.
+KINDS = {
+    ("duckdb", "DuckDBPyRelation"): Kind(lambda X: X.columns, _open_relation),
+    ("pyarrow.dataset", "Dataset"): Kind(lambda X: X.schema.names, lambda X, used: X.scanner(columns=used).to_reader()),
+    ("polars", "LazyFrame"): Kind(lambda X: X.collect_schema().names(), _open_lazy),
+    ("ray.data", "Dataset"): Kind(lambda X: X.columns(), _open_ray),
+    ("dask.dataframe", "DataFrame"): Kind(lambda X: X.columns, _open_dask),
+}
+READER = Kind(lambda X: X.schema.names, lambda X, used: X)
+
+
+def _kind(X: Any) -> Kind | None:
+    return next((kind for (module, name), kind in KINDS.items() if is_a(X, module, name)), None)
+
+
+def _can_stream(X: Any) -> bool:
+    return hasattr(type(X), "__arrow_c_stream__") or is_a(X, "pyarrow", "RecordBatchReader")
+
+
+def is_stream(X: Any) -> bool:
+    """Whether this is a stream, or a source that `fit` takes as one; lazy frames are collected by rules of their own."""
+    if is_a(X, "polars", "LazyFrame"):
+        return False
+    return type(X) is Stream or is_a(X, "pyarrow", "RecordBatchReader") or _kind(X) is not None
+
+
+def stream(
+    source: Any,
+    query: str | None = None,
+    *,
+    columns: list[str] | None = None,
+    groups: str | None = None,
+    spool: str | Path | None = None,
+) -> Stream:
+    """Return rows that come as a stream of Arrow batches, for ``fit``.
+
+    Privacy
+    -------
+    A fit reads the stream to its end once, before its charge, and asks about the rows of that reading alone: it is as private as
+    a fit of a table of these rows, whatever the source gives the next time. If a reading breaks off, what came is thrown away,
+    and the stream is read again, at most twice. Words of the source are withheld. Proof: ``proofs/streams.md``. Outside the
+    promise: running time, memory and disk use, and whether a source breaks.
+
+    Parameters
+    ----------
+    source : object
+        A DuckDB relation, a polars lazy frame, a pyarrow dataset, a Ray dataset, a Dask frame, or a function without arguments
+        that returns a new stream each time: one of these, a reader of record batches, or whatever else Arrow can stream. With a
+        `query`, a connection of DuckDB or ADBC.
+    query : str, optional
+        What is asked of the connection.
+    columns : list of str, optional
+        Which columns, in this order; all but `groups` by default.
+    groups : str, optional
+        The column that names the group of each row; rows without a name do not count.
+    spool : path, optional
+        A folder with room for the used columns of all rows. They are written there, for the owner's eyes alone, until the fit
+        ends, so that memory is bounded. By default they are held in memory.
+    """
+    check_choice(columns, groups)
+    if not (spool is None or is_path(spool)):
+        raise ParameterError.wrong("spool", "stream", "a folder, or None", spool, "for example spool='/scratch'.")
+    if spool is not None and not Path(spool).is_dir():
+        raise DataError("The folder to spool into is not there.", "make it, or name another one.")
+    if query is not None:
+        source = _asked(source, query)
+    if _kind(source) is None and not callable(source) and not _can_stream(source):
+        raise ParameterError.wrong("source", "stream", "a source of Arrow batches, or a function that opens one", source, OPENER)
+    if is_a(source, "pyarrow", "RecordBatchReader") and spool is None:
+        raise ParameterError(
+            "A reader of record batches can be read only once.",
+            f"spool='/scratch' keeps its rows in a folder until the fit ends, X.read_all() in memory; or {OPENER}",
+        )
+    return Stream(source, columns, groups, None if spool is None else Path(spool))
+
+
+def _asked(connection: Any, query: Any) -> Callable[[], Any]:
+    """Return what opens a query anew: by a relation of DuckDB, or by a cursor of ADBC, which is closed when it is not used."""
+    if not isinstance(query, str):
+        raise ParameterError.wrong("query", "stream", "a text", query, "for example stream(connection, 'select age from stays').")
+    if is_a(connection, "duckdb", "DuckDBPyConnection"):
+        return lambda: connection.sql(query)
+    if not hasattr(type(connection), "cursor"):
+        kind = "a connection of DuckDB or ADBC, because there is a query"
+        raise ParameterError.wrong("source", "stream", kind, connection, OPENER)
+
+    def ask() -> Any:
+        import pyarrow as pa
+
+        cursor = connection.cursor()
+        cursor.execute(query)
+        reader = cursor.fetch_record_batch()
+
+        def batches() -> Iterator[Any]:
+            with cursor:
+                yield from reader
+
+        return pa.RecordBatchReader.from_batches(reader.schema, batches())
+
+    return ask
+
+
+def as_stream(X: Any) -> Stream:
+    """Return a source as a stream, or raise if it can be read once only."""
+    return X if type(X) is Stream else stream(X)
+
+
+class Stream:
+    """Rows that come as a stream of Arrow batches; made by `stream`.
+
+    Attributes
+    ----------
+    columns : list of str or None
+        Those that were asked for.
+    groups : str or None
+        The column that names groups.
+    spool : Path or None
+        The folder that rows are kept in until a fit ends.
+    """
+
+    def __init__(self, source: Any, columns: list[str] | None, groups: str | None, spool: Path | None) -> None:
+        self._source, self.columns, self.groups, self.spool = source, columns, groups, spool
+        self._last: Any = None
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows have groups."""
+        return self.groups is not None
+
+    def __repr__(self) -> str:
+        return "Stream of Arrow batches"
+
+    def table(self, columns: Sequence[str] | None, groups: str | None, check: Callable[[Any], Any]) -> Any:
+        """Return an Arrow table of these columns and the groups, after a check of one without rows."""
+        import pyarrow as pa
+
+        def read(schema: Any, batches: Iterator[Any], chosen: list[str]) -> Any:
+            return pa.Table.from_batches(list(batches), schema)
+
+        return self._read(columns, groups, check, read)
+
+    def spooled(
+        self, columns: Sequence[str] | None, schema: Schema | None, check: Callable[[Any], Any]
+    ) -> tuple[Scan, Callable[[], Any]]:
+        """Return the same rows in a file, and what removes it; that is called, too, when nobody holds the table any more."""
+
+        def write(arrow: Any, batches: Iterator[Any], chosen: list[str]) -> tuple[Scan, Callable[[], Any]]:
+            home = tempfile.mkdtemp(prefix="spinney-", dir=self.spool)
+            try:
+                path = Path(home) / "rows.parquet"
+                _write(path, arrow, batches)
+                found = opened([path], chosen, self.groups, schema)
+            except BaseException:
+                shutil.rmtree(home, ignore_errors=True)
+                raise
+            return found, weakref.finalize(found, shutil.rmtree, home, ignore_errors=True)
+
+        found: tuple[Scan, Callable[[], Any]] = self._read(columns, self.groups, check, write)
+        return found
+
+    def _read(self, *facts: Any) -> Any:
+        """Return what one whole reading gives; one that breaks is begun again, if it can be."""
+        broken = DataError(
+            "The stream cannot be read. Nothing was charged.",
+            "read it to its end yourself: its error says why, to you alone. If its rows are spooled, the folder may be full.",
+        )
+        for left in range(0 if is_a(self._source, "pyarrow", "RecordBatchReader") else AGAIN, -1, -1):
+            try:
+                return self._read_once(broken, *facts)
+            except DataError as error:
+                if error is not broken or not left:
+                    raise
+        raise AssertionError  # the last turn returns or raises
+
+    def _read_once(
+        self, broken: DataError, columns: Sequence[str] | None, groups: str | None, check: Callable[[Any], Any], take: _Take
+    ) -> Any:
+        """Return what `take` makes of the schema, all batches and the names of the chosen columns, or raise `broken`."""
+        columns = self.columns if columns is None else columns
+        if self.columns is not None:
+            chosen_places(self.columns, columns)  # bounds name none but these
+        found = shielded(self._opened, broken)
+        kind = _kind(found) or READER
+        names = shielded(lambda: list(kind.names(found)), broken)
+        chosen = [names[place] for place in chosen_places(names, columns, groups)]
+        used = chosen + ([groups] if groups is not None and groups not in chosen else [])
+        chosen_places(names, used)  # each once
+        reader = shielded(lambda: kind.open(found, used), broken)
+        places = [reader.schema.names.index(name) for name in used]
+        schema = _chosen(reader.schema, places)
+        check(schema.empty_table())
+        return shielded(lambda: take(schema, (batch.select(places) for batch in reader), chosen), broken)
+
+    def _opened(self) -> Any:
+        """Return a source of a known kind, or a reader that nobody has begun to read."""
+        source = self._source
+        found = source if _kind(source) is not None or _can_stream(source) else source()
+        if _kind(found) is not None:
+            return found
+        if is_a(found, "pyarrow", "RecordBatchReader"):
+            if found is self._last:
+                raise EOFError
+            self._last = found
+            return found
+        return _reader(found)
+
+
+def _chosen(schema: Any, places: list[int]) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([schema.field(place) for place in places])
+
+
+def _write(path: Path, schema: Any, batches: Iterator[Any]) -> None:
+    """Write batches of any sizes to a file, plain, for it is read soon and then removed."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size, held, count = batch_rows(len(schema)), [], 0
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False, write_statistics=False) as writer:
+        for batch in batches:
+            held.append(batch)
+            count += len(batch)
+            if count >= size:
+                writer.write_table(pa.Table.from_batches(held, schema), size)
+                held, count = [], 0
+        writer.write_table(pa.Table.from_batches(held, schema), size)
