@@ -226,6 +226,8 @@ def world(tmp_path_factory):
         "Session.objective": "kmeans",
         "Session.from_json.text": session.to_json(),
         "Coverage.balls.problem": kmedoids.plan().problem,
+        "stream.source": framed,
+        "stream.spool": folder,
     }
     described = {"release": one_column, "columns": ["size"], "bounds": {"size": (0, 1)}, "table": framed, "bins": 2}
     special |= {f"{call}.{name}": value for call in ("describe", "plan_description") for name, value in described.items()}

@@ -31,6 +31,7 @@ from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import Stream
+from spinney.tables.batches import opened
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -83,7 +84,8 @@ def rows_of(
     if is_path(X):
         return opened_rows(open_path(X, columns, groups, schema, whole))
     if type(X) is Stream and X.spool is not None:
-        return FileRows(*X.spooled(columns, schema, lambda empty: read_source(empty, columns, X.groups, schema=schema)))
+        check = partial(read_source, columns=columns, groups=X.groups, schema=schema)
+        return FileRows(*X.spooled(columns, check, lambda path, chosen: opened([path], chosen, X.groups, schema)))
     source = read_source(X, columns, groups, must_have_names=True, schema=schema, width=width)
     array, names = checked(source)
     check_groups(source.nonprivate_groups, len(array))

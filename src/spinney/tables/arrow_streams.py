@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 from spinney.exceptions import DataError, ParameterError
 from spinney.naming import is_path
-from spinney.spaces.schema import Schema
-from spinney.tables.batches import Scan, opened
 from spinney.tables.cells import chosen_places
 from spinney.tables.schema import check_choice, shielded
 from spinney.tables.streams import batch_rows
@@ -227,22 +225,25 @@ class Stream:
         return self._read(columns, groups, check, read)
 
     def spooled(
-        self, columns: Sequence[str] | None, schema: Schema | None, check: Callable[[Any], Any]
-    ) -> tuple[Scan, Callable[[], Any]]:
-        """Return the same rows in a file, and what removes it; that is called, too, when nobody holds the table any more."""
+        self, columns: Sequence[str] | None, check: Callable[[Any], Any], scan: Callable[[Path, list[str]], Any]
+    ) -> tuple[Any, Callable[[], Any]]:
+        """Return what `scan` makes of a file of the same rows and the chosen columns, and what removes the file.
 
-        def write(arrow: Any, batches: Iterator[Any], chosen: list[str]) -> tuple[Scan, Callable[[], Any]]:
+        It is removed, too, when nobody holds what `scan` made any more.
+        """
+
+        def write(schema: Any, batches: Iterator[Any], chosen: list[str]) -> tuple[Any, Callable[[], Any]]:
             home = tempfile.mkdtemp(prefix="spinney-", dir=self.spool)
             try:
                 path = Path(home) / "rows.parquet"
-                _write(path, arrow, batches)
-                found = opened([path], chosen, self.groups, schema)
+                _write(path, schema, batches)
+                found = scan(path, chosen)
             except BaseException:
                 shutil.rmtree(home, ignore_errors=True)
                 raise
             return found, weakref.finalize(found, shutil.rmtree, home, ignore_errors=True)
 
-        found: tuple[Scan, Callable[[], Any]] = self._read(columns, self.groups, check, write)
+        found: tuple[Any, Callable[[], Any]] = self._read(columns, self.groups, check, write)
         return found
 
     def _read(self, *facts: Any) -> Any:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
+from spinney.tables.arrow_streams import Stream, stream
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import COMMAS, Csv, stream_records
 from spinney.tables.schema import (
@@ -41,8 +42,6 @@ from spinney.tables.streams import Batches, batch_rows, without_first
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from spinney.tables.arrow_streams import Stream
 
 __all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
 
@@ -99,8 +98,6 @@ def scan(
         For a source that is no file: the folder that its rows stay in while they are fitted, as for `stream`.
     """
     if spool is not None:
-        from spinney.tables.arrow_streams import stream
-
         return stream(paths, columns=columns, groups=groups, spool=spool)
     return opened(paths, columns, groups, written=Csv.of(separator, encoding, "scan"))
 

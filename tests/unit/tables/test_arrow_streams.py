@@ -2,6 +2,7 @@
 
 import os
 import stat
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from covering import covering
 from spinney import CuratorError, DataError, Ledger, ParameterError, PrivateKMeans, describe, scan, stream
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
+from spinney.tables.batches import opened
 from spinney.tables.sources import read_source
 from streamed import SOURCES, one_by_one
 
@@ -107,6 +109,10 @@ FACTS = dict.fromkeys(("whole", "unsigned", "half", "short", "decimal", "truth",
 }  # fmt: skip
 
 
+def open_file(schema, path, chosen):
+    return opened([path], chosen, None, schema)
+
+
 def test_cells_are_read_as_those_of_a_table(tmp_path):
     table = pa.table(CELLS)
     schema = Schema(tuple(column_of(name, facts, "bounds") for name, facts in FACTS.items()))
@@ -115,12 +121,12 @@ def test_cells_are_read_as_those_of_a_table(tmp_path):
     reader = lambda: pa.RecordBatchReader.from_batches(table.schema, [b for one in batches for b in one.to_batches()])  # noqa: E731
     found = read_source(stream(reader), list(FACTS), schema=schema).nonprivate_rows
     np.testing.assert_array_equal(found, expected)
-    rows, remove = stream(reader, spool=tmp_path).spooled(list(FACTS), schema, lambda empty: None)
+    rows, remove = stream(reader, spool=tmp_path).spooled(list(FACTS), len, partial(open_file, schema))
     np.testing.assert_array_equal(rows.whole(), expected)
     remove()
     for name in FACTS:  # alone, as a column of a type of its own
         alone = read_source(table, [name], schema=schema).nonprivate_rows
-        rows, _ = stream(reader, spool=tmp_path).spooled([name], schema, lambda empty: None)
+        rows, _ = stream(reader, spool=tmp_path).spooled([name], len, partial(open_file, schema))
         assert rows.whole().dtype == alone.dtype
         np.testing.assert_array_equal(rows.whole(), alone)
 
