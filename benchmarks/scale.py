@@ -1,4 +1,4 @@
-"""CPU seconds and memory against rows: ``python -m benchmarks scale [machine] [higgs] [sites]``; writes tables of ``docs``.
+"""CPU seconds and memory against rows: ``python -m benchmarks scale [machine] [higgs] [sites] [tree]``; writes into ``docs``.
 
 - ``machine``: rows in memory and on disk beside scikit-learn. CPU seconds are those of ``fit`` alone, of all threads together;
   for rows on disk this includes reading and decoding them in every pass, for rows in memory it does not include loading them.
@@ -6,6 +6,7 @@
   and every copy is jittered. Beside it scikit-learn's Lloyd iterations on the same rows in memory, 32-bit floats: a fit of 3
   iterations less one of 1, so that neither the start nor the last labels count, over 2 and times 25.
 - ``sites``: `PrivateKMedoids` on a square of streets.
+- ``tree``: the published tree with ten million cells.
 
 Every figure comes from a process of its own, which fits a small table first so that kernels are compiled. scikit-learn gets one
 OpenMP thread: its threads burn CPU while they wait for each other. Peak memory is that of the whole process, rows and libraries
@@ -44,6 +45,8 @@ MOST_MIB, MOST_ITERATIONS = 2048, 25
 DELTAS = {"delta 0": 0.0, "delta 1e-6": 1e-6}
 #: The large network: streets along a side of the square, and rows of demand.
 SIDE, SITES, DEMAND = 340, 10, 20_000
+#: The large tree: rows spread evenly, and beta, which makes cells of few rows split.
+TREE_ROWS, BETA = 1_500_000, 0.01
 
 
 def write_parquet(path: Path, n: int, columns: int, part: Callable[[int, int], np.ndarray]) -> None:
@@ -265,8 +268,46 @@ def sites() -> None:
     save("scale_sites", found)
 
 
-PARTS: dict[str, Callable[[], None]] = {"machine": machine, "higgs": higgs, "sites": sites}
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {task.__name__: task for task in (way, fit_higgs, iterate, large_network)}
+def large_tree() -> dict[str, float]:
+    """Fit the published tree to rows on disk, in this process; nearly half of the cells without rows are split too."""
+    from spinney import PrivateKMeans, scan
+    from spinney.algorithms import HST, tree_program
+
+    algorithm, visited, placed = HST(beta=BETA, rounds=0), [], tree_program.place_centers
+
+    def counted(first_child: np.ndarray, costs: np.ndarray, k: int) -> Any:
+        visited.append(first_child.size)
+        return placed(first_child, costs, k)
+
+    tree_program.place_centers = counted
+    with tempfile.TemporaryDirectory() as folder:
+        for n in (1_000, TREE_ROWS):
+            np.save(Path(folder) / f"{n}.npy", np.random.default_rng(0).uniform(-1, 1, (n, COLUMNS)))
+            begun, before = cpu_seconds(), peak_mib()
+            model = PrivateKMeans(CLUSTERS, epsilon=10.0, bounds=(-1, 1), algorithm=algorithm, random_state=0, noise_seed=0)
+            model.fit(scan(Path(folder) / f"{n}.npy"))
+    problem = model.plan(COLUMNS).problem
+    stated = tree_program.cell_bytes(problem, algorithm.depth(problem))
+    return {"cells": visited[-1], "cpu": cpu_seconds() - begun, "mib": peak_mib() - before, "stated": stated}
+
+
+def tree() -> None:
+    """Measure the tree of many cells, and write a sentence into the page."""
+    found = apart("large_tree")
+    text = (
+        f"A tree of {found['cells']:,} cells over {TREE_ROWS:,} rows of {COLUMNS} columns on disk, k = {CLUSTERS}: "
+        f"{found['cpu']:.0f} CPU seconds, and {found['mib']:,.0f} MiB more than a small one,\nrows included; "
+        f"the plan states at most {found['stated'] * found['cells'] / MIB:,.0f} MiB for as many."
+    )
+    print(text)
+    save("scale_tree", found)
+    into_page("tree", text)
+
+
+PARTS: dict[str, Callable[[], None]] = {"machine": machine, "higgs": higgs, "sites": sites, "tree": tree}
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    task.__name__: task for task in (way, fit_higgs, iterate, large_network, large_tree)
+}
 
 
 def main() -> None:

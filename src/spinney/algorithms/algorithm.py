@@ -45,6 +45,10 @@ class Algorithm(ABC):
         """
         return None
 
+    def memory(self, problem: Any) -> str | None:
+        """Return in a sentence what memory its own work takes at most, from public facts alone; None: little."""
+        return None
+
     def typical_radius(self, problem: Any) -> float:
         """Return what a clipping radius would be about, if rows were spread evenly over the domain: half a cluster's diagonal."""
         return float(problem.domain.half_diagonal * problem.k ** (-1 / problem.n_features))

@@ -33,7 +33,7 @@ from spinney.algorithms.repairs import MEAN_SHARE, MERGE_SHARE, ask_repaired, re
 from spinney.algorithms.result import Result
 from spinney.algorithms.step import ask_distances, move
 from spinney.algorithms.subspaces import Subspace, ask_means, few_dimensions, mean_parts
-from spinney.algorithms.tree_program import Placed, ask_tree
+from spinney.algorithms.tree_program import Placed, ask_tree, cell_bytes, most_cells
 from spinney.constraints import Constraint, boolean, check, integer, is_integer, real
 from spinney.curators.purse import Purse
 from spinney.privacy import Part
@@ -140,6 +140,7 @@ class HST(Algorithm):
 
     def parts(self, problem: PointProblem) -> tuple[Part, ...]:
         check_median_step(self.median_step, problem, "HST")
+        most_cells(problem, self.depth(problem))
         is_projected = self.dimensions(problem) is not None
         others = SIZES_SHARE + (MEAN_SHARE + MERGE_SHARE if self.repairs else 0)
         share = Fraction(100 - others, 100) / (self.rounds + max(self.repairs, 1) + is_projected)
@@ -175,6 +176,15 @@ class HST(Algorithm):
             f"{noisy:,.4g} times the largest noise of a cell, plus {width:.3g} for each row (Cohen-Addad et al., Theorem 1)."
         )
 
+    def memory(self, problem: PointProblem) -> str:
+        """Return how much memory its tree takes at most, which is that of the driver if rows are in Spark."""
+        levels = self.depth(problem)
+        cells, size = most_cells(problem, levels), cell_bytes(problem, levels)
+        return (
+            f"Memory: the tree has at most {cells:,} cells of {size:,} bytes, whatever the rows are: "
+            f"{cells * size / 2**30:.2g} GiB where the fit runs, with Spark on the driver. No bound holds of a larger one."
+        )
+
     def _constants(self, problem: PointProblem) -> tuple[float, float, float, float]:
         """Return the factor, a summand, and what the largest noise of a cell and each row add (``proofs/hst.md``)."""
         k, levels, sides = problem.k, self.depth(problem), problem.domain.upper - problem.domain.lower
@@ -202,23 +212,23 @@ class HST(Algorithm):
 
     def _found(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> tuple[Placed, FloatArray | None]:
         """Return the centers that the rounds start from, and their margins if they rest on a private step."""
-        dimensions = self.dimensions(problem)
+        dimensions, most = self.dimensions(problem), most_cells(problem, self.depth(problem))
         if dimensions is None:
-            return self._placed(purse, problem, rng), None
+            return self._placed(purse, problem, rng, most), None
         subspace = Subspace.random(problem.domain, dimensions, rng)
-        inside = self._placed(subspace.view(purse), replace(problem, domain=subspace.domain), rng)
+        inside = self._placed(subspace.view(purse), replace(problem, domain=subspace.domain), rng, most)
         means = ask_means(purse, problem, subspace.lift(inside.centers))
         return Placed(means.centers, problem.domain.clip(subspace.lift(inside.points)), inside.weights), means.margins
 
-    def _placed(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Placed:
-        """Return the centers of the dynamic program, with its repairs."""
+    def _placed(self, purse: Purse, problem: PointProblem, rng: np.random.Generator, most: int) -> Placed:
+        """Return the centers of the dynamic program, with its repairs; no tree has more cells than `most`."""
         threshold, depth = self.threshold(problem), self.depth(problem)
 
         def grow() -> Splits:
             return Splits.random(problem.domain, depth, rng)
 
         def ask(rows: Purse, splits: Splits, name: str) -> Placed:
-            return ask_tree(rows, problem, splits, threshold, self.consistent, name)
+            return ask_tree(rows, problem, splits, threshold, self.consistent, name, most)
 
         if not self.repairs:
             return ask(purse, grow(), "tree")

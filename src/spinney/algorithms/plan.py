@@ -205,6 +205,8 @@ class Plan(Showable):
             lines += self._expected(self.n_guess)
         if self.algorithm.guarantee(problem) is not None:
             lines.append(self.guarantee)
+        if (memory := self.algorithm.memory(problem)) is not None:
+            lines.append(memory)
         if problem.n_features >= MANY_COLUMNS and problem.budget.delta == 0 and not problem.budget.is_infinite:
             lines.append("Every column adds noise to the centers; with this many columns, a delta such as 1e-6 lowers it much.")
         return lines

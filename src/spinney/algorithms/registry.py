@@ -40,7 +40,7 @@ HOMES = {
 #: What "auto" means; users are asked about points in the local model.
 AUTO = {"points": "tree", "sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
 #: What an algorithm of someone else's may lack.
-OPTIONAL = ("solves", "backends", "plan", "counts", "forecast", "guarantee", "typical_radius")
+OPTIONAL = ("solves", "backends", "plan", "counts", "forecast", "guarantee", "memory", "typical_radius")
 
 
 @dataclass(frozen=True)

@@ -178,6 +178,9 @@ class Stable(Algorithm):
             f"Theorem {theorem}). Of the base: {base}"
         )
 
+    def memory(self, problem: PointProblem) -> str | None:
+        return self.base_of(problem).memory(problem)
+
     def run(self, purse: Purse, problem: PointProblem, rng: np.random.Generator) -> Result:
         result: Result = self.base_of(problem).run(purse, problem, rng)
         centers = problem.domain.clip(result.centers)

@@ -72,6 +72,9 @@ class Tightened(Algorithm):
         found = self.inner.guarantee(problem)
         return None if found is None else f"Of rows clipped to its private box: {found}"
 
+    def memory(self, problem: PointProblem) -> str | None:
+        return self.inner.memory(problem)
+
     def typical_radius(self, problem: PointProblem) -> float:
         return self.inner.typical_radius(problem)
 

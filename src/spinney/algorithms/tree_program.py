@@ -13,12 +13,17 @@ import numpy as np
 
 from spinney.algorithms.problem import PointProblem
 from spinney.curators.purse import Purse
+from spinney.exceptions import ParameterError
 from spinney.questions import Levels
 from spinney.questions.levels import LevelAnswer
+from spinney.questions.partitions import MOST_CELLS
 from spinney.solvers.dynamic_program import place_centers
 from spinney.spaces import FloatArray
 from spinney.trees.consistent import consistent_counts
-from spinney.trees.quadtree import Splits, TreeCells
+from spinney.trees.quadtree import WORD, Splits, TreeCells
+
+#: A tree has no more cells than fit into this much memory where the fit runs, whatever the rows are.
+MOST_BYTES = 2**33
 
 
 @dataclass(frozen=True)
@@ -30,12 +35,35 @@ class Placed:
     weights: FloatArray
 
 
-def ask_tree(purse: Purse, problem: PointProblem, splits: Splits, threshold: float, consistent: bool, name: str) -> Placed:
+def cell_bytes(problem: PointProblem, levels: int) -> int:
+    """Return how much memory a cell of a tree of so many levels takes at most, on average, from public facts alone.
+
+    A code twice, links, counts and weights; then either the table of the program, as long as there are leaves below, at most k,
+    of which a level has no more than all leaves; or a point of the summary for each leaf, four times.
+    """
+    tables = 8 * (1 + (1 + min(problem.k, levels + 1)) / 2)
+    return 16 * -(-levels // WORD) + 128 + int(max(tables, 16 * problem.n_features))
+
+
+def most_cells(problem: PointProblem, levels: int) -> int:
+    """Return the public limit of a tree's cells; raise if k leaves would not fit."""
+    most: int = min(MOST_BYTES // cell_bytes(problem, levels), MOST_CELLS)
+    if most < 2 * problem.k:
+        raise ParameterError(
+            f"A tree of {levels} levels with {problem.k} centers does not fit into {MOST_BYTES >> 30} GiB.",
+            "ask for fewer centers, levels (HST's alpha) or columns (HST's projection).",
+        )
+    return min(most, (1 << min(levels + 1, 62)) - 1)
+
+
+def ask_tree(
+    purse: Purse, problem: PointProblem, splits: Splits, threshold: float, consistent: bool, name: str, most: int
+) -> Placed:
     """Ask for the noisy counts of a tree, and return the middles of the k leaves that the dynamic program chooses.
 
-    A cell is split if its count is above the threshold.
+    A cell is split if its count is above the threshold; those with the largest, if there would be more than `most` cells.
     """
-    answer = purse.ask(name, Levels(splits, 0, splits.depth, threshold))
+    answer = purse.ask(name, Levels(splits, 0, splits.depth, threshold, most))
     tree, weights = answer.tree, cell_weights(answer, consistent)
     chosen, _ = place_centers(tree.first_child, weights * tree.cells.diameters() ** problem.power, problem.k)
     cells = spread(tree.cells.take(chosen), weights[chosen], problem)

@@ -18,7 +18,7 @@ from spinney.privacy import Charge, Unit
 from spinney.questions.arrays import require, require_number
 from spinney.questions.counts import Counting
 from spinney.questions.ground import Ground
-from spinney.questions.partitions import MOST_START
+from spinney.questions.partitions import MOST_CELLS, MOST_START
 from spinney.questions.question import Exact, Listed, Question
 from spinney.questions.record import AdditiveKind, Answer
 from spinney.spaces import IntArray
@@ -83,12 +83,15 @@ class Levels(Question[LevelAnswer]):
         First and last level: all cells of level `start`, at most MOST_START, are visited, none below level `depth`.
     threshold : float or None
         In rows; ``None`` visits every cell.
+    most : int
+        Below level `start` no more cells are visited than make this number in all: those with the largest noisy counts are split.
     """
 
     splits: Splits
     start: int
     depth: int
     threshold: float | None
+    most: int = MOST_CELLS
 
     family = TreeCells.family
 
@@ -103,6 +106,7 @@ class Levels(Question[LevelAnswer]):
         require(are_levels and self.start <= MOST_START, "levels must satisfy 0 <= start <= depth <= splits.depth")
         is_number = type(self.threshold) in (int, float) and self.threshold == self.threshold
         require(self.threshold is None or is_number, "the threshold must be a number of rows, or None")
+        require(type(self.most) is int and 1 <= self.most <= MOST_CELLS, "a tree has at least one cell, and at most MOST_CELLS")
 
     def answer(self, rows: Exact, ground: Ground, charge: Charge, unit: Unit, source: NoiseSource) -> LevelAnswer:
         """Count level by level; every visited cell gets noise."""
@@ -113,7 +117,11 @@ class Levels(Question[LevelAnswer]):
         def decide(cells: TreeCells, level: int) -> NDArray[np.bool_]:
             private = privatize(rows.exact(cells, depth - level), noise, source, moves)
             private_counts.append(private)
-            return np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
+            chosen = np.full(len(cells), level < depth) if threshold is None else (private > threshold) & (level < depth)
+            room = max(self.most - sum(map(len, private_counts)), 0) // 2
+            if chosen.sum() > room:
+                chosen[np.argsort(np.where(chosen, -private, 2**62), kind="stable")[room:]] = False
+            return chosen
 
         tree = Quadtree.visit(self.splits, self.start, decide)
         return LevelAnswer(tree, np.concatenate(private_counts), noise)

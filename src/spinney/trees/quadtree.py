@@ -8,7 +8,7 @@ public: evenly, if nothing is known. Random: columns take turns, and each level 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,6 +23,8 @@ from spinney.spaces.grid import GRID_BITS
 WORD = 64
 #: The deepest level of a tree, and of one that halves columns, of which no cell with rows is ever cut so often; two words.
 MAX_DEPTH, MOST_HALVINGS = 2**14, 128
+#: Boxes of cells are made this many numbers at a time.
+PART = 2**18
 #: Densities are given over 2**BIN_BITS equal bins of each column.
 BIN_BITS = 7
 #: Densities are taken to be even in this share, so that no bin is empty for certain.
@@ -221,14 +223,24 @@ class TreeCells:
 
     def diameters(self) -> FloatArray:
         """Return the lengths of the cells' diagonals."""
-        lower, upper = self.boxes()
-        lengths: FloatArray = np.sqrt(((upper - lower) ** 2).sum(axis=1))
+        lengths = np.empty(len(self))
+        for part, lower, upper in self._parts():
+            lengths[part] = np.sqrt(((upper - lower) ** 2).sum(axis=1))
         return lengths
 
     def middles(self) -> FloatArray:
         """Return the middles of the cells."""
-        lower, upper = self.boxes()
-        return lower / 2 + upper / 2
+        middles = np.empty((len(self), self.splits.domain.n_features))
+        for part, lower, upper in self._parts():
+            middles[part] = lower / 2 + upper / 2
+        return middles
+
+    def _parts(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Yield the boxes of some cells at a time: those of all would take more memory than the cells."""
+        size = max(PART // self.splits.domain.n_features, 1)
+        for start in range(0, len(self), size):
+            part = slice(start, start + size)
+            yield part, *TreeCells(self.splits, self.codes[part], self.depths[part]).boxes()
 
     def take(self, places: NDArray[np.int64]) -> TreeCells:
         """Return some of the cells."""

@@ -1,10 +1,12 @@
 import math
+import re
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from covering import covering
-from spinney import Ball, Box
+from spinney import Ball, Box, ParameterError, PrivateKMeans, scan
 from spinney.algorithms.hst import HST
 from spinney.algorithms.plan import Plan
 from spinney.algorithms.problem import PointProblem, planned
@@ -19,6 +21,7 @@ from spinney.privacy.charges import Measure
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
+from spinney.solvers.dynamic_program import _leaves_below, place_centers
 
 
 def rows_of(d, seed):
@@ -117,3 +120,41 @@ def test_the_threshold_grows_with_what_is_paid_for_a_unit():
     assert threshold(0.5, Unit()) == 10 * 8 * 2 / 0.5
     assert threshold(0.5, Unit(Adjacency.REPLACE, 3)) == 6 * threshold(0.5, Unit())
     assert threshold(math.inf, Unit()) == 0
+
+
+@pytest.mark.parametrize(("d", "k"), [(3, 7), (20, 2), (12, 60)])
+def test_a_plan_says_how_much_memory_the_tree_takes_at_most(d, k, monkeypatch, tmp_path):
+    """A tree that reaches its limit on rows on disk; the arrays of the program, which are not traced, are added."""
+    from spinney.algorithms import tree_program
+    from spinney.curators import lookahead
+    from spinney.trees import quadtree
+
+    rows = np.random.default_rng(0).uniform(-1, 1, (5_000, d))
+    monkeypatch.setattr(tree_program, "MOST_BYTES", 2**23)
+    monkeypatch.setattr(lookahead, "MOST_CELLS", 2**10)  # what does not grow with the tree is small
+    monkeypatch.setattr(quadtree, "PART", 2**12)
+    model = PrivateKMeans(k, epsilon=math.inf, bounds=(-1, 1), algorithm=HST(alpha=60 // d + 5, rounds=0), random_state=0)
+    (said,) = [note for note in model.plan(d).notes if note.startswith("Memory: ")]
+    cells, size = (int(text.replace(",", "")) for text in re.findall(r"[\d,]+(?= (?:cells|bytes))", said))
+    assert cells * size <= 2**23 < (cells + 1) * size
+    tables = []
+
+    def placed(first_child, costs, k):
+        tables.append((first_child.size, 8 * int(_leaves_below(first_child, k).sum() + 5 * first_child.size)))
+        return place_centers(first_child, costs, k)
+
+    monkeypatch.setattr(tree_program, "place_centers", placed)
+    np.save(tmp_path / "rows.npy", rows)
+    model.fit(scan(tmp_path / "rows.npy"))  # kernels are compiled
+    tracemalloc.start()
+    model.fit(scan(tmp_path / "rows.npy"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    visited, table = tables[-1]
+    assert cells - 1 <= visited <= cells
+    assert cells * size / 3 < max(peak, table) < cells * size
+
+
+def test_a_tree_that_could_not_hold_its_centers_is_refused():
+    with pytest.raises(ParameterError, match="does not fit into 8 GiB"):
+        PrivateKMeans(10_000, epsilon=1.0, bounds=(-1, 1), algorithm="hst").plan(30_000)

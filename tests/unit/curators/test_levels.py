@@ -33,3 +33,18 @@ def test_children_are_visited_above_the_threshold(open_curator, threshold):
     assert np.array_equal(counts[inner], counts[tree.first_child[inner]] + counts[tree.first_child[inner] + 1])
     assert counts[:2].sum() == len(ROWS)
     assert len(tree.leaves) == len(counts) - len(inner)
+
+
+def test_the_largest_cells_are_split_where_not_all_may_be(open_curator):
+    """At every limit of the number of cells."""
+    for most in range(1, 130):
+        curator, ask = open_curator(ROWS, PLANE, "levels")
+        answer = curator.ask(Levels(SPLITS, 1, 9, 2, most), ask)
+        tree, counts, visited = answer.tree, answer.private_counts, 0
+        assert len(counts) <= max(most, 2)
+        for level in range(1, int(tree.cells.depths.max()) + 1):
+            here = tree.cells.depths == level
+            visited += int(here.sum())
+            wanted = np.sort(counts[here & (counts > 2) & (level < 9)])[::-1]
+            fits = wanted[: max(most - visited, 0) // 2]
+            assert np.sort(counts[here & (tree.first_child >= 0)])[::-1].tolist() == fits.tolist()
