@@ -69,29 +69,24 @@ def measure(task: Callable[[], object]) -> tuple[float, float]:
 
 
 class Watch:
-    """Counts the jobs of a fit, and the bytes of its messages to the driver."""
+    """Counts the actions of a fit, and the bytes of its messages to the driver."""
 
-    def __init__(self, session: Any) -> None:
-        from pyspark.core.rdd import RDD
+    def __init__(self, frame: Any) -> None:
+        kind = type(frame)
+        fetch = kind.toArrow
 
-        self._context, self._collect, self.bytes = session.sparkContext, RDD.collect, 0
-
-        def collect(rdd: Any) -> Any:
-            found = self._collect(rdd)
-            self.bytes += sum(len(message) for _, message in found)
+        def count(frame: Any) -> Any:
+            found = fetch(frame)
+            self.actions, self.bytes = self.actions + 1, self.bytes + found.nbytes
             return found
 
-        RDD.collect = collect
+        kind.toArrow = count
 
     def __call__(self, task: Callable[[], object]) -> tuple[float, float, int, int]:
-        """Return wall and CPU seconds, jobs and bytes of a fit."""
-        group = f"fit {time.monotonic_ns()}"
-        self._context.setJobGroup(group, "")
-        self.bytes = 0
+        """Return wall and CPU seconds, actions and bytes of a fit."""
+        self.actions = self.bytes = 0
         wall, cpu = measure(task)
-        jobs = len(self._context.statusTracker().getJobIdsForGroup(group))
-        self._context.setJobGroup("other", "")
-        return wall, cpu, jobs, self.bytes
+        return wall, cpu, self.actions, self.bytes
 
 
 def write_tables(folder: Path, n: int) -> str:
@@ -134,8 +129,8 @@ def publish(name: str, text: str, tables: dict[str, str]) -> None:
 def main(folder: Path) -> None:
     """Measure, print the tables, write them into the page."""
     session = start()
-    watch = Watch(session)
     frames = {n: session.read.parquet(write_tables(folder, n)) for n in (10_000, 200_000, 1_000_000, ROWS)}
+    watch = Watch(frames[ROWS])
     for algorithm in ("tree", "hst", "lloyd"):
         fit(frames[10_000], algorithm)
     fit_plain(frames[10_000])

@@ -75,12 +75,11 @@ def test_both_sides_of_a_limit_look_alike(limit, check):
         check(name, container, size, **{limit: value})
 
 
-#: What is no limit of a number of rows: bounds of cells and columns, sizes of words, and those of Spark, which tests/spark tries.
+#: What is no limit of a number of rows: bounds of cells and columns, sizes of words. tests/spark tries those of Spark.
 NO_LIMITS = {
     "curators.row_blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
-    "curators.frame_blocks", "curators.kernels", "tables.networks",
-    "curators.frame_groups", "curators.frames", "curators.groups.LONGEST_DECIMAL", "curators.paths", "curators.slopes",
-    "curators.spark", "curators.workers", "tables.batches.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
+    "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "tables.networks",
+    "tables.batches.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
     "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
 }  # fmt: skip
 

@@ -1,7 +1,8 @@
-"""One Spark session for all tests here. Without Java they are skipped, and say so."""
+"""One Java machine for all tests here, with a classic session and a Spark Connect server. Without Java they are skipped."""
 
 import os
 import shutil
+import socket
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from spinney.curators import lookahead
-from spinney.curators.workers import check_workers
+from spinney.curators.spark.workers import check_workers
 
 HERE = Path(__file__).parent
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -26,7 +27,16 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def spark():
+def port():
+    """A port for the Spark Connect server."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def spark(port):
+    """A classic session."""
     from pyspark.sql import SparkSession
 
     paths = [str(HERE.parents[1] / "src"), str(HERE.parent)]
@@ -43,12 +53,33 @@ def spark():
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", os.devnull)
         .config("spark.log.level", "OFF")  # tasks fail here on purpose
+        .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
+        .config("spark.connect.grpc.binding.address", "127.0.0.1")
+        .config("spark.connect.grpc.binding.port", str(port))
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
-    check_workers(session.sparkContext)  # once per session, so that no test counts it
+    check_workers(session)  # once per session, so that no test counts it
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def remote(spark, port):
+    """A session of Spark Connect: it speaks to the server and to nothing else."""
+    pytest.importorskip("grpc", reason="needs the extra 'connect'")
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+    check_workers(session)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["spark", "remote"])
+def either(request):
+    """A session of each kind."""
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(autouse=True)
@@ -59,14 +90,14 @@ def few_cells(monkeypatch):
 
 @pytest.fixture
 def frame_of(spark):
-    """Return a function that puts rows on the cluster, in a number of partitions."""
+    """Return a function that puts rows on the cluster, in a number of partitions, by the classic session or another one."""
     import pyarrow as pa
 
-    def make(rows, partitions=2, names=None):
+    def make(rows, partitions=2, names=None, session=spark):
         rows = np.asarray(rows)
         names = names or [str(i) for i in range(rows.shape[1])]
         table = pa.table([pa.array(column) for column in rows.T], names=names)  # NaN stays NaN
-        return spark.createDataFrame(table).repartition(partitions)
+        return session.createDataFrame(table).repartition(partitions)
 
     return make
 

@@ -9,7 +9,8 @@ import pytest
 
 from spark.conftest import plain, rows_of
 from spinney import ParameterError, PrivateKMeans, PrivateKMedian
-from spinney.curators.frame_groups import Capper, Marker
+from spinney.curators.spark.groups import Capper, Marker
+from spinney.curators.spark.packing import Reader
 from spinney.exceptions import DataError
 from spinney.tables.files import scan
 
@@ -49,9 +50,9 @@ def same(model, table, frame):
 
 @pytest.mark.parametrize("partitions", [1, 16])
 @pytest.mark.matrix
-def test_partitions_and_order_do_not_matter(spark, partitions):
+def test_partitions_and_order_do_not_matter(either, partitions):
     model = PrivateKMeans(3, **SETTINGS, max_rows_per_group=3)
-    release = same(model, table_of(), put(spark, table_of(), partitions))
+    release = same(model, table_of(), put(either, table_of(), partitions))
     assert release.feature_names == ("x0", "x1")
     assert release.max_rows_per_group == 3
 
@@ -143,11 +144,9 @@ def test_a_failure_tells_nothing(spark):
 
     frame = spark.createDataFrame([("SECRET 0.7", "p1")], "a string, who string").select(col("a").cast("double"), "who")
     model = PrivateKMeans(1, epsilon=1.0, bounds=(0, 1), max_rows_per_group=2)
-    with pytest.raises(DataError) as failure:
+    with pytest.raises(DataError, match=r"(?s)A Spark job failed.*question 'rows'") as failure:
         model.fit(frame, groups="who")
-    assert str(failure.value) == (
-        "Spark could not bring the rows of each group together. Nothing was asked.\nHint: Spark's log says why."
-    )
+    assert "SECRET" not in str(failure.value)
     assert failure.value.__context__ is None
     assert failure.value.__cause__ is None
 
@@ -170,7 +169,7 @@ def test_a_pipeline_takes_groups(spark, tmp_path):
 
 
 def test_the_key_is_in_no_text_of_what_executors_get():
-    assert "KEY" not in repr(Marker(b"KEYKEYKEYKEYKEYK", "<f8", False))
+    assert "KEY" not in repr(Marker(b"KEYKEYKEYKEYKEYK", Reader(2, "<f8"), False))
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 1000])
@@ -185,7 +184,7 @@ def test_a_stream_of_sorted_rows_keeps_what_memory_keeps(size):
     key, names = bytes(range(16)), [f"p{i}" for i in rng.integers(0, 9, 300)]
     rows = rng.integers(0, 4, (300, 2)).astype(float)
     table = pa.table({"who": names, "x": rows[:, 0], "y": rows[:, 1]})
-    (marked,) = Marker(key, "<f8", False)(iter(table.combine_chunks().to_batches()))
+    (marked,) = Marker(key, Reader(2, "<f8"), False)(iter(table.combine_chunks().to_batches()))
     ordered = pa.Table.from_batches([marked]).sort_by([(name, "ascending") for name in ("name", "first", "second")])
     batches = ordered.combine_chunks().to_batches(max_chunksize=size)
     empty = marked.slice(0, 0)

@@ -26,10 +26,10 @@ def in_memory():
     return PrivateKMeans(4, **SETTINGS).fit(pd.DataFrame(rows_of(3), columns=["x", "y", "a.b"])).release_
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 9])  # up to four messages go straight to the driver
+@pytest.mark.parametrize("partitions", [1, 2, 9])
 @pytest.mark.matrix
-def test_partitions_do_not_matter(frame_of, in_memory, partitions):
-    frame = frame_of(rows_of(3), partitions, ["x", "y", "a.b"])
+def test_partitions_do_not_matter(either, frame_of, in_memory, partitions):
+    frame = frame_of(rows_of(3), partitions, ["x", "y", "a.b"], either)
     release = PrivateKMeans(4, **SETTINGS).fit(frame).release_
     assert plain(release) == plain(in_memory)
     assert release.feature_names == ("x", "y", "a.b")

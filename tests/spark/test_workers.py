@@ -3,12 +3,13 @@
 import math
 import os
 import sys
+import sysconfig
 
 import pytest
 
 from spark.conftest import rows_of
 from spinney import Ledger, ParameterError, PrivateKMeans
-from spinney.curators import workers
+from spinney.curators.spark import workers
 
 MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 
@@ -16,7 +17,7 @@ MODEL = PrivateKMeans(2, epsilon=1.0, bounds=(-1, 1))
 @pytest.fixture
 def unchecked(spark, monkeypatch):
     monkeypatch.setattr(workers, "_CHECKED", set())
-    return spark.sparkContext
+    return spark
 
 
 def refused(frame_of, tmp_path, words):
@@ -28,17 +29,16 @@ def refused(frame_of, tmp_path, words):
 
 
 def test_workers_without_the_package_are_refused_before_a_charge(frame_of, unchecked, monkeypatch, tmp_path):
-    # The interpreter that the environment was made from has no packages; PYTHONPATH would lead it to the sources.
+    # The interpreter that the environment was made from, with its packages but without the sources, which PYTHONPATH leads to.
     bare = tmp_path / "python"
-    paths = 'PYTHONPATH=$(echo "$PYTHONPATH" | tr : "\\n" | grep pyspark | paste -sd :)'
-    bare.write_text(f'#!/bin/sh\n{paths} exec {sys._base_executable} "$@"\n')
+    bare.write_text(f'#!/bin/sh\nPYTHONPATH={sysconfig.get_path("purelib")} exec {sys._base_executable} "$@"\n')
     bare.chmod(0o755)
-    monkeypatch.setattr(unchecked, "pythonExec", os.fspath(bare))
+    monkeypatch.setattr(unchecked.sparkContext, "pythonExec", os.fspath(bare))
     refused(frame_of, tmp_path, "cannot import spinney")
 
 
 def test_workers_that_do_not_start_are_refused_before_a_charge(frame_of, unchecked, monkeypatch, tmp_path):
-    monkeypatch.setattr(unchecked, "pythonExec", os.fspath(tmp_path / "nothing"))
+    monkeypatch.setattr(unchecked.sparkContext, "pythonExec", os.fspath(tmp_path / "nothing"))
     refused(frame_of, tmp_path, "do not start")
 
 
@@ -49,5 +49,5 @@ def test_workers_of_another_version_are_refused_before_a_charge(frame_of, unchec
 
 def test_workers_are_asked_once(unchecked, monkeypatch):
     workers.check_workers(unchecked)
-    monkeypatch.setattr(type(unchecked), "parallelize", None)
+    monkeypatch.setattr(type(unchecked), "range", None)
     workers.check_workers(unchecked)

@@ -19,7 +19,7 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.functions import arrow_udf
 
-from spinney.curators.frames import number_columns, read_columns
+from spinney.curators.spark.packing import number_columns, read_columns
 from spinney.estimators.clusterer import PrivateClusterer
 from spinney.estimators.kmeans import PrivateKMeans
 from spinney.estimators.kmedian import PrivateKMedian

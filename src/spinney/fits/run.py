@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from spinney._shown import offered
 from spinney.algorithms.problem import planned
 from spinney.curators.files import FileRows
-from spinney.curators.frames import spark_rows
 from spinney.curators.memory import ArrayRows
 from spinney.curators.purse import Purse
 from spinney.curators.rows import Rows
+from spinney.curators.spark.rows import spark_rows
 from spinney.exceptions import ParameterError
 from spinney.fits.cautions import caution
 from spinney.fits.charging import charged

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.curators.draws import draw_rows, least_draws, mark_rows, run_places
-from spinney.curators.frames import Packer, read_columns
 from spinney.curators.groups import name_groups
+from spinney.curators.spark.packing import BLOCKS, NARROW, Reader, packed, read_columns
 from spinney.exceptions import ParameterError
+from spinney.privacy.pricing import Unit
 
 #: Spark types of columns that can name groups.
 NAMES = {"string", "char", "varchar", "byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "binary"}
@@ -59,7 +60,7 @@ class Marker:
     """What an executor does first: it drops rows that do not count whatever the draws, and marks the others."""
 
     key: bytes = field(repr=False)
-    dtype: str
+    read: Reader
     replaces: bool
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -68,7 +69,7 @@ class Marker:
 
         for batch in batches:
             names = name_groups(_cells(batch.column(0)), self.key)
-            rows = read_columns(batch.columns[1:], self.dtype)
+            rows = self.read(batch.columns[1:])
             marks, complete = mark_rows(names.seeds(names.are_there)[names.codes], rows, self.key)
             kept = np.flatnonzero(names.are_there[names.codes] & (complete | self.replaces))
             texts = pa.array([text.encode(errors="surrogatepass") for text in names.texts], pa.binary())
@@ -84,14 +85,15 @@ class Capper:
 
     most: int
     dtype: str
-    n_features: int
+    width: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield blocks as Arrow batches of one binary cell."""
-        return Packer(self.dtype, self.n_features)(self._capped(batches))
+        """Yield blocks."""
+        parts = (read_columns(batch.columns[len(HEAD) :], self.dtype) for batch in self.capped(batches))
+        return packed(parts, self.width)
 
-    def _capped(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the numbers of the rows that count; of a group that may go on, the least draws so far are held back."""
+    def capped(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows that count, still marked; of a group that may go on, the least draws so far are held back."""
         import pyarrow as pa
 
         stream = _Stream()
@@ -107,15 +109,10 @@ class Capper:
                 marks, draws = np.concatenate([held[1], marks]), np.concatenate([held[2], draws])
             kept = least_draws(codes, marks, draws, self.most)
             is_open = codes == codes[-1]
-            yield from self._numbers(table, kept & ~is_open)
+            yield from table.filter(pa.array(kept & ~is_open)).to_batches()
             held = table.filter(pa.array(kept & is_open)).combine_chunks(), marks[kept & is_open], draws[kept & is_open]
         if held:
-            yield from self._numbers(held[0], np.ones(len(held[0]), dtype=np.bool_))
-
-    def _numbers(self, table: Any, kept: NDArray[np.bool_]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        yield from table.select(range(len(HEAD), table.num_columns)).filter(pa.array(kept)).to_batches()
+            yield from held[0].to_batches()
 
 
 class _Stream:
@@ -146,34 +143,23 @@ class _Stream:
         return codes, marks, draw_rows(marks, copies)
 
 
-def pack_groups(
-    frame: Any, name: Any, numbers: Sequence[Any], dtype: str, most: int, replaces: bool, key: bytes, packer: Any = None
-) -> Any:
-    """Return the rows that count as an RDD of blocks, as `Packer` makes them.
+def counted(frame: Any, read: Reader, unit: Unit, key: bytes, keep: Capper, kind: str = BLOCKS) -> Any:
+    """Return a frame of what is made of the rows that count.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Private.
-    name : Column
-        Of the names of groups.
-    numbers : sequence of Column
-        What `number_columns` gave.
-    dtype : {"<f4", "<f8"}
-        The type of the blocks' numbers.
-    most : int
-        The cap on rows of a group.
-    replaces : bool
+        Private: names of groups, and behind them the columns of the table.
+    read : Reader
+        Of these columns.
+    unit : Unit
         Whether rows with a missing value count.
     key : bytes
         Secret.
-    packer : callable, optional
-        What makes cells of sorted marked rows instead of a `Capper`.
+    keep : Capper
+        What executors make of sorted marked rows, in columns of this `kind`.
     """
-    packer = Capper(most, dtype, len(numbers)) if packer is None else packer
-    kind = "float" if dtype == "<f4" else "double"
-    schema = ", ".join(["name binary", "first long", "second long", *(f"c{i} {kind}" for i in range(len(numbers)))])
-    unlike = [column.alias(f"n{i}") for i, column in enumerate(numbers)]  # the names of groups may be numbers, and clustered too
-    marked = frame.select(name.alias("name"), *unlike).mapInArrow(Marker(key, dtype, replaces), schema)
-    together = marked.repartition("name").sortWithinPartitions(*HEAD)
-    return together.mapInArrow(packer, "block binary").rdd
+    number = "float" if read.dtype == NARROW else "double"
+    schema = ", ".join(["name binary", "first long", "second long", *(f"c{i} {number}" for i in range(read.width))])
+    marked = frame.mapInArrow(Marker(key, read, unit.replaces), schema)
+    return marked.repartition("name").sortWithinPartitions(*HEAD).mapInArrow(keep, kind)

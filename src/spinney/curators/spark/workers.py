@@ -7,58 +7,56 @@ from typing import Any
 from weakref import WeakSet
 
 from spinney._version import __version__
-from spinney.curators.spark import muted_loggers
+from spinney.curators.spark.session import answered
 from spinney.exceptions import ParameterError
 
 #: Most tasks that look, on as many workers as they happen to reach.
 MOST_TASKS = 64
-#: Contexts whose workers were seen to have it.
+#: Sessions whose workers were seen to have it.
 _CHECKED: WeakSet[Any] = WeakSet()
 
 _HINT = (
     "workers run the Python that PYSPARK_PYTHON names when the session starts: set it to the one with spinney (on this "
     "machine sys.executable). On a cluster install the same version of spinney on every executor, or ship an environment that "
-    "has it with spark.archives."
+    "has it, and pyarrow, with spark.archives."
 )
 
 
-def _probe() -> Callable[[Any], str]:
+def _probe() -> Callable[[Any], Any]:
     """Return what a task does: say its version of this package, or nothing if it cannot be imported.
 
     It is a function in a function, which travels by value: by its name it would need the package to be found.
     """
 
-    def version(_: Any) -> str:
+    def version(batches: Any) -> Any:
+        import pyarrow as pa
+
+        for _ in batches:
+            pass
         try:
-            import spinney.curators.spark  # with all that it needs
+            import spinney.curators.spark.backend  # noqa: F401  (with all that it needs)
             from spinney._version import __version__ as found
         except ImportError:
-            return ""
-        return str(found) if spinney else ""
+            found = ""
+        yield pa.RecordBatch.from_pydict({"version": [found]})
 
     return version
 
 
-def check_workers(context: Any) -> None:
-    """Raise unless the workers of a SparkContext have this version of this package; asked once per context.
+def check_workers(session: Any) -> None:
+    """Raise unless the workers of a session have this version of this package; asked once per session.
 
     Parameters
     ----------
-    context : pyspark.SparkContext
+    session : pyspark.sql.SparkSession
     """
-    if context in _CHECKED:
+    if session in _CHECKED:
         return
-    count = max(1, min(context.defaultParallelism, MOST_TASKS))
-    found: set[str] | None = None
-    try:
-        with muted_loggers():
-            found = set(context.parallelize(range(count), count).map(_probe()).collect())
-    except Exception:
-        pass  # Spark's log says why
-    if found is None:
-        raise ParameterError("Spark's Python workers do not start; its log says why. Nothing was charged.", _HINT)
+    dead = ParameterError("Spark's Python workers do not start; its log says why. Nothing was charged.", _HINT)
+    tasks = session.range(MOST_TASKS).coalesce(MOST_TASKS)  # as many as run at a time, if they are no more
+    found = {row[0] for row in answered(lambda: tasks.mapInArrow(_probe(), "version string").collect(), dead)}
     if "" in found:
         raise ParameterError("Spark's Python workers cannot import spinney. Nothing was charged.", _HINT)
     if found != {__version__}:
         raise ParameterError("Spark's Python workers have another version of spinney. Nothing was charged.", _HINT)
-    _CHECKED.add(context)
+    _CHECKED.add(session)

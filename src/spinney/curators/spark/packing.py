@@ -1,0 +1,135 @@
+"""Reading a Spark DataFrame on its executors: Arrow batches become rows of numbers, and rows become packed blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.exceptions import ParameterError
+from spinney.spaces.described import Encoding
+from spinney.spaces.grid import as_floats
+from spinney.spaces.schema import Schema
+from spinney.tables.cells import no_numbers
+from spinney.tables.sources import read_source
+
+#: Most rows of a block, which bounds partial sums, and most values, which bounds memory.
+MOST_ROWS, MOST_VALUES = 2**16, 2**20
+#: Types that are read as they are, those that a 32-bit float holds exactly first.
+SMALL = {"byte", "short", "float"}
+PLAIN = {*SMALL, "integer", "long", "double"}
+#: Numbers of 32 and of 64 bits.
+NARROW, WIDE = "<f4", "<f8"
+#: Types that Spark turns into 64-bit floats.
+CAST = {"boolean", "decimal", "void"}
+#: A frame of blocks: the bytes of F-ordered arrays.
+BLOCKS = "block binary"
+
+
+def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:
+    """Return columns of a Spark DataFrame as types that `read_columns` takes.
+
+    Columns and their types are schema, declared and so public: types that hold no numbers, such as texts and dates, are refused.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    names : iterable of str
+    titles : iterable of str, optional
+        What a message calls the columns; their names by default.
+    """
+    names = list(names)
+    columns = [frame[f"`{name.replace('`', '``')}`"] for name in names]
+    kinds = [field.dataType.typeName() for field in frame.select(columns).schema.fields]
+    for title, kind in zip(names if titles is None else titles, kinds, strict=True):
+        if kind not in PLAIN | CAST:
+            raise no_numbers(title, kind)
+    if not kinds:
+        raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    return [column.cast("double") if kind in CAST else column for column, kind in zip(columns, kinds, strict=True)]
+
+
+def check_types(frame: Any, columns: Sequence[Any], schema: Schema) -> None:
+    """Raise unless the declared types of columns, which are public, can hold what a schema says; no row is read."""
+    empty = None
+    try:
+        named = [column.alias(str(name)) for column, name in zip(columns, schema.names or (), strict=True)]
+        empty = frame.select(named).limit(0).toArrow()
+    except Exception:
+        pass  # Spark's own words stay out
+    if empty is None:
+        raise ParameterError("A column is of a type that cannot be described.", "describe texts, numbers, dates or booleans.")
+    read_source(empty, schema.names, schema=schema)
+
+
+def read_columns(columns: Iterable[Any], dtype: str = WIDE) -> NDArray[Any]:
+    """Return Arrow columns of numbers as an F-ordered array of rows."""
+    with np.errstate(all="ignore"):
+        arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
+        rows = np.empty((len(arrays), len(arrays[0])), dtype=dtype)
+        for i, array in enumerate(arrays):
+            rows[i] = array
+    return rows.T
+
+
+@dataclass(frozen=True, repr=False)
+class Reader:
+    """How an executor reads Arrow columns: as they are, or in scaled numbers, by the code that serves rows in memory."""
+
+    width: int
+    dtype: str
+    #: Public units of the columns, and how cells are read if they are no plain numbers.
+    encoding: Encoding | None = None
+    cells: Schema | None = None
+
+    def __call__(self, columns: Sequence[Any]) -> NDArray[Any]:
+        """Return rows of numbers."""
+        import pyarrow as pa
+
+        if self.encoding is None:
+            return read_columns(columns, self.dtype)
+        if self.cells is None:
+            return self.encoding.encode(read_columns(columns))
+        table = pa.Table.from_arrays(list(columns), names=list(self.encoding.table))
+        return self.encoding.encode(read_source(table, self.encoding.table, schema=self.cells).nonprivate_rows)
+
+
+def packed(parts: Iterable[NDArray[Any]], width: int) -> Iterator[Any]:
+    """Yield rows that come in parts as blocks: Arrow batches of one binary cell."""
+    import pyarrow as pa
+
+    def pack(rows: NDArray[Any]) -> Any:
+        return pa.RecordBatch.from_arrays([pa.array([rows.T.tobytes()], pa.binary())], ["block"])
+
+    most = max(min(MOST_ROWS, MOST_VALUES // width), 1)
+    waiting: list[NDArray[Any]] = []
+    count = 0
+    for rows in parts:
+        while count + len(rows) >= most:
+            yield pack(np.concatenate([*waiting, rows[: most - count]]))
+            rows, waiting, count = rows[most - count :], [], 0
+        waiting.append(rows)
+        count += len(rows)
+    if count:
+        yield pack(np.concatenate(waiting))
+
+
+@dataclass(frozen=True, repr=False)
+class Packer:
+    """What an executor does with a partition's Arrow batches: blocks of rows, column by column and as bytes."""
+
+    read: Reader
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield blocks."""
+        return packed((self.read(batch.columns) for batch in batches), self.read.width)
+
+
+def unpacked(batches: Iterable[Any], width: int, dtype: str) -> Iterator[NDArray[Any]]:
+    """Yield the rows of each block."""
+    for batch in batches:
+        for block in batch.column(0):
+            yield as_floats(np.frombuffer(block.as_buffer(), dtype).reshape(width, -1).T)
