@@ -39,6 +39,7 @@ from spinney.questions.counts import Counting, Counts
 from spinney.questions.grow import Splitting
 from spinney.questions.partitions import Rings, Whole
 from spinney.questions.sums import Summing
+from spinney.solvers.categories import drawn_near
 from spinney.solvers.valleys import count_clusters
 from spinney.spaces.box import FloatArray
 
@@ -106,7 +107,7 @@ class Tree(Algorithm):
         summary = summarize(purse, problem, n) if is_seen else unseen(purse, problem, n)
         counted = None
         if summary.cells is not None:
-            counted = count_clusters(summary.cells, problem.k, problem.power, rng)
+            counted = count_clusters(drawn_near(summary.cells, problem.schema), problem.k, problem.power, rng)
             problem = replace(problem, k=counted.k)
         schedule = replace(schedule, problem=problem) if is_seen else schedule.of_one()
         centers, moved = solved(summary, problem, problem.k, rng), None

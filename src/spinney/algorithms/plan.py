@@ -201,6 +201,8 @@ class Plan(Showable):
             lines.append("Delta is not used: here pure noise is smaller, so the release will promise delta 0.")
         if problem.budget.loose is not None:
             lines.append(" ".join(problem.budget.loose.split()))
+        if isinstance(problem, PointProblem) and problem.counted_as is not None:
+            lines.append(f"{problem.counted_as.capitalize()}.")
         if self.n_guess is not None:
             lines += self._expected(self.n_guess)
         if self.algorithm.guarantee(problem) is not None:

@@ -20,6 +20,7 @@ from spinney.releases.centers import Release
 from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
+from spinney.solvers.categories import counted_as
 from spinney.spaces import Domain, FiniteMetric, IntArray, Schema, domain_to_dict
 
 #: The charges of a plan by their names, in the order of asking.
@@ -119,6 +120,11 @@ class PointProblem(Problem):
         return f"{clusters}, {self.n_features} columns"
 
     @property
+    def counted_as(self) -> str | None:
+        """How categories are looked at where clusters are counted, if they are."""
+        return counted_as(self.schema) if self.is_counted else None
+
+    @property
     def kernel(self) -> str:
         """The name of the `sums` kernel that serves this objective."""
         return "median" if self.power == 1 else "mean"
@@ -130,7 +136,8 @@ class PointProblem(Problem):
         box = result.box
         counted = result.counted
         if counted is not None:
-            promise = {**promise, "k": counted.k, "k_source": counted_words(counted.k, self.k)}
+            words = [counted_words(counted.k, self.k), *([self.counted_as] if self.counted_as else [])]
+            promise = {**promise, "k": counted.k, "k_source": "; ".join(words)}
         return Release(
             objective=self.objective,
             algorithm=algorithm,

@@ -63,6 +63,8 @@ class NoisyCells:
         Those not taken as empty: the summary.
     std : float
         Of the noise in each number.
+    is_number : array of bool of shape (d,), optional
+        Columns that are looked at alone too, if not all are alike.
     """
 
     points: FloatArray
@@ -71,6 +73,7 @@ class NoisyCells:
     upper: FloatArray
     full: NDArray[np.bool_]
     std: float
+    is_number: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -186,9 +189,19 @@ class _Merging:
         return min(known.values())
 
     def _valley(self, first: NDArray[np.int64], second: NDArray[np.int64], ends: FloatArray) -> float:
-        """Return the evidence that rows of two clusters thin out between their centers, in standard deviations."""
+        """Return the evidence that rows of two clusters thin out between their centers, in standard deviations.
+
+        Along the line between them; or along what it is in numbers alone, if that tells more.
+        """
         members, axis = np.concatenate([first, second]), ends[1] - ends[0]
-        places = (self.spread[members] - ends[0]) @ (axis / max(float(axis @ axis), 1e-300))
+        found = self._gap(members, ends[0], axis)
+        if self.cells.is_number is None:
+            return found
+        return max(found, self._gap(members, ends[0], axis * self.cells.is_number))
+
+    def _gap(self, members: NDArray[np.int64], start: FloatArray, axis: FloatArray) -> float:
+        """Return the same along one line."""
+        places = (self.spread[members] - start) @ (axis / max(float(axis @ axis), 1e-300))
         bells = np.exp(-0.5 * ((places[:, :, None] - PLACES) / BELL) ** 2).mean(axis=1)
         weights = self.cells.weights[members]
         heights = weights @ bells
