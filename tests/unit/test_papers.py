@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks import pages
-from experiments import cohen_addad, jones
+from benchmarks.cells import suites
+from benchmarks.store import Store
+from experiments import cohen_addad, jones, pe_means
 from experiments.grid import Cell, Runs
 
 
@@ -58,3 +60,27 @@ def test_additive_errors_fill_their_page(page, tmp_path, monkeypatch):
     path = page(jones.PAGE)
     jones.write_page(tmp_path, "page.md")
     assert "constant 1 | constant " in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"), [(0.9, "lower by two standard errors in 13"), (1.0, "not clearly either in 13"), (1.1, "higher in 13")]
+)
+def test_the_default_is_held_to_published_areas(page, tmp_path, monkeypatch, factor, said):
+    """Made-up runs whose area is the published one times a factor, at every epsilon alike."""
+    store, told = Store(tmp_path / "store.jsonl"), pe_means.sets()
+    for cell in suites()[pe_means.SUITE].cells:
+        line = told[pe_means.published_name(cell)]
+        loss = factor * int(line["n"]) * pe_means.best(line) / 3.75
+        store.append(pe_means.SUITE, cell, "made up", [0.995 * loss, 1.005 * loss], loss)
+    monkeypatch.setattr(pe_means, "Store", lambda: store)
+    path = page(pe_means.PAGE)
+    pe_means.main("page.md")
+    assert said in " ".join(path.read_text().split())
+    assert "| adult |" in path.read_text()
+
+
+def test_areas_are_those_of_the_trapezoid_rule():
+    losses = [[1.0, 1.2], [0.9, 0.7], [0.5, 0.5]]
+    found = pe_means.area([0.25, 1.0, 4.0], losses)
+    assert found.value == pytest.approx(0.75 * (1.1 + 0.8) / 2 + 3 * (0.8 + 0.5) / 2)
+    assert found.error == pytest.approx(np.hypot(0.375 * 0.1, 1.875 * 0.1))
