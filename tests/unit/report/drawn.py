@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 #: Elements without an end.
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link"}
 
 
 class Captured:
@@ -67,12 +67,15 @@ class Reader(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.open, self.tags, self.attributes, self.texts, self.joins = [], [], [], [], False
         self.feed(page)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
+        self.joins = tag == "wbr"  # where a line may end is a part of a text
+        if self.joins:
+            return
         self.tags.append(tag)
         self.attributes += [(tag, name, value) for name, value in attrs]
         if tag not in VOID:
@@ -86,4 +89,5 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.texts.append(data)
+        self.texts.append(self.texts.pop() + data if self.joins else data)
+        self.joins = False

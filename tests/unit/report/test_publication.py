@@ -1,5 +1,6 @@
 """Reports: nothing of a release becomes markup, nothing comes from outside, and limits are told to the safe side."""
 
+import itertools
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from spinney.report import cost_curve, html_page, markdown_page, write_report
 from spinney.report.publication.document import LETTERS, clean
 from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
 from spinney.report.publication.printing import print_pdf
+from spinney.report.publication.scales import across, upward, wide
+from spinney.spaces.column import Column
 from tests.unit.report.drawn import Reader
 from tools.page import HOSTILE, largest
 
@@ -233,3 +236,41 @@ def test_a_pdf_is_printed_by_whatever_browser_is_found(file, tmp_path, monkeypat
     with pytest.raises(DataError, match="printed no PDF"):
         print_pdf("", tmp_path / "other.pdf")
     assert not [name for name in os.listdir(tmp_path) if name.startswith("other")]
+
+
+@given(st.sampled_from(["number", "date", "share"]), st.floats(-1e9, 1e9), st.floats(1e-3, 1e6), st.floats(60, 400))
+def test_axes_have_a_few_round_values_that_do_not_touch(kind, low, width, room):
+    fact, high = Column(None, kind), low + width
+    for ticks in (across(fact, low, high, room), upward(fact, low, high, room)):
+        places, texts = [place for place, _ in ticks], [text for _, text in ticks]
+        assert len(ticks) != 1
+        assert len(ticks) <= 6
+        assert len(set(texts)) == len(texts)
+        assert all(-1e-6 <= place <= 1 + 1e-6 for place in places)
+        assert places == sorted(places)
+    told = across(fact, low, high, room)
+    for (before, one), (after, other) in itertools.pairwise(told):
+        assert (after - before) * room >= (wide(one) + wide(other)) / 2
+
+
+def test_axes_are_told_in_the_units_of_their_columns():
+    assert [text for _, text in across(Column(None, "number"), 0, 150_000, 300)] == ["0", "50,000", "100,000", "150,000"]
+    assert [text for _, text in across(Column("a", "date"), 18628, 20453, 300)] == ["2021", "2022", "2023", "2024", "2025"]
+    assert [text for _, text in upward(Column("a", "category"), 0, 1, 300)] == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    assert across(Column(None, "number"), -1e308, 1e308, 300) == []
+    assert [text for _, text in across(Column("a", "date"), -1e9, 1e9, 400)] != []
+
+
+def test_tables_become_cards_before_they_are_wider_than_the_page(release):
+    page = html_page(release)
+    kinds = set(re.findall(r'class="scroll((?: [cn]\d+)*)"', page))
+    assert any("c" in kind for kind in kinds)
+    for kind in kinds:
+        for one in kind.split():
+            assert f"@container (max-width:{one[1:]}rem){{.{one} " in page
+    assert len(re.findall(" data-h=", page)) == sum(tag in ("td", "th") for tag in re.findall("<(t[dh])[^>]* data-h=", page))
+
+
+def test_long_names_keep_their_ends():
+    assert clean("Proportion of reimbursements 12", 24) == "Proportion of r…ments 12"
+    assert len(clean("x" * 99, LETTERS)) == LETTERS

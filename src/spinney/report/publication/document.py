@@ -114,9 +114,12 @@ class Document:
 
 
 def clean(text: object, letters: int | None = None) -> str:
-    """Return a text of one line without characters that are not seen, shortened to this many letters."""
+    """Return a text of one line without characters that are not seen, shortened in its middle to this many letters."""
     line = " ".join(UNSEEN.sub("\ufffd", re.sub(r"[\t\n\r]+", " ", str(text))).split())
-    return line if letters is None or len(line) <= letters else line[: letters - 1].rstrip() + "…"
+    if letters is None or len(line) <= letters:
+        return line
+    end = letters // 3  # names of columns often differ there
+    return f"{line[: letters - 1 - end].rstrip()}…{line[-end:].lstrip()}"
 
 
 def shorts(values: Sequence[float]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -30,14 +31,34 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 #: What holds a fragment, and what is smaller in it than on a page of its own.
 INSIDE = ".spinney"
 FITTED = (
-    ".spinney{padding:.1rem .6rem .6rem;font-size:14px}.spinney header{padding:.6rem 0 0}.spinney main{padding:0}"
+    ".spinney{padding:.1rem .6rem .6rem;font-size:14px}.spinney header{padding:.6rem 0 0}"
     ".spinney h1{font-size:1.25rem}.spinney h2{font-size:1.05rem;margin-top:1rem;padding-top:.6rem}"
     ".spinney table{display:table;margin:0}.spinney tr{background:none}"
 )
-#: Letters of a word that is broken into lines where it must.
-LONG = 14
+#: Letters of a word that is broken into lines where it must, and where else a heading may be broken: behind these.
+LONG, JOINTS = 24, re.compile(r"(?<=[=_/,;:])(?=\w)")
 #: In tables of more columns margins stand below their numbers, so that more columns are seen.
 NARROW, MARGIN = 6, " \N{PLUS-MINUS SIGN} "
+#: About how wide a letter of a table is, what is around a cell, in a table of few columns and of many, what a bar takes, and
+#: letters of texts that stay on one line, in the size of letters of the page.
+LETTER, AROUND, BAR, LINE = 0.58, (1.0, 0.84), 7.2, 16
+#: The widest column of text, and what is around it; a wider table may stand out to the right by half of what is left there.
+COLUMN, SIDES = 57.5, 2.5
+#: Widths of tables are rounded up to whole steps, so that a page has few rules; the narrowest page.
+STEP, NARROWEST = 2, 20
+#: What a table becomes in a page that is too narrow for it: a card for each of its rows.
+CARDS = {
+    "table,caption": "display:block",
+    "thead": "display:none",
+    "tbody": "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:.8rem",
+    "tr": "display:block;border:1px solid var(--line);border-radius:4px;padding:.3rem",
+    "tr>*": "display:flex;gap:.4rem;border:0;padding:.15rem .4rem;text-align:right;max-width:none;white-space:normal",
+    "tr>*::before": "content:attr(data-h);color:var(--soft);text-align:left;margin-right:auto;min-width:0;overflow-wrap:anywhere",
+    "tr>:first-child": "font-weight:600",
+    "small": "align-self:center;white-space:nowrap",
+}
+#: What stands on one line in the title.
+KIND = re.compile(r"(\(k-\w+\))")
 #: Shades of a heat map: all of them light, for dark letters.
 SHADES = 7
 
@@ -67,8 +88,13 @@ def _tag(name: str, kinds: list[str], text: str) -> str:
     return f"<{name}{more}>{text}</{name.partition(' ')[0]}>"
 
 
-def _cell(value: Value, column: int, grid: Sheet) -> str:
-    """Return a cell; the first one of a row is its heading."""
+def _head(text: str) -> str:
+    """Return a heading that may be broken between its parts."""
+    return "<wbr>".join(escape(part) for part in JOINTS.split(text))
+
+
+def _cell(value: Value, column: int, grid: Sheet, names: bool) -> str:
+    """Return a cell, with the name of its column for cards; the first one of a row is its heading."""
     kinds, text = _kind(value.text, column, grid), escape(value.text)
     if column >= grid.words:
         kinds.append("q")
@@ -79,18 +105,57 @@ def _cell(value: Value, column: int, grid: Sheet) -> str:
         text = f"{told} <small>{MARGIN[1:]}{margin}</small>"
     if value.bar:
         kinds, text = [*kinds, "b"], f"<span>{_bar(value.bar)}{text}</span>"
-    return _tag('th scope="row"' if column == 0 else "td", kinds, text)
+    name = f' data-h="{escape(grid.heads[column])}"' if names else ""
+    return _tag(('th scope="row"' if column == 0 else "td") + name, kinds, text)
+
+
+def _letters(value: Value, column: int, grid: Sheet) -> int:
+    """Return how many letters of a cell stand beside each other at least, if it is to be read with ease."""
+    told = value.text.partition(MARGIN)[0] if len(grid.heads) > NARROW else value.text
+    longest = max(map(len, told.split()), default=0)
+    return min(max(longest, min(len(told), LINE)), LONG) if column < grid.words else len(told)
+
+
+def _width(grid: Sheet) -> tuple[float, float]:
+    """Return about how wide a table is at least, in the size of letters, without its bars and with them."""
+    columns = zip(grid.heads, *grid.rows, strict=True)
+    letters = []
+    for i, (head, *values) in enumerate(columns):
+        parts = (min(len(part), LONG) for word in head.split() for part in JOINTS.split(word))
+        letters.append(max([*parts, *(_letters(value, i, grid) for value in values)], default=0))
+    width = LETTER * sum(letters) + AROUND[len(grid.heads) > NARROW] * len(letters)
+    return width, width + BAR * (bool(grid.rows) and any(value.bar for value in grid.rows[0]))
+
+
+def _page(width: float) -> int:
+    """Return how wide a page is, in whole steps, in which a table of this width can stand."""
+    page = width + SIDES if width <= COLUMN else 2 * width - COLUMN + SIDES + 2
+    return -(-math.ceil(page) // STEP) * STEP
 
 
 def _grid(grid: Sheet) -> str:
-    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), escape(head)) for i, head in enumerate(grid.heads))
-    rows = "\n".join(f"<tr>{''.join(_cell(value, i, grid) for i, value in enumerate(row))}</tr>" for row in grid.rows)
-    tight = ' class="t"' if len(grid.heads) > NARROW else ""
-    head = f"<table{tight}><caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>"
-    table = f"{head}\n<tbody>\n{rows}\n</tbody></table>"
+    """Return a table whose bars go, and then its rows become cards, in a page that is too narrow for it."""
+    pages = {kind: page for kind, page in zip("cn", map(_page, _width(grid)), strict=True) if page > NARROWEST}
+    heads = "".join(_tag('th scope="col"', _kind(head, i, grid), _head(head)) for i, head in enumerate(grid.heads))
+    cells = ("".join(_cell(value, i, grid, "c" in pages) for i, value in enumerate(row)) for row in grid.rows)
+    rows = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    head = f"<caption>{escape(grid.caption)}</caption>\n<thead><tr>{heads}</tr></thead>"
+    table = _tag("table", ["t"] if len(grid.heads) > NARROW else [], f"{head}\n<tbody>\n{rows}\n</tbody>")
     told = " ".join(text for text in (grid.look, grid.note) if text)
     note = f'\n<p class="note">{escape(told)}</p>' if told else ""
-    return f'<div class="scroll" role="region" aria-label="{escape(grid.caption)}" tabindex="0">{table}</div>{note}'
+    region = f'role="region" aria-label="{escape(grid.caption)}" tabindex="0"'
+    return f'<div class="{" ".join(["scroll", *(f"{kind}{page}" for kind, page in pages.items())])}" {region}>{table}</div>{note}'
+
+
+def _rules(body: str, inside: str = "") -> str:
+    """Return the rules for those tables of a page that some pages are too narrow for, each for what is inside something."""
+    found = {one for kinds in re.findall('<div class="scroll([ cn0-9]*)"', body) for one in kinds.split()}
+    rules = []
+    for kind in sorted(found, key=lambda kind: (-int(kind[1:]), kind)):
+        looks = CARDS if kind[0] == "c" else {"td.b svg": "display:none"}
+        told = (f"{','.join(f'{inside}.{kind} {one}' for one in names.split(','))}{{{look}}}" for names, look in looks.items())
+        rules.append(f"@container (max-width:{kind[1:]}rem){{{''.join(told)}}}\n")
+    return f"@media screen{{\n{''.join(rules)}}}\n" if rules else ""
 
 
 def _drawing(drawing: Drawing, name: str) -> str:
@@ -132,18 +197,19 @@ def _section(section: Section, name: str) -> str:
     return f'<section aria-labelledby="{name}">\n' + "\n".join(parts) + "\n</section>"
 
 
-def _body(document: Document, name: str) -> str:
-    """Return the head and the sections of a report; names of its parts begin with `name`."""
+def _body(document: Document, name: str, main: str) -> str:
+    """Return the head and the sections of a report, these in an element; names of its parts begin with `name`."""
+    title = KIND.sub(r'<span class="q">\1</span>', escape(document.title))
     notices = "\n".join(WRITERS[Notice](notice, "") for notice in document.notices)
     sections = "\n".join(_section(section, f"{name}{i}") for i, section in enumerate(document.sections, start=1))
     return f"""<header>
-<h1>{escape(document.title)}</h1>
+<h1>{title}</h1>
 <p class="lead">{escape(document.lead)}</p>
 {notices}
 </header>
-<main>
+<{main}>
 {sections}
-</main>"""
+</{main}>"""
 
 
 @cache
@@ -160,11 +226,13 @@ def _inner_style() -> str:
 def to_fragment(document: Document) -> str:
     """Return a report as a part of another page, such as a notebook, whose look it leaves alone."""
     name = "s" + hashlib.sha256(repr(document).encode("utf-8", "replace")).hexdigest()[:8] + "-"  # names differ in a page
-    return f'<div class="spinney"><style>{_inner_style()}</style>\n{_body(document, name)}\n</div>'
+    body = _body(document, name, "div")  # the page around it has its own main part
+    return f'<div class="spinney"><style>{_inner_style()}{_rules(body, f"{INSIDE} ")}</style>\n{body}\n</div>'
 
 
 def to_html(document: Document) -> str:
     """Return a whole page."""
+    body = _body(document, "s", "main")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -175,10 +243,10 @@ def to_html(document: Document) -> str:
 <link rel="icon" href="data:,">
 <title>{escape(document.title)}</title>
 <style>
-{_style()}</style>
+{_style()}{_rules(body)}</style>
 </head>
 <body>
-{_body(document, "s")}
+{body}
 <footer>Written by spinney from a release file alone; no row was read for it. This page loads nothing and runs no script.</footer>
 </body>
 </html>

@@ -14,10 +14,14 @@ from spinney.releases.curve import CostCurve
 from spinney.releases.sites import SiteRelease
 from spinney.report.map import look_like_degrees
 from spinney.report.publication.document import Drawing, Sheet, Value, clean, short
+from spinney.report.publication.scales import Ticks, across, upward, wide
+from spinney.spaces.column import Column
 from spinney.spaces.nearest import nearest
 
-#: The size of a panel, and its margins: left, top, right, bottom.
-PANEL, MARGINS = (320, 290), (24, 10, 8, 24)
+#: The size of a panel, and the margins of a picture above, to the right and below; to the left stand the values upwards.
+PANEL, MARGINS = (320, 300), (10, 18, 38)
+#: How far values upwards are from the frame, where their name is, what both take, and values of a map or a curve, at most.
+BESIDE, NAME, ROOM, VALUES = 6.0, 11.0, 24.0, 49.0
 #: The width of a single picture.
 PAPER = 420
 #: Cells to each side that points of a summary are pooled in; bars of a single column.
@@ -47,33 +51,29 @@ def fraction(values: NDArray[np.float64], low: float, high: float) -> NDArray[np
     return np.clip((np.asarray(values, dtype=np.float64) / 2 - low / 2) / width, 0.0, 1.0)
 
 
-def label(x: float, y: float, text: object, more: str = "", letters: int | None = None) -> str:
+def label(x: float, y: float, text: object, more: str = "") -> str:
     """Return a text at a place."""
-    return f'<text x="{place(x)}" y="{place(y)}"{more}>{escape(clean(text, letters))}</text>'
+    return f'<text x="{place(x)}" y="{place(y)}"{more}>{escape(clean(text))}</text>'
 
 
-def _frame(box: tuple[float, float, float, float]) -> str:
+def axes(box: tuple[float, float, float, float], names: Sequence[str], scales: Sequence[Ticks]) -> str:
+    """Return a frame (left, top, right, bottom) with the name and values of the column to the right, and of the one upwards."""
     left, top, right, bottom = box
-    return f'<rect class="f" x="{place(left)}" y="{place(top)}" width="{place(right - left)}" height="{place(bottom - top)}"/>'
-
-
-def axes(box: tuple[float, float, float, float], names: Sequence[str], bounds: Sequence[tuple[str, str]]) -> str:
-    """Return a frame (left, top, right, bottom) with the names and ends of the column to the right, and of the one upwards."""
-    left, top, right, bottom = box
-    (low, high), middle, center = bounds[0], (left + right) / 2, (top + bottom) / 2
-    turned = f' text-anchor="middle" transform="rotate(-90 {place(left - 9)} {place(center)})"'
     parts = [
-        _frame(box),
-        label(left, bottom + 16, low),
-        label(right, bottom + 16, high, ' text-anchor="end"'),
-        label(middle, bottom + 16, names[0], ' text-anchor="middle"', 26),
+        f'<rect class="f" x="{place(left)}" y="{place(top)}" width="{place(right - left)}" height="{place(bottom - top)}"/>',
+        label((left + right) / 2, bottom + 32, names[0], ' class="v"'),
     ]
-    if len(bounds) > 1:
-        low, high = bounds[1]
-        end = f' text-anchor="end" transform="rotate(-90 {place(left - 9)} {place(top)})"'
-        start = f' transform="rotate(-90 {place(left - 9)} {place(bottom)})"'
-        parts += [label(left - 9, top, high, end), label(left - 9, bottom, low, start)]
-        parts.append(label(left - 9, center, names[1], turned, 22))
+    for share, text in scales[0]:
+        x = left + share * (right - left)
+        parts.append(f'<path class="g" d="M{place(x)} {place(bottom + 4)}V{place(top)}"/>')
+        parts.append(label(x, bottom + 16, text, ' class="v"'))
+    for share, text in scales[1] if len(scales) > 1 else ():
+        y = bottom - share * (bottom - top)
+        parts.append(f'<path class="g" d="M{place(left - 4)} {place(y)}H{place(right)}"/>')
+        parts.append(label(left - BESIDE, y + 4, text, ' class="u"'))
+    if len(names) > 1:
+        turned = f' class="v" transform="rotate(-90 {place(NAME)} {place((top + bottom) / 2)})"'
+        parts.append(label(NAME, (top + bottom) / 2, names[1], turned))
     return "".join(parts)
 
 
@@ -92,9 +92,10 @@ def lattice(
     return np.bincount(inverse, weights * x) / safe, np.bincount(inverse, weights * y) / safe, total, colors[first]
 
 
-def _box(width: int, height: int) -> tuple[float, float, float, float]:
-    left, top, right, bottom = MARGINS
-    return left, top, width - right, height - bottom
+def _box(width: int, height: int, values: float = VALUES) -> tuple[float, float, float, float]:
+    """Return the frame of a picture of this size, beside values upwards of this width."""
+    top, right, bottom = MARGINS
+    return ROOM + values, top, width - right, height - bottom
 
 
 def _scaled(release: Release, column: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,11 +112,8 @@ def _ends(release: Release, column: int) -> tuple[float, float]:
     return max(low - air, bounds[0]), min(high + air, bounds[1])
 
 
-def _end_texts(release: Release, column: int) -> tuple[str, str]:
-    """Return the ends of what is drawn of a column as people write them."""
-    fact = None if release.facts is None else release.facts.of_titles[column]
-    low, high = ((fact and fact.shown(end)) or short(end) for end in _ends(release, column))
-    return low, high
+def _fact(release: Release, column: int) -> Column:
+    return Column(None, "number") if release.facts is None else release.facts.of_titles[column]
 
 
 def _marks(x: NDArray[np.float64], y: NDArray[np.float64], colors: Sequence[str], numbers: NDArray[np.int64]) -> str:
@@ -152,20 +150,18 @@ def _pair(
     release: Release, order: NDArray[np.int64], names: Sequence[str], of: NDArray[np.int64], first: int, second: int
 ) -> Drawing:
     """Return one column against another one."""
-    left, top, right, bottom = box = _box(*PANEL)
+    up = upward(_fact(release, second), *_ends(release, second), PANEL[1] - MARGINS[0] - MARGINS[2])
+    left, top, right, bottom = box = _box(*PANEL, max((wide(text) for _, text in up), default=0.0))
+    aside = across(_fact(release, first), *_ends(release, first), right - left)
     shown, colors = release.centers[order], _colors(len(order))
-
-    def across(share: NDArray[np.float64]) -> NDArray[np.float64]:
-        return left + share * (right - left)
-
-    def down(share: NDArray[np.float64]) -> NDArray[np.float64]:
-        return bottom - share * (bottom - top)
 
     points = [_scaled(release, column, release.summary_points[:, column]) for column in (first, second)]
     x, y, weights, kept = lattice(points[0], points[1], release.summary_weights, of, CELLS)
     marks = [_scaled(release, column, shown[:, column]) for column in (first, second)]
-    svg = axes(box, (names[first], names[second]), (_end_texts(release, first), _end_texts(release, second)))
-    svg += _dots(across(x), down(y), weights, kept, colors) + _marks(across(marks[0]), down(marks[1]), colors, order)
+    x, a = (left + one * (right - left) for one in (x, marks[0]))
+    y, b = (bottom - one * (bottom - top) for one in (y, marks[1]))
+    svg = axes(box, (names[first], names[second]), (aside, up))
+    svg += _dots(x, y, weights, kept, colors) + _marks(a, b, colors, order)
     kind = "private summary" if release.is_private else "summary"
     told = f"Centers and the {kind} of {len(of):,} weighted points" if len(of) else "Centers"
     words = f"{told}: {names[first]} to the right, {names[second]} upwards."
@@ -174,13 +170,14 @@ def _pair(
 
 def _column(release: Release, order: NDArray[np.int64], name: str) -> Drawing:
     """Return the summary of a single column as bars, and the centers above them."""
-    width, height = PAPER, 200
+    width, height = PAPER, 220
     left, top, right, bottom = box = _box(width, height)
     counts = np.zeros(BARS)
     if len(release.summary_points):
         cells = np.minimum((_scaled(release, 0, release.summary_points[:, 0]) * BARS).astype(np.int64), BARS - 1)
         counts = np.bincount(cells, np.maximum(release.summary_weights, 0), minlength=BARS).astype(np.float64)
-    heights = (bottom - top - 30) * counts / max(float(counts.max()), 1e-300)
+    tallest = max(float(counts.max()), 1e-300)
+    heights = (bottom - top - 30) * counts / tallest
     step = (right - left) / BARS
     bars = "".join(
         f'<rect x="{place(left + i * step + 0.5)}" y="{place(bottom - h)}" width="{place(step - 1)}" height="{place(h)}"/>'
@@ -189,7 +186,9 @@ def _column(release: Release, order: NDArray[np.int64], name: str) -> Drawing:
     )
     x = left + _scaled(release, 0, release.centers[order, 0]) * (right - left)
     lines = "".join(f'<path class="l" d="M{place(a)} {place(bottom)}V{place(top + 12)}"/>' for a in x)
-    svg = axes(box, (name,), (_end_texts(release, 0),)) + f'<g class="s" fill="{PALETTE[0]}">{bars}</g>{lines}'
+    rows = upward(Column(None, "number"), 0.0, tallest * (bottom - top) / (bottom - top - 30), bottom - top)
+    scales = (across(_fact(release, 0), *_ends(release, 0), right - left), rows if counts.any() else [])
+    svg = axes(box, (name, "rows"), scales) + f'<g class="s" fill="{PALETTE[0]}">{bars}</g>{lines}'
     svg += _marks(x, np.full(len(x), top + 12.0), _colors(len(order)), order)
     return Drawing(f"{name}: rows and centers", f"Bars: the summary of {name}. Lines: the centers.", svg, (width, height))
 
@@ -236,7 +235,8 @@ def map_drawing(release: SiteRelease, order: NDArray[np.int64]) -> Drawing | Non
         for a, b in zip(x[~new], y[~new], strict=True)
     )
     words = ("longitude", "latitude") if degrees else ("x", "y")
-    svg = axes(box, words, [(short(low), short(high)) for low, high in ends]) + squares
+    plain, (left, top, right, bottom) = Column(None, "number"), box
+    svg = axes(box, words, (across(plain, *ends[0], right - left), upward(plain, *ends[1], bottom - top))) + squares
     svg += _marks(x, y, [PALETTE[0]] * len(order), order)
     more = "; existing ones stand in a square" if len(release.existing_sites) else ""
     return Drawing("Where the sites are", f"A map of the sites by their numbers{more}.", svg, (width, height))
@@ -244,7 +244,7 @@ def map_drawing(release: SiteRelease, order: NDArray[np.int64]) -> Drawing | Non
 
 def curve_drawing(curve: CostCurve) -> Drawing:
     """Return the cost curve."""
-    width, height = PAPER, 210
+    width, height = PAPER, 220
     left, top, right, bottom = _box(width, height)
     clusters = np.array(curve.clusters, dtype=np.float64)
     costs = np.clip(np.array(curve.costs) / max(float(curve.costs[0]), 1e-300), 0, 1)
@@ -256,9 +256,11 @@ def curve_drawing(curve: CostCurve) -> Drawing:
         chosen = curve.clusters.index(curve.chosen)
         dots += f'<circle class="e" cx="{place(x[chosen])}" cy="{place(y[chosen])}" r="7.5"/>'
     every = -(-len(clusters) // 12)
-    ticks = "".join(label(x[i], bottom + 16, int(clusters[i]), ' text-anchor="middle"') for i in range(0, len(x), every))
-    sides = label(left - 6, top + 10, "1", ' text-anchor="end"') + label(left - 6, bottom, "0", ' text-anchor="end"')
-    svg = f'{_frame((left, top, right, bottom))}{ticks}{sides}<path class="c" d="M{path}"/><g fill="{PALETTE[0]}">{dots}</g>'
+    aside = [((x[i] - left) / (right - left), str(int(clusters[i]))) for i in range(0, len(x), every)]
+    share = (bottom - top - 8) / (bottom - top)
+    up = [(one * share, text) for one, text in upward(Column(None, "number"), 0.0, 1.0, bottom - top)]
+    svg = axes((left, top, right, bottom), ("number of clusters", "cost, as a share"), (aside, up))
+    svg += f'<path class="c" d="M{path}"/><g fill="{PALETTE[0]}">{dots}</g>'
     names = [f"{k} (chosen)" if k == curve.chosen else str(k) for k in curve.clusters]
     rows = tuple((Value(name), Value(short(cost, 3))) for name, cost in zip(names, costs, strict=True))
     grid = Sheet("Estimated cost", ("clusters", "cost / cost of one cluster"), rows, words=0)

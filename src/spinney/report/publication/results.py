@@ -43,10 +43,10 @@ NUMBERS = "Numbered from 0, in the order of the release file, as labels are."
 AREAS = "Areas stand for rows of the summary, colors for the nearest center; numbers are in the table."
 
 
-def column_names(release: Release) -> list[str]:
+def column_names(release: Release, letters: int = LETTERS) -> list[str]:
     """Return what columns are called, in few letters."""
     names = release.feature_names or tuple(f"column {i}" for i in range(release.centers.shape[1]))
-    return [clean(name, LETTERS) or "(no name)" for name in names]
+    return [clean(name, letters) or "(no name)" for name in names]
 
 
 def shown_columns(release: Release, count: int = SHOWN_COLUMNS) -> list[int]:
@@ -140,7 +140,7 @@ def _noise_words(release: Release) -> str:
 
 def _center_grid(release: Release, order: NDArray[np.int64], columns: list[int], caption: str) -> Sheet:
     """Return the centers as a table that is a heat map too."""
-    names = column_names(release)
+    names = column_names(release, HEADS)
     k, d = release.centers.shape
     shades, texts = {}, {}
     for column in columns:
@@ -155,7 +155,7 @@ def _center_grid(release: Release, order: NDArray[np.int64], columns: list[int],
     note += _left_out(k, len(order), "centers")
     if d > len(columns):
         note += _chosen_words(release, len(columns))
-    heads = ("cluster", "rows", *(clean(names[i], HEADS) for i in columns))
+    heads = ("cluster", "rows", *(names[i] for i in columns))
     look = f"Darker is higher among the centers of a column. {_bar_words(release)}"
     return Sheet(caption, heads, tuple(rows), 1, note, look)
 
