@@ -18,6 +18,18 @@ def lost_once(batches):
     yield from batches
 
 
+class Noted:
+    """Writes down that it read rows."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, batches):
+        with open(self.path, "a") as notes:
+            notes.write("x")
+        yield from batches
+
+
 def lost_for_good(batches):
     for batch in batches:
         if batch.num_rows:

@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from spark import faulty
 from spark.conftest import plain, rows_of
 from spinney import Ball, PrivateKMeans, PrivateKMedian
 from spinney.algorithms import HST
+from spinney.curators import lookahead
+from spinney.curators.spark import backend
 
 SETTINGS = {"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, "noise_seed": 1}
 
@@ -99,16 +102,44 @@ def test_no_rows_and_no_partitions(spark):
     same(PrivateKMeans(2, **SETTINGS), nobody, spark.createDataFrame(spark.sparkContext.emptyRDD(), "x double, y double"))
 
 
-def test_without_a_copy_of_the_rows_it_is_the_same(spark, frame_of, in_memory):
-    spark.conf.set("spark.spinney.storageLevel", "NONE")
+@pytest.mark.parametrize("way", ["kept", "refused", "NONE"])
+@pytest.mark.matrix
+def test_a_table_is_read_once_or_if_it_cannot_be_kept_for_each_question(either, frame_of, in_memory, tmp_path, monkeypatch, way):
+    frame = frame_of(rows_of(3), 2, ["x", "y", "z"], either)
+    frame = frame.mapInArrow(faulty.Noted(str(tmp_path / "notes")), frame.schema).toDF("x", "y", "a.b")
+
+    def refuse(frame, level):
+        raise RuntimeError("PERSIST TABLE is not supported on serverless compute")
+
+    if way == "refused":
+        monkeypatch.setattr(type(frame), "persist", refuse)
+        monkeypatch.setattr(type(frame), "unpersist", None)
+    if way == "NONE":
+        either.conf.set("spark.spinney.storageLevel", way)
     try:
-        release = PrivateKMeans(4, **SETTINGS).fit(frame_of(rows_of(3), 2, ["x", "y", "a.b"])).release_
+        release = PrivateKMeans(4, **SETTINGS).fit(frame).release_
     finally:
-        spark.conf.unset("spark.spinney.storageLevel")
+        either.conf.unset("spark.spinney.storageLevel")
     assert plain(release) == plain(in_memory)
+    reads = len((tmp_path / "notes").read_text())
+    assert reads == 2 if way == "kept" else reads > 6
 
 
-def test_with_full_messages_it_is_the_same(frame_of, in_memory, monkeypatch):
-    monkeypatch.undo()
+@pytest.mark.parametrize("limit", ["no", "few"])
+def test_limits_of_an_action_do_not_matter(frame_of, in_memory, monkeypatch, limit):
+    if limit == "no":
+        monkeypatch.setattr(lookahead, "MOST_CELLS", 2**22)
+    else:
+        monkeypatch.setattr(backend, "MOST_ASKED", 50)
     release = PrivateKMeans(4, **SETTINGS).fit(frame_of(rows_of(3), 5, ["x", "y", "a.b"])).release_
     assert plain(release) == plain(in_memory)
+
+
+def test_a_root_of_partitions_that_spark_wrote_is_read_alike(spark, tmp_path):
+    table = pd.DataFrame(rows_of(2, 400), columns=["x", "y"]).assign(year=np.arange(400) % 3, kind="a b")
+    root = str(tmp_path / "root")
+    spark.createDataFrame(table).write.partitionBy("year", "kind").parquet(root)
+    model = PrivateKMeans(3, epsilon=1.0, bounds={"x": (-1, 1), "y": (-1, 1)}, random_state=0, noise_seed=1)
+    here = model.fit(table).release_
+    assert plain(model.fit(root).release_) == plain(here)
+    assert plain(model.fit(spark.read.parquet(root)).release_) == plain(here)

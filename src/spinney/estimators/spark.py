@@ -7,6 +7,9 @@ predictions. Both can be saved and loaded. The model holds a release and nothing
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +22,17 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.functions import arrow_udf
 
-from spinney.curators.spark.packing import number_columns, read_columns
+from spinney.curators.spark.packing import check_types, number_columns, quoted, read_cells, read_columns
 from spinney.estimators.clusterer import PrivateClusterer
 from spinney.estimators.kmeans import PrivateKMeans
 from spinney.estimators.kmedian import PrivateKMedian
 from spinney.exceptions import ParameterError
 from spinney.fits.parameters import AUTO
+from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign
 from spinney.releases.centers import Release
 from spinney.spaces.box import Ball, NamedBox, as_space
+from spinney.spaces.units import schema_of
 
 
 def _param(name: str, text: str, convert: Any) -> Any:
@@ -45,8 +50,23 @@ def _param(name: str, text: str, convert: Any) -> Any:
     return Param(Params._dummy(), name, text, typeConverter=read)
 
 
-def _bounds(value: Any) -> list[Any] | dict[str, list[float]]:
-    """Return bounds of numbers as they can be saved, in JSON: by name, or as lower and upper ones under these words."""
+def _facts(value: Any) -> Any:
+    """Return public facts of columns as JSON has them."""
+    if value is bool:
+        return {"boolean": True}
+    if isinstance(value, Mapping):
+        return {name: _facts(given) for name, given in value.items()}
+    if isinstance(value, list | tuple):
+        return [_facts(given) for given in value]
+    if isinstance(value, date | np.datetime64):
+        return str(value)[: len("2024-01-31")]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _bounds(value: Any) -> list[Any] | dict[str, Any]:
+    """Return bounds as they can be saved, in JSON: by name, or as lower and upper ones under these words."""
+    if isinstance(value, Mapping) and schema_of(value, None, "a Spark estimator") is not None:  # which checks them
+        return json.loads(json.dumps(_facts(value)))  # type: ignore[no-any-return]
     if isinstance(value, list) and value[::2] == ["lower", "upper"]:  # as they were saved
         value = tuple(value[1::2])
     space = as_space(value, "a Spark estimator")
@@ -62,6 +82,11 @@ def _scale(value: Any) -> str | float | dict[str, float]:
     if isinstance(value, dict):
         return {str(name): float(unit) for name, unit in value.items()}
     return value if isinstance(value, str) else float(value)
+
+
+def _ledger(value: Any) -> str:
+    """Return the path of a ledger's file."""
+    return str(Path(value.path if isinstance(value, Ledger) else value))
 
 
 def _clusters(value: Any) -> int | str:
@@ -102,6 +127,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
     random_state = _param("random_state", "seeds public randomness, never noise", TypeConverters.toInt)
     max_rows_per_group = _param("max_rows_per_group", "how many rows of a group count at most", TypeConverters.toInt)
     groupsCol = _param("groupsCol", "the column that names the group of each row", TypeConverters.toString)  # noqa: N815
+    ledger = _param("ledger", "the file of a ledger", _ledger)
     noise_seed = _param("noise_seed", "for tests and demos: with it the result is not private", TypeConverters.toInt)
 
     @keyword_only
@@ -119,6 +145,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         tighten: bool = False,
         max_rows_per_group: int | None = None,
         random_state: int | None = None,
+        ledger: str | Path | Ledger | None = None,
         noise_seed: int | None = None,
         inputCols: list[str] | None = None,
         groupsCol: str | None = None,
@@ -131,6 +158,7 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
     def _fit(self, dataset: DataFrame) -> SparkClusterModel:
         given = {param.name: self.getOrDefault(param) for param in self.params if self.isDefined(param)}
         groups = given.pop("groupsCol", None)
+        ledger = Ledger(given.pop("ledger")) if "ledger" in given else None
         names = self._names(dataset, groups)
         given = {name: value for name, value in given.items() if name not in ("inputCols", "predictionCol")}
         bounds = given.get("bounds")
@@ -141,9 +169,10 @@ class _SparkClusterer(_ColumnParams, Estimator):  # type: ignore[type-arg]
         if groups in names:
             raise ParameterError("A column of groups is not clustered.", "leave groupsCol out of inputCols.")
         chosen = names if groups is None else [*names, groups]
-        columns = dataset.select([dataset[f"`{name.replace('`', '``')}`"] for name in chosen])
-        release = self._estimator(**given).fit(columns, groups=groups).release_
-        return SparkClusterModel(release, list(release.feature_names or names), self.getPredictionCol())
+        columns = dataset.select([dataset[quoted(name)] for name in chosen])
+        release = self._estimator(**given).fit(columns, groups=groups, ledger=ledger).release_
+        table = release.facts.table if release.facts is not None else release.feature_names
+        return SparkClusterModel(release, list(table or names), self.getPredictionCol())
 
 
 class SparkPrivateKMeans(_SparkClusterer):
@@ -159,7 +188,7 @@ class SparkPrivateKMeans(_SparkClusterer):
     n_clusters, max_clusters, epsilon, delta, algorithm, adjacency, tighten, max_rows_per_group, random_state, noise_seed
         As for `PrivateKMeans`; an algorithm goes by its name.
     bounds : (lower, upper), list of pairs, dict or Box
-        As for `PrivateKMeans`, of numbers: categories, truth values and dates are for tables elsewhere.
+        As for `PrivateKMeans`; by name with categories, truth values and dates, too.
     scale : None, "bounds", float or dict, default None
         As for `PrivateKMeans`.
     inputCols : list of str, optional
@@ -168,6 +197,8 @@ class SparkPrivateKMeans(_SparkClusterer):
         The column that names the group of each row; needs `max_rows_per_group`.
     predictionCol : str, default "prediction"
         The column that the model adds.
+    ledger : str, Path or Ledger, optional
+        The file of a `Ledger` that exists: each fit is charged to it.
     """
 
     _estimator = PrivateKMeans
@@ -210,18 +241,19 @@ class SparkClusterModel(_ColumnParams, Model):
         return list(self.release.centers)
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
-        release = self.release
-        if release.facts is not None and not release.facts.is_plain:
-            raise ParameterError(
-                "The release is of categories, truth values, dates or cells that are filled in, which Spark does not take.",
-                "PrivateKMeans.from_release(release).predict(table) takes tables in memory.",
-            )
-        names = self._names(dataset)
-        if len(names) != release.centers.shape[1]:
-            raise ParameterError(f"The release has {release.centers.shape[1]} columns.", "name as many in inputCols.")
+        release, names = self.release, self._names(dataset)
+        width = release.centers.shape[1] if release.facts is None else len(release.facts.columns)
+        if len(names) != width:
+            raise ParameterError(f"The release is of {width} columns of a table.", "name as many in inputCols.")
+        cells = None if release.facts is None or release.facts.is_plain else release.facts
+        if cells is None:
+            columns = number_columns(dataset, names)
+        else:
+            columns = [dataset[quoted(name)] for name in names]
+            check_types(dataset, columns, cells)
 
         def predict(*columns: pa.Array) -> pa.Array:
-            return pa.array(assign(release, read_columns(columns)))
+            return pa.array(assign(release, read_columns(columns) if cells is None else read_cells(columns, cells)))
 
         added = arrow_udf(predict, "int")  # type: ignore[call-overload]  # Spark's stubs know no `*columns`
-        return dataset.withColumn(self.getPredictionCol(), added(*number_columns(dataset, names)))
+        return dataset.withColumn(self.getPredictionCol(), added(*columns))

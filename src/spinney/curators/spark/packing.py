@@ -29,6 +29,11 @@ CAST = {"boolean", "decimal", "void"}
 BLOCKS = "block binary"
 
 
+def quoted(name: str) -> str:
+    """Return the name of a column as Spark's expressions have it."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | None = None) -> list[Any]:
     """Return columns of a Spark DataFrame as types that `read_columns` takes.
 
@@ -42,7 +47,7 @@ def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | Non
         What a message calls the columns; their names by default.
     """
     names = list(names)
-    columns = [frame[f"`{name.replace('`', '``')}`"] for name in names]
+    columns = [frame[quoted(name)] for name in names]
     kinds = [field.dataType.typeName() for field in frame.select(columns).schema.fields]
     for title, kind in zip(names if titles is None else titles, kinds, strict=True):
         if kind not in PLAIN | CAST:
@@ -75,6 +80,14 @@ def read_columns(columns: Iterable[Any], dtype: str = WIDE) -> NDArray[Any]:
     return rows.T
 
 
+def read_cells(columns: Sequence[Any], schema: Schema) -> NDArray[Any]:
+    """Return Arrow columns as one number for each cell, as a schema says."""
+    import pyarrow as pa
+
+    found: NDArray[Any] = read_source(pa.Table.from_arrays(list(columns), schema.table), schema=schema).nonprivate_rows
+    return found
+
+
 @dataclass(frozen=True, repr=False)
 class Reader:
     """How an executor reads Arrow columns: as they are, or in scaled numbers, by the code that serves rows in memory."""
@@ -87,14 +100,9 @@ class Reader:
 
     def __call__(self, columns: Sequence[Any]) -> NDArray[Any]:
         """Return rows of numbers."""
-        import pyarrow as pa
-
         if self.encoding is None:
             return read_columns(columns, self.dtype)
-        if self.cells is None:
-            return self.encoding.encode(read_columns(columns))
-        table = pa.Table.from_arrays(list(columns), names=list(self.encoding.table))
-        return self.encoding.encode(read_source(table, self.encoding.table, schema=self.cells).nonprivate_rows)
+        return self.encoding.encode(read_columns(columns) if self.cells is None else read_cells(columns, self.cells))
 
 
 def packed(parts: Iterable[NDArray[Any]], width: int) -> Iterator[Any]:
