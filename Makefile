@@ -2,6 +2,7 @@
 # make demo    clusters a public data set at several epsilons; writes demo-output/ (in .venv-demo, which has what a user needs)
 # make test    all tests, slow statistical ones too, and a sixth of the forms of long matrices; those of Spark where Java is found
 # make matrix  the tests with all forms of long matrices: before a release, and after a change that they could see
+# make engines the tests of streams of Ray and Dask, in an environment of its own
 # make lint    ruff and mypy
 # make check   lint, and beside it the tests that find most mistakes (make quick): after each edit, in a minute on 2 cores
 # make docs    builds the site in build/site, offline; warnings are errors
@@ -15,7 +16,7 @@ BIN := .venv/bin
 # The machine may forbid byte code; with it, imports take a tenth of the time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo docs package test matrix lint check quick coverage bench experiments clean
+.PHONY: setup demo docs package test matrix engines lint check quick coverage bench experiments clean
 
 setup: .venv/.done
 
@@ -46,6 +47,14 @@ test: setup
 
 matrix: setup
 	$(BIN)/python -m pytest -n 3 -q
+
+.venv-engines/.done: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-engines
+	PIP_CONSTRAINT=constraints.txt .venv-engines/bin/python -m pip install --quiet --disable-pip-version-check -e '.[audit,engines]' pandas pytest
+	touch $@
+
+engines: .venv-engines/.done
+	.venv-engines/bin/python -m pytest -q tests/engines
 
 lint: setup
 	$(BIN)/ruff check .
@@ -78,4 +87,4 @@ experiments: setup
 	$(BIN)/python -m experiments.jones
 
 clean:
-	rm -rf .venv .venv-demo build demo-output dist docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-demo .venv-engines build demo-output dist docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

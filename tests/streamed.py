@@ -2,11 +2,13 @@
 
 import weakref
 
-import duckdb
 import pyarrow.dataset
-from adbc_driver_sqlite import dbapi
+import pytest
 
 from spinney import stream
+
+duckdb = pytest.importorskip("duckdb", reason="needs the extra 'duckdb'")
+dbapi = pytest.importorskip("adbc_driver_sqlite.dbapi", reason="needs the extra 'adbc'")
 
 
 def relation(frame, folder, **options):

@@ -6,7 +6,6 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -20,7 +19,7 @@ from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
 from spinney.tables.batches import opened
 from spinney.tables.sources import read_source
-from streamed import SOURCES, one_by_one
+from streamed import SOURCES, duckdb, one_by_one
 
 RNG = np.random.default_rng(0)
 N = 400
