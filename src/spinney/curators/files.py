@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,10 +43,9 @@ MOST_WORKERS = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileRows(Rows):
-    """Rows that stay on disk, and what removes them when the fit ends, if they were spooled for it."""
+    """Rows that stay on disk."""
 
     nonprivate_batches: Batches
-    remove: Callable[[], Any] | None = None
 
     place = "parquet"
 
@@ -55,17 +54,16 @@ class FileRows(Rows):
             object.__setattr__(self, name, getattr(self.nonprivate_batches, name))
 
     def encoded(self, schema: Encoding) -> FileRows:
-        return replace(self, nonprivate_batches=EncodedBatches(self.nonprivate_batches, schema))
+        return FileRows(EncodedBatches(self.nonprivate_batches, schema))
 
     @contextmanager
     def opened(self, ground: Ground, unit: Unit, key: Callable[[], bytes]) -> Iterator[FileBackend]:
-        kept = KeptBatches(self.nonprivate_batches, most_bytes(self.n_features))
+        rows = self.nonprivate_batches
+        rows = rows if rows.n_steady else KeptBatches(rows, most_bytes(self.n_features))
         try:
-            yield FileBackend(kept, ground, unit, key)
+            yield FileBackend(rows, ground, unit, key)
         finally:
-            kept.drop()
-            if self.remove is not None:
-                self.remove()
+            rows.drop()
 
 
 class FileBackend(LookAhead):
@@ -100,7 +98,7 @@ class FileBackend(LookAhead):
                 return kernel(rows, mask, self._door, labels.astype(np.int32), *arguments)
             near = Near(scaled, np.empty(len(rows), dtype=np.int32))
             part = kernel(rows, mask, self._door, near, *arguments)
-            if start + len(rows) <= self._batches.n_kept:
+            if start + len(rows) <= self._batches.n_steady:
                 found[start] = near.labels.astype(kind)
             return part
 

@@ -31,16 +31,13 @@ def most_bytes(n_features: int) -> int:
 class KeptBatches(Batches):
     """Other batches, the first of which are kept when they are read, up to a public number of bytes."""
 
-    #: How many of the first rows are kept; private.
-    n_kept: int
-
     def __init__(self, nonprivate_batches: Batches, most: int) -> None:
         self._batches, self._room = nonprivate_batches, most
         self.n_features, self.columns = nonprivate_batches.n_features, nonprivate_batches.columns
         self.has_groups = nonprivate_batches.has_groups
         self._kept: list[NDArray[Any]] = []
         self._finite: dict[int, int] = {}
-        self.n_kept = 0
+        self.n_steady = 0
 
     def read(self) -> Iterator[NDArray[Any]]:
         """Yield all rows: those that are kept, then the others, of which as many are kept as find room."""
@@ -49,7 +46,7 @@ class KeptBatches(Batches):
             yield batch
             place += len(batch)
         for batch in self._batches.read_from(place):
-            if place == self.n_kept:  # nobody else has kept it meanwhile
+            if place == self.n_steady:  # nobody else has kept it meanwhile
                 self._keep(batch)
             yield batch
             place += len(batch)
@@ -60,9 +57,9 @@ class KeptBatches(Batches):
         if self._room >= 0:
             with np.errstate(all="ignore"):
                 if np.isfinite(as_floats(batch).sum()):  # then all values are, and no pass has to look
-                    self._finite[self.n_kept] = len(batch)
+                    self._finite[self.n_steady] = len(batch)
             self._kept.append(batch)
-            self.n_kept += len(batch)
+            self.n_steady += len(batch)
         else:
             self._room = -1
 
@@ -75,6 +72,7 @@ class KeptBatches(Batches):
     def drop(self) -> None:
         """Drop what is kept, and keep nothing any more."""
         self._room = -1
-        self.n_kept = 0
+        self.n_steady = 0
         self._kept.clear()
         self._finite.clear()
+        self._batches.drop()

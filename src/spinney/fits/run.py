@@ -31,7 +31,6 @@ from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import Stream
-from spinney.tables.batches import opened
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -84,8 +83,8 @@ def rows_of(
     if is_path(X):
         return opened_rows(open_path(X, columns, groups, schema, whole))
     if type(X) is Stream and X.spool is not None:
-        check = partial(read_source, columns=columns, groups=X.groups, schema=schema)
-        return FileRows(*X.spooled(columns, check, lambda path, chosen: opened([path], chosen, X.groups, schema)))
+        named = X.groups
+        return FileRows(X.spooled(columns, lambda table, used: read_source(table, used, named, schema=schema).nonprivate_rows))
     source = read_source(X, columns, groups, must_have_names=True, schema=schema, width=width)
     array, names = checked(source)
     check_groups(source.nonprivate_groups, len(array))

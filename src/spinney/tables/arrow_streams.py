@@ -8,10 +8,7 @@ Proof: ``proofs/streams.md``.
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,10 +17,12 @@ from spinney.exceptions import DataError, ParameterError
 from spinney.naming import is_path
 from spinney.tables.cells import chosen_places
 from spinney.tables.schema import check_choice, shielded
+from spinney.tables.spooled import Spooled
 from spinney.tables.streams import batch_rows
 
 __all__ = ["Stream", "as_stream", "is_a", "is_stream", "stream"]
 
+_Read = Callable[[Any, list[str]], Any]
 _Take = Callable[[Any, Iterator[Any], list[str]], Any]
 #: How often a stream that broke is read again, from its start.
 AGAIN = 2
@@ -215,35 +214,24 @@ class Stream:
     def __repr__(self) -> str:
         return "Stream of Arrow batches"
 
-    def table(self, columns: Sequence[str] | None, groups: str | None, check: Callable[[Any], Any]) -> Any:
-        """Return an Arrow table of these columns and the groups, after a check of one without rows."""
+    def table(self, columns: Sequence[str] | None, groups: str | None, read: _Read) -> Any:
+        """Return an Arrow table of these columns and the groups; one without rows is read first, to check the types."""
         import pyarrow as pa
 
-        def read(schema: Any, batches: Iterator[Any], chosen: list[str]) -> Any:
+        def take(schema: Any, batches: Iterator[Any], chosen: list[str]) -> Any:
             return pa.Table.from_batches(list(batches), schema)
 
-        return self._read(columns, groups, check, read)
+        return self._read(columns, groups, read, take)
 
-    def spooled(
-        self, columns: Sequence[str] | None, check: Callable[[Any], Any], scan: Callable[[Path, list[str]], Any]
-    ) -> tuple[Any, Callable[[], Any]]:
-        """Return what `scan` makes of a file of the same rows and the chosen columns, and what removes the file.
+    def spooled(self, columns: Sequence[str] | None, read: _Read) -> Spooled:
+        """Return the same rows as numbers in a folder, until a fit ends."""
+        assert self.spool is not None
+        folder = self.spool
 
-        It is removed, too, when nobody holds what `scan` made any more.
-        """
+        def take(schema: Any, batches: Iterator[Any], chosen: list[str]) -> Spooled:
+            return Spooled(folder, _tables(schema, batches), lambda table: read(table, chosen), chosen, self.groups)
 
-        def write(schema: Any, batches: Iterator[Any], chosen: list[str]) -> tuple[Any, Callable[[], Any]]:
-            home = tempfile.mkdtemp(prefix="spinney-", dir=self.spool)
-            try:
-                path = Path(home) / "rows.parquet"
-                _write(path, schema, batches)
-                found = scan(path, chosen)
-            except BaseException:
-                shutil.rmtree(home, ignore_errors=True)
-                raise
-            return found, weakref.finalize(found, shutil.rmtree, home, ignore_errors=True)
-
-        found: tuple[Any, Callable[[], Any]] = self._read(columns, self.groups, check, write)
+        found: Spooled = self._read(columns, self.groups, read, take)
         return found
 
     def _read(self, *facts: Any) -> Any:
@@ -260,9 +248,7 @@ class Stream:
                     raise
         raise AssertionError  # the last turn returns or raises
 
-    def _read_once(
-        self, broken: DataError, columns: Sequence[str] | None, groups: str | None, check: Callable[[Any], Any], take: _Take
-    ) -> Any:
+    def _read_once(self, broken: DataError, columns: Sequence[str] | None, groups: str | None, read: _Read, take: _Take) -> Any:
         """Return what `take` makes of the schema, all batches and the names of the chosen columns, or raise `broken`."""
         columns = self.columns if columns is None else columns
         if self.columns is not None:
@@ -276,7 +262,7 @@ class Stream:
         reader = shielded(lambda: kind.open(found, used), broken)
         places = [reader.schema.names.index(name) for name in used]
         schema = _chosen(reader.schema, places)
-        check(schema.empty_table())
+        read(schema.empty_table(), chosen)
         return shielded(lambda: take(schema, (batch.select(places) for batch in reader), chosen), broken)
 
     def _opened(self) -> Any:
@@ -299,17 +285,16 @@ def _chosen(schema: Any, places: list[int]) -> Any:
     return pa.schema([schema.field(place) for place in places])
 
 
-def _write(path: Path, schema: Any, batches: Iterator[Any]) -> None:
-    """Write batches of any sizes to a file, plain, for it is read soon and then removed."""
+def _tables(schema: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield a table without rows, and then batches of any sizes as tables, none much smaller than a batch of ours."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     size, held, count = batch_rows(len(schema)), [], 0
-    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False, write_statistics=False) as writer:
-        for batch in batches:
-            held.append(batch)
-            count += len(batch)
-            if count >= size:
-                writer.write_table(pa.Table.from_batches(held, schema), size)
-                held, count = [], 0
-        writer.write_table(pa.Table.from_batches(held, schema), size)
+    yield schema.empty_table()
+    for batch in batches:
+        held.append(batch)
+        count += len(batch)
+        if count >= size:
+            yield pa.Table.from_batches(held, schema)
+            held, count = [], 0
+    yield pa.Table.from_batches(held, schema)

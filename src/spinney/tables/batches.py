@@ -19,7 +19,7 @@ from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import Stream, stream
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
-from spinney.tables.records import COMMAS, Csv, stream_records
+from spinney.tables.records import COMMAS, COMPRESSED, Csv, kind_of, stream_records
 from spinney.tables.schema import (
     Found,
     Paths,
@@ -47,6 +47,8 @@ __all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
 
 #: Where a container says how much memory it may use.
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+#: How many bytes of text one byte of a compressed file is taken to hold.
+SQUEEZED = 5
 #: What a system that does not say is taken to have.
 USUAL_MEMORY = 2**33
 
@@ -113,7 +115,7 @@ def opened(
     check_choice(columns, groups)
     check_schema(schema)
     files, coded = table_files(paths), coded_columns(schema)
-    kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[files[0].suffix.lower()]
+    kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[kind_of(files[0])]
     first = kind(files[0], columns, groups, coded, written)
     names = columns if first.columns is None else list(first.columns)
     return Scan([first, *(kind(file, names, groups, coded, written) for file in files[1:])])
@@ -270,7 +272,7 @@ class _CsvFile(_File):
         self._header = csv_header(self.path, self.written, wanted)
         self.columns = tuple(chosen_columns(self.path, self._header.names, columns, self.groups))
         self.n_features = len(self.columns)
-        self.nbytes = self._stamp[0]
+        self.nbytes = self._stamp[0] * (SQUEEZED if self.path.suffix.lower() in COMPRESSED else 1)
 
     def _records(self, numbers: list[str], texts: list[str]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
         return stream_records(self.path, self._header, numbers, texts)

@@ -20,7 +20,7 @@ from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
 from spinney.spaces.plain_values import WHOLE
 from spinney.tables.encoding import name_cell
-from spinney.tables.records import as_numbers, read_header, read_records
+from spinney.tables.records import as_numbers, kind_of, read_header, read_records
 from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def read_columns(
     if not path.is_file():
         raise unreadable(path, "is not a file.", _FORMATS)
     readers = {".csv": _read_csv, ".parquet": _read_parquet}
-    if path.suffix.lower() not in readers:
+    if kind_of(path) not in readers:
         raise unreadable(path, "is of a kind that cannot be read.", _FORMATS)
     wanted = [groups] if groups is not None else []
 
@@ -108,7 +108,7 @@ def read_columns(
                 hint = "its first line must name its columns." if header_is_secret else f"it has {listed}."
                 raise DataError(f"{path} has no column {name!r}.", hint)
 
-    read = readers[path.suffix.lower()](path, names, numbers, wanted, check)
+    read = readers[kind_of(path)](path, names, numbers, wanted, check)
     return Columns(read[0], read[1], read[2].to_series() if wanted else None)
 
 

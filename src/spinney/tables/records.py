@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -34,6 +35,8 @@ BLOCK = 2**22
 LONGEST_CELL = 2**31 - 1
 _QUOTE, _END = b'"'[0], b"\n"[0]
 _UTF_8 = ("utf-8", "utf-8-sig")
+#: What the name of a compressed file ends in.
+COMPRESSED = (".gz", ".zst")
 #: What parts cells, by its name.
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
@@ -106,9 +109,27 @@ class Header:
     written: Csv = COMMAS
 
 
+def kind_of(path: Path) -> str:
+    """Return what the name of a file says it is, such as ``.csv``, which may be compressed."""
+    suffix = path.suffix.lower()
+    inside = Path(path.stem).suffix.lower() if suffix in COMPRESSED else ""
+    return inside if inside == ".csv" else suffix
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file to be read from its start on, as it was before it was compressed."""
+    if path.suffix.lower() == ".gz":
+        return cast(BinaryIO, gzip.open(path))
+    if path.suffix.lower() == ".zst":
+        import pyarrow as pa
+
+        return cast(BinaryIO, io.BufferedReader(pa.input_stream(str(path), compression="zstd"), BLOCK))
+    return path.open("rb")
+
+
 def _lettered(path: Path, written: Csv) -> io.TextIOWrapper:
     """Open a file of another encoding than UTF-8."""
-    return path.open(encoding=written.encoding, errors="replace", newline="\n")
+    return io.TextIOWrapper(_opened(path), encoding=written.encoding, errors="replace", newline="\n")
 
 
 def read_header(path: Path, written: Csv = COMMAS) -> Header:
@@ -118,7 +139,7 @@ def read_header(path: Path, written: Csv = COMMAS) -> Header:
     are not looked at.
     """
     _allow_long_cells()
-    with path.open("rb") if written.is_utf_8 else _lettered(path, written) as file:
+    with _opened(path) if written.is_utf_8 else _lettered(path, written) as file:
         line: bytes | str = file.readline()
         text = line.decode("utf-8-sig", "replace") if isinstance(line, bytes) else line.removeprefix("\ufeff")
         reader = csv.reader([text, "\n"], delimiter=written.separator)  # the second is read if a quote is still open
@@ -160,8 +181,8 @@ def read_records(path: Path, header: Header, numbers: list[str], texts: list[str
 def _blocks(path: Path, header: Header) -> Iterator[bytes]:
     """Yield what is below the header as bytes of UTF-8."""
     if header.written.is_utf_8:
-        with path.open("rb") as file:
-            file.seek(header.size)
+        with _opened(path) as file:
+            file.read(header.size)
             yield from iter(lambda: file.read(BLOCK), b"")
         return
     with _lettered(path, header.written) as letters:

@@ -16,7 +16,7 @@ from spinney.naming import is_path, named
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
 from spinney.tables.encoding import declared_cell
-from spinney.tables.records import COMMAS, SEPARATORS, Csv, Header, read_header
+from spinney.tables.records import COMMAS, SEPARATORS, Csv, Header, kind_of, read_header
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,7 +97,7 @@ def table_files(paths: Paths) -> list[Path]:
     files: list[Path] = []
     for path in map(Path, given):
         # What stands in a list and has nothing of a file may be a column of texts; a single name was typed.
-        if given is paths and path.suffix.lower() not in KINDS and not path.exists():
+        if given is paths and kind_of(path) not in KINDS and not path.exists():
             raise unreadable(Path("a path"), "in the list is not a file.")
         inside = [path]
         if path.is_dir():
@@ -107,12 +107,12 @@ def table_files(paths: Paths) -> list[Path]:
         for file in inside:
             if not file.is_file():
                 raise unreadable(file, "is not a file.")
-            if file.suffix.lower() not in KINDS:
+            if kind_of(file) not in KINDS:
                 raise unreadable(file, "is of a kind that cannot be read.")
         files += inside
     if not files:
         raise DataError("No table is given.", "name at least one .csv, .parquet or .npy file.")
-    if len({file.suffix.lower() for file in files}) > 1:
+    if len(set(map(kind_of, files))) > 1:
         raise DataError("The files of a table must be of one kind.", "give .csv, .parquet or .npy files, not a mixture.")
     return files
 
@@ -124,7 +124,7 @@ def _inside(folder: Path) -> Iterator[Path]:
             continue
         if path.is_dir() and "=" in path.name[1:]:
             yield from _inside(path)
-        elif path.suffix.lower() in KINDS and path.is_file():
+        elif kind_of(path) in KINDS and path.is_file():
             yield path
 
 
@@ -159,7 +159,7 @@ def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, 
 
 def _where_names_are(path: Path, known: list[str]) -> str:
     """Return how columns are called, or where that stands: without a header the first line of a CSV file is a private row."""
-    if path.suffix.lower() == ".csv":
+    if kind_of(path) == ".csv":
         return "spell columns as its first line does, which must name them."
     return f"it has {', '.join(map(repr, known))}."
 

@@ -15,7 +15,7 @@ from typing import Any
 from spinney.exceptions import DataError, ParameterError, check_path
 from spinney.naming import named, type_of
 from spinney.spaces.column_facts import column_of
-from spinney.tables.records import COMMAS, Csv
+from spinney.tables.records import COMMAS, Csv, kind_of
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
 __all__ = ["read_schema", "schema_template", "table_columns"]
@@ -107,7 +107,7 @@ def table_columns(path: Path, written: Csv = COMMAS) -> list[str]:
     file = table_files(path)[0]
     if file.suffix.lower() == ".npy":
         raise unreadable(file, "has no column names.", "use CSV or Parquet, or give bounds for all columns.")
-    return list(csv_header(file, written).names if file.suffix.lower() == ".csv" else parquet_schema(file))
+    return list(csv_header(file, written).names if kind_of(file) == ".csv" else parquet_schema(file))
 
 
 def schema_template(columns: Sequence[str], kind: str = ".json") -> str:

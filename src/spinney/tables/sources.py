@@ -138,7 +138,7 @@ def read_source(
         X = as_stream(X)
         columns, groups = X.columns if columns is None else columns, X.groups if X.has_groups else groups
         by_name = groups if isinstance(groups, str) else None
-        X = X.table(columns, by_name, lambda empty: read_source(empty, columns, groups, schema=schema))
+        X = X.table(columns, by_name, lambda empty, chosen: read_source(empty, chosen, groups, schema=schema))
     if _is_arrow_column(groups):
         groups = _arrow_names(groups)
     if is_arrow_table(X):

@@ -41,14 +41,14 @@ class Batches(ABC):
         Their names; public.
     has_groups : bool
         Whether rows have groups.
-    n_kept : int
-        How many of the first rows are in memory, and always read in the same batches; private.
+    n_steady : int
+        How many of the first rows are always read in the same batches, at little cost; private.
     """
 
     n_features: int
     columns: tuple[str, ...] | None
     has_groups: bool
-    n_kept: int = 0
+    n_steady: int = 0
 
     @abstractmethod
     def read(self) -> Iterator[NDArray[Any]]:
@@ -65,6 +65,9 @@ class Batches(ABC):
     @abstractmethod
     def read_groups(self) -> Any:
         """Return the names of the groups of all rows."""
+
+    def drop(self) -> None:  # noqa: B027  (most hold nothing)
+        """Drop what is held for one fit, which has ended."""
 
     def declared(self, columns: Sequence[str], schema: Schema) -> Batches:
         """Return these columns, cells read as a schema says; files can be opened again for that."""
@@ -107,6 +110,9 @@ class _View(Batches):
 
     def read_groups(self) -> Any:
         return self._batches.read_groups()
+
+    def drop(self) -> None:
+        self._batches.drop()
 
 
 class EncodedBatches(_View):

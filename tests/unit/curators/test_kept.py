@@ -90,14 +90,14 @@ def test_kept_rows_give_the_same_exact_aggregates_as_rows_read_anew(n, size, mos
         narrow = keeping.within(inner), plain.within(inner)
         if question is not CELLS:  # whose splits are those of the whole domain
             assert numbers(narrow[0].exact(question)) == numbers(narrow[1].exact(question))
-    assert batches.n_kept * rows.itemsize * 3 <= most
-    assert batches.n_kept == n or batches.n_kept * rows.itemsize * 3 > most - size * rows.itemsize * 3
+    assert batches.n_steady * rows.itemsize * 3 <= most
+    assert batches.n_steady == n or batches.n_steady * rows.itemsize * 3 > most - size * rows.itemsize * 3
     source.n_read = 0
     assert np.array_equal(np.concatenate([rows[:0], *batches.read()]), rows, equal_nan=True)
-    assert source.n_read == n - batches.n_kept
+    assert source.n_read == n - batches.n_steady
     batches.drop()
     assert np.array_equal(np.concatenate([rows[:0], *batches.read()]), rows, equal_nan=True)
-    assert batches.n_kept == 0
+    assert batches.n_steady == 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "npy", "parquet"])
@@ -126,8 +126,8 @@ def test_nothing_is_kept_when_a_fit_ends(tmp_path):
     pl.DataFrame(ROWS, ["a", "b", "c"]).write_parquet(tmp_path / "rows.parquet")
     with FileRows(scan(tmp_path / "rows.parquet")).opened(Ground(DOMAIN), Unit(), SeededSource(0).key) as backend:
         backend.exact(Whole())
-        assert backend._batches.n_kept == len(ROWS)
-    assert backend._batches.n_kept == 0
+        assert backend._batches.n_steady == len(ROWS)
+    assert backend._batches.n_steady == 0
     assert backend._batches._kept == []
 
 

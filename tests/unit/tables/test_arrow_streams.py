@@ -2,7 +2,6 @@
 
 import os
 import stat
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,8 +16,8 @@ from covering import covering
 from spinney import CuratorError, DataError, Ledger, ParameterError, PrivateKMeans, describe, scan, stream
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
-from spinney.tables.batches import opened
 from spinney.tables.sources import read_source
+from spinney.tables.spooled import Spooled
 from streamed import SOURCES, duckdb, one_by_one
 
 RNG = np.random.default_rng(0)
@@ -108,8 +107,10 @@ FACTS = dict.fromkeys(("whole", "unsigned", "half", "short", "decimal", "truth",
 }  # fmt: skip
 
 
-def open_file(schema, path, chosen):
-    return opened([path], chosen, None, schema)
+def spooled(rows, columns, schema):
+    """Return a fit's rows of numbers as they come from the folder."""
+    held = rows.spooled(columns, lambda table, used: read_source(table, used, schema=schema).nonprivate_rows)
+    return np.concatenate([*held.read()])
 
 
 def test_cells_are_read_as_those_of_a_table(tmp_path):
@@ -120,14 +121,13 @@ def test_cells_are_read_as_those_of_a_table(tmp_path):
     reader = lambda: pa.RecordBatchReader.from_batches(table.schema, [b for one in batches for b in one.to_batches()])  # noqa: E731
     found = read_source(stream(reader), list(FACTS), schema=schema).nonprivate_rows
     np.testing.assert_array_equal(found, expected)
-    rows, remove = stream(reader, spool=tmp_path).spooled(list(FACTS), len, partial(open_file, schema))
-    np.testing.assert_array_equal(rows.whole(), expected)
-    remove()
+    np.testing.assert_array_equal(spooled(stream(reader, spool=tmp_path), list(FACTS), schema), expected)
     for name in FACTS:  # alone, as a column of a type of its own
         alone = read_source(table, [name], schema=schema).nonprivate_rows
-        rows, _ = stream(reader, spool=tmp_path).spooled([name], len, partial(open_file, schema))
-        assert rows.whole().dtype == alone.dtype
-        np.testing.assert_array_equal(rows.whole(), alone)
+        found = spooled(stream(reader, spool=tmp_path), [name], schema)
+        assert found.dtype == alone.dtype
+        np.testing.assert_array_equal(found, alone)
+    assert os.listdir(tmp_path) == []
 
 
 @settings(max_examples=25, deadline=None)
@@ -197,12 +197,10 @@ def test_a_lack_of_memory_and_an_interrupt_end_a_reading(spooled, tmp_path):
 
 
 def test_a_full_disk_says_what_a_broken_source_says(tmp_path, monkeypatch):
-    import pyarrow.parquet as pq
-
     def full(*arguments):
         raise OSError(28, CANARY)
 
-    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    monkeypatch.setattr(Spooled, "_add", full)
     with pytest.raises(DataError) as caught:
         model().fit(stream(FRAME, spool=tmp_path))
     assert caught.value.said == "The stream cannot be read. Nothing was charged."
@@ -249,7 +247,7 @@ def test_what_is_spooled_is_for_its_owner_and_goes_when_the_fit_ends(tmp_path, m
     _, held = model(bounds=(0, 110)).prepare(rows)
     home = next(tmp_path.iterdir())
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
-    assert pl.read_parquet(home / "rows.parquet").columns == ["age"]  # and nothing else
+    assert (home / "rows").read_bytes() == FRAME["age"].fill_null(np.nan).to_numpy().tobytes()  # and nothing else
     del held
     assert os.listdir(tmp_path) == []
     monkeypatch.setattr("spinney.fits.run.FitLedger", None)  # the fit fails after the rows were read, and before it opens them

@@ -1,5 +1,6 @@
 """Tables in files are read alike in memory and batch by batch, again and again, and nothing is said about a cell."""
 
+import gzip
 import json
 import os
 import traceback
@@ -16,9 +17,12 @@ from hypothesis import strategies as st
 
 from spinney import Ledger, ParameterError, PrivateKMeans
 from spinney.exceptions import DataError
+from spinney.spaces.column_facts import column_of
+from spinney.spaces.schema import Schema
 from spinney.tables import batches, files, records, streams
-from spinney.tables.batches import Scan, memory_bytes, scan
+from spinney.tables.batches import Scan, memory_bytes, opened, scan
 from spinney.tables.files import Table, open_table, read_bounds, read_table
+from spinney.tables.records import Csv
 
 RNG = np.random.default_rng(0)
 
@@ -430,3 +434,31 @@ def test_what_are_not_bounds_is_refused(tmp_path, text):
     assert caught.value.__context__ is None  # a file given by mistake may be the private one
     with pytest.raises(DataError, match=r"cannot be read\.\nHint: write JSON"):
         read_bounds(tmp_path / "nothing.json")
+
+
+def compressed(path, content, ending):
+    """Write a compressed file in two parts, one behind the other, as some tools do."""
+    with path.open("wb") as file:
+        for part in (content[:100], content[100:]):
+            file.write(gzip.compress(part) if ending == ".gz" else pa.compress(part, codec="zstd", asbytes=True))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_compressed_csv_file_is_read_as_it_was(tmp_path, batch, ending, encoding):
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"Größe": rng.random(60), "kind": rng.choice(["a", "b,c"], 60), "who": rng.integers(0, 9, 60)})
+    content = frame.write_csv().encode(encoding)
+    plain, path = tmp_path / "rows.csv", tmp_path / f"rows.CSV{ending}"
+    plain.write_bytes(content)
+    compressed(path, content, ending)
+    schema = Schema((column_of("Größe", (0, 1), "bounds"), column_of("kind", ["a", "b,c"], "bounds")))
+    written, asked = Csv(encoding=encoding), (["Größe", "kind"], "who", schema)
+    expected, found = read_table(plain, *asked, written), read_table(path, *asked, written)
+    np.testing.assert_array_equal(found.nonprivate_rows, expected.nonprivate_rows)
+    assert found.nonprivate_groups.equals(expected.nonprivate_groups)
+    np.testing.assert_array_equal(np.concatenate([*opened(path, *asked, written).read_from(17)]), expected.nonprivate_rows[17:])
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"rows.CSV.* cannot be read.") as caught:
+        read_table(path, *asked, written)
+    assert caught.value.__context__ is None
