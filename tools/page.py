@@ -182,7 +182,11 @@ def releases(folder):
     for year in range(2016, 2026):
         ledger.spend(model.plan(3).charges, objective="kmeans", algorithm="tree", note=f"the stays of {year}, all wards")
     release = model.fit(table, ledger=ledger).release_
-    yield "centers", release, {"ledger": ledger, "curve": cost_curve(release, 12)}
+    yield (
+        "centers",
+        release,
+        {"ledger": ledger, "curve": cost_curve(release, 12), "names": {0: "young, little income", 3: "often here"}},
+    )
     persons = Ledger(folder / "persons.jsonl", epsilon=2, max_rows_per_group=2)
     segments = PrivateKMeans("auto", max_clusters=8, epsilon=1.0, bounds=read_schema(patients_schema()), max_rows_per_group=2)
     segments.fit(patients(), groups="person")

@@ -13,6 +13,7 @@ import click
 
 from spinney._version import __version__
 from spinney.cli.auditing import audit
+from spinney.cli.checking import check
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import is_standard_output, publish, written_whole
@@ -193,5 +194,5 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
     show_release(read_release(release), whole, curve, max_k, picture, public)
 
 
-for command in (describe, keys, label, sign, audit, example, recluster, report, schema, sites, verify, ledger, local):
+for command in (check, describe, keys, label, sign, audit, example, recluster, report, schema, sites, verify, ledger, local):
     main.add_command(command)

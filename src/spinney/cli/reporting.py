@@ -23,11 +23,15 @@ from spinney.exceptions import ParameterError
 @click.option("--ledger", type=FILE, default=None, help="Also say what is left in this ledger, and whether it paid for this.")
 @click.option("--title", default=None, help="The heading, instead of what was released.")
 @click.option("--of", type=FILE, default=None, help="Of a description: the release that it describes, to show its centers.")
+@click.option(
+    "--name", "names", type=(int, str), multiple=True, metavar="K NAME", help="A name for cluster K; once for each cluster."
+)
 @CURVE
 @MAX_K
 def report(
-    release: Path, out: Path, ledger: Path | None, title: str | None, of: Path | None, curve: bool, max_k: int | None
-) -> None:
+    release: Path, out: Path, ledger: Path | None, title: str | None, of: Path | None, names: tuple[tuple[int, str], ...],
+    curve: bool, max_k: int | None,
+) -> None:  # fmt: skip
     """Write a page to publish: the promise in plain words, what was found, what was spent, how to check it.
 
     One file that loads nothing. The release is checked as by 'spinney verify', and the page says what was found.
@@ -54,6 +58,7 @@ def report(
         estimated = asked_curve(loaded, max_k)
     with written_whole(out) as part:
         shown: Any = {"title": title, "ledger": opened, "curve": estimated, "verification": found, "described": told}
+        shown["names"] = dict(names)
         if is_standard_output(out):
             part.write_text(markdown_page(loaded, **shown), encoding="utf-8")
         else:

@@ -18,6 +18,7 @@ COMMANDS = {
     "sites": ("sites --points places.csv --demand demand.csv --k 1 --epsilon 1", True),
     "describe": ("describe release.json rows.csv --schema facts.json --epsilon 1", True),
     "predict": ("predict release.json rows.csv", False),
+    "check": ("check release.json --policy rules.toml", False),
     "schema": ("schema rows.csv", False),
     "recluster": ("recluster release.json --k 2", True),
     "report": ("report release.json", False),
@@ -41,6 +42,7 @@ def folder(tmp_path, monkeypatch):
     pl.DataFrame({"a": np.linspace(0, 1, 200), "b": np.linspace(0, 1, 200)}).write_csv("rows.csv")
     (tmp_path / "bounds.json").write_text('{"a": [0, 1]}')
     (tmp_path / "facts.json").write_text('{"b": [0, 1]}')
+    (tmp_path / "rules.toml").write_text("epsilon = 9\n")
     (tmp_path / "places.csv").write_text("name,x,y\np,0,0\nq,1,1\n")
     (tmp_path / "demand.csv").write_text("point\n" + "p\n" * 50)
     (tmp_path / "devices.json").write_text("[0.5]\n" * 40)
@@ -91,7 +93,7 @@ def test_a_dash_is_standard_output_alone(folder, name):
     else:
         assert "Wrote" not in result.stdout
         assert result.stdout
-    if name not in ("schema", "label", "audit", "predict"):
+    if name not in ("schema", "label", "audit", "predict", "check"):
         assert "Wrote -" in result.stderr
 
 

@@ -18,7 +18,7 @@ from spinney import DataError, FiniteMetric, Ledger, ParameterError, PrivateKMea
 from spinney.cli.main import main
 from spinney.report import cost_curve, html_page, markdown_page, write_report
 from spinney.report.publication.document import LETTERS, clean
-from spinney.report.publication.odds import GUESSES, chance_words, factor_words, percent_words
+from spinney.report.publication.odds import GUESSES, chance_words, percent_words
 from spinney.report.publication.printing import print_pdf
 from spinney.report.publication.scales import across, upward, wide
 from spinney.spaces.column import Column
@@ -137,10 +137,6 @@ def test_limits_are_told_to_the_safe_side(epsilon):
     with localcontext() as context:
         context.prec = 60
         factor = Decimal(epsilon).exp()
-        told = factor_words(epsilon)
-        at_most = Decimal(10) ** int(told[3:]) if told.startswith("10^") else Decimal(told.replace(",", ""))
-        assert factor <= at_most <= 10 * factor
-        assert epsilon > 20 or at_most <= factor * Decimal("1.0101")
         for guess, _ in GUESSES:
             odds = Decimal(str(guess)) / (1 - Decimal(str(guess)))
             for way in (1, -1):

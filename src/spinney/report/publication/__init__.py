@@ -31,6 +31,7 @@ def html_page(
     curve: CostCurve | None = None,
     verification: Verification | None = None,
     described: Release | None = None,
+    names: dict[int, str] | None = None,
 ) -> str:
     """Return a report as one page of HTML, without scripts and without anything from outside.
 
@@ -52,8 +53,10 @@ def html_page(
         `spinney.verify(path)`: its verdict is shown, and a release that was refused is marked as such.
     described : Release, optional
         Of a description: the release whose clusters it describes, to show their centers.
+    names : dict, optional
+        Of clusters: names by their numbers, given after reading the release alone. They stand on the page and nowhere else.
     """
-    shown = Shown(title=title, ledger=ledger, curve=curve, verification=verification, described=described)
+    shown = Shown(title=title, ledger=ledger, curve=curve, verification=verification, described=described, names=names)
     return to_html(assembled("html_page", release, shown))
 
 

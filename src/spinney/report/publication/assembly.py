@@ -15,8 +15,8 @@ from spinney.releases.description import DescriptionRelease
 from spinney.releases.reading import AnyRelease
 from spinney.report.curve import found_curve
 from spinney.report.publication.declared import bounds_section, has_sources
-from spinney.report.publication.document import Document, Drawing, Paragraph, Section, clean
-from spinney.report.publication.odds import factor_words, promise_section, promises
+from spinney.report.publication.document import LETTERS, Document, Drawing, Paragraph, Section, clean
+from spinney.report.publication.odds import chance_words, percent_words, promise_section, promises
 from spinney.report.publication.pictures import curve_drawing
 from spinney.report.publication.results import headline, result_sections
 from spinney.report.publication.sections import (
@@ -36,6 +36,13 @@ _A_LEDGER = Constraint(
     "a Ledger, its path, or None",
     "Ledger('ledger.jsonl').",
 )
+
+
+def _is_name(item: tuple[object, object]) -> bool:
+    number, name = item
+    return type(number) is int and type(name) is str and 0 < len(name) <= LETTERS and name.isprintable()
+
+
 #: What a report is made of; a table in the place of a parameter is not looked into.
 LAWFUL = {
     "release": Constraint(lambda value: isinstance(value, AnyRelease), "a release", "model.release_, or read_release(path)."),
@@ -46,6 +53,11 @@ LAWFUL = {
     ),
     "ledger": _A_LEDGER,
     "curve": optional(instance(CostCurve, "cost_curve(release).")),
+    "names": Constraint(
+        lambda value: value is None or (isinstance(value, dict) and all(map(_is_name, value.items()))),
+        f"a dict of numbers of clusters with their names, texts of one line and at most {LETTERS} letters",
+        "names={0: 'young, little income'}.",
+    ),
     "verification": optional(instance(Verification, "verify(path).")),
 }
 
@@ -58,12 +70,13 @@ class Shown(TypedDict, total=False):
     curve: CostCurve | None
     verification: Verification | None
     described: Release | None
+    names: dict[int, str] | None
 
 
 def _check(owner: str, release: AnyRelease, shown: Shown) -> None:
     """Raise unless the parameters are what they should be."""
     if set(shown) - set(Shown.__annotations__):
-        known = "A report takes title, ledger, curve, verification and described."
+        known = "A report takes title, ledger, curve, verification, described and names."
         raise ParameterError(known, "leave out what is something else.")
     check(owner, dict.fromkeys(LAWFUL) | {"release": release, **shown}, LAWFUL)
     described = shown.get("described")
@@ -71,15 +84,22 @@ def _check(owner: str, release: AnyRelease, shown: Shown) -> None:
     if not (described is None or of_it):
         hint = "name the release that was described, and of a description alone."
         raise ParameterError.wrong("described", owner, "the release of centers that a description is of", described, hint)
+    count = {Release: "centers", DescriptionRelease: "rows"}.get(type(release))
+    if not all(number in range(len(getattr(release, count)) if count else 0) for number in shown.get("names") or ()):
+        raise ParameterError("A name is of no cluster of this release.", "names by the numbers in the table, from 0.")
 
 
 def _lead(release: AnyRelease) -> str:
     if not promises(release):
         return "Made without secure noise: this result promises no privacy."
     unit = "row" if release.max_rows_per_group is None else "person or group"
-    about = f"whether any one {unit} took part" if release.adjacency == "add-remove" else f"what any one {unit} says"
-    told = f"Published under differential privacy, epsilon {release.promised_epsilon:g}: {about}"
-    return f"{told} changes an attacker's odds by a factor of at most {factor_words(release.promised_epsilon)}."
+    about = f"any one {unit} " + ("took part" if release.adjacency == "add-remove" else "says one thing or another")
+    sure = percent_words(0.5, release.promised_epsilon)
+    but = f", but for a chance of at most {chance_words(release.delta)}" if release.delta else ""
+    return (
+        f"Published under differential privacy (epsilon {release.promised_epsilon:g}). Someone who is undecided, 50:50, whether "
+        f"{about} is at most {sure} sure after reading this page, whatever else they know{but}."
+    )
 
 
 def curve_section(curve: CostCurve, private: bool) -> Section:
@@ -105,13 +125,13 @@ def assembled(owner: str, release: AnyRelease, shown: Shown) -> Document:
     opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
     sections = (
         promise_section(release),
-        *result_sections(release, shown.get("described")),
+        *result_sections(release, shown.get("described"), names=shown.get("names")),
         *_curve_sections(release, shown.get("curve")),
         spent_section(release, opened),
         bounds_section(release),
         model_section(release),
         check_section(release, verification, opened),
-        sign_section(has_sources(release)),
+        sign_section(has_sources(release), bool(shown.get("names"))),
     )
     return Document(shown.get("title") or headline(release), _lead(release), notices(release, verification), sections)
 

@@ -63,7 +63,7 @@ def _kind(column: Column) -> str:
     return f"{len(column.categories):,} categories" if column.kind == "category" else column.kind
 
 
-def _columns(release: Release) -> list[tuple[Column, int]]:
+def declared_columns(release: Release) -> list[tuple[Column, int]]:
     """Return the columns of the table, each with the place of its first column of the fit."""
     if release.facts is None:
         pairs = zip(column_names(release), release.domain["lower"], release.domain["upper"], strict=True)
@@ -77,7 +77,7 @@ def _columns(release: Release) -> list[tuple[Column, int]]:
 
 def _sheet(release: Release) -> Sheet:
     """Return the columns of the table by their own names, with all that was declared about them."""
-    box, stated, columns = release.tightened, release.facts is not None, _columns(release)
+    box, stated, columns = release.tightened, release.facts is not None, declared_columns(release)
     heads = ("column", *(("kind",) if stated else ()), "bounds or categories")
     heads += ("private box",) if box else ()
     heads += ("unit or weight", "source") if stated else ()

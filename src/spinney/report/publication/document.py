@@ -59,11 +59,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Value:
-    """A cell: its text, how dark it is, in [0, 1], and its bar."""
+    """A cell: its text, how dark it is, in [0, 1], its bar, and a name that whoever publishes gave it."""
 
     text: str
     shade: float | None = None
     bar: Bar | None = None
+    name: str = ""
+
+    @property
+    def told(self) -> str:
+        """The text, with the name."""
+        return f"{self.text} {self.name}".rstrip()
 
 
 @dataclass(frozen=True)

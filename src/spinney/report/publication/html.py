@@ -46,17 +46,6 @@ LETTER, AROUND, BAR, LINE = 0.58, (1.0, 0.84), 7.2, 16
 COLUMN, SIDES = 57.5, 2.5
 #: Widths of tables are rounded up to whole steps, so that a page has few rules; the narrowest page.
 STEP, NARROWEST = 2, 20
-#: What a table becomes in a page that is too narrow for it: a card for each of its rows.
-CARDS = {
-    "table,caption": "display:block",
-    "thead": "display:none",
-    "tbody": "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr));gap:.8rem",
-    "tr": "display:block;border:1px solid var(--line);border-radius:4px;padding:.3rem",
-    "tr>*": "display:flex;gap:.4rem;border:0;padding:.15rem .4rem;text-align:right;max-width:none;white-space:normal",
-    "tr>*::before": "content:attr(data-h);color:var(--soft);text-align:left;margin-right:auto;min-width:0;overflow-wrap:anywhere",
-    "tr>:first-child": "font-weight:600",
-    "small": "align-self:center;white-space:nowrap",
-}
 #: What stands on one line in the title.
 KIND = re.compile(r"(\(k-\w+\))")
 #: Shades of a heat map: all of them light, for dark letters.
@@ -64,8 +53,8 @@ SHADES = 7
 
 
 @cache
-def _style() -> str:
-    return (files(__package__) / "style.css").read_text(encoding="utf-8")
+def _style(name: str = "style") -> str:
+    return (files(__package__) / f"{name}.css").read_text(encoding="utf-8")
 
 
 def _bar(bar: Bar) -> str:
@@ -103,6 +92,8 @@ def _cell(value: Value, column: int, grid: Sheet, names: bool) -> str:
     if MARGIN in text and len(grid.heads) > NARROW:
         told, _, margin = text.partition(MARGIN)
         text = f"{told} <small>{MARGIN[1:]}{margin}</small>"
+    if value.name:
+        text += f' <span class="name">{escape(value.name)}</span>'
     if value.bar:
         kinds, text = [*kinds, "b"], f"<span>{_bar(value.bar)}{text}</span>"
     name = f' data-h="{escape(grid.heads[column])}"' if names else ""
@@ -111,7 +102,7 @@ def _cell(value: Value, column: int, grid: Sheet, names: bool) -> str:
 
 def _letters(value: Value, column: int, grid: Sheet) -> int:
     """Return how many letters of a cell stand beside each other at least, if it is to be read with ease."""
-    told = value.text.partition(MARGIN)[0] if len(grid.heads) > NARROW else value.text
+    told = value.told.partition(MARGIN)[0] if len(grid.heads) > NARROW else value.told
     longest = max(map(len, told.split()), default=0)
     return min(max(longest, min(len(told), LINE)), LONG) if column < grid.words else len(told)
 
@@ -152,9 +143,12 @@ def _rules(body: str, inside: str = "") -> str:
     found = {one for kinds in re.findall('<div class="scroll([ cn0-9]*)"', body) for one in kinds.split()}
     rules = []
     for kind in sorted(found, key=lambda kind: (-int(kind[1:]), kind)):
-        looks = CARDS if kind[0] == "c" else {"td.b svg": "display:none"}
-        told = (f"{','.join(f'{inside}.{kind} {one}' for one in names.split(','))}{{{look}}}" for names, look in looks.items())
-        rules.append(f"@container (max-width:{kind[1:]}rem){{{''.join(told)}}}\n")
+        looks = (
+            _style("cards").replace(".cards", f"{inside}.{kind}")
+            if kind[0] == "c"
+            else f"{inside}.{kind} td.b svg{{display:none}}"
+        )
+        rules.append(f"@container (max-width:{kind[1:]}rem){{{looks.strip()}}}\n")
     return f"@media screen{{\n{''.join(rules)}}}\n" if rules else ""
 
 
@@ -232,7 +226,11 @@ def to_fragment(document: Document) -> str:
 
 def to_html(document: Document) -> str:
     """Return a whole page."""
-    body = _body(document, "s", "main")
+    return whole_page(document.title, _body(document, "s", "main"))
+
+
+def whole_page(title: str, body: str) -> str:
+    """Return a page of this title around its body, with the rules that this body needs."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -241,7 +239,7 @@ def to_html(document: Document) -> str:
 <meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
-<title>{escape(document.title)}</title>
+<title>{escape(title)}</title>
 <style>
 {_style()}{_rules(body)}</style>
 </head>

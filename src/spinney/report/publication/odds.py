@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 from spinney.releases.promise import Promise
 from spinney.report.label import UNPROTECTED
@@ -11,7 +11,7 @@ from spinney.report.publication.document import Block, Facts, Paragraph, Section
 
 #: Guesses before the release is read, and what they are called.
 GUESSES = ((0.01, "1 in 100 (1%)"), (0.1, "1 in 10 (10%)"), (0.5, "50:50 (50%)"), (0.9, "9 in 10 (90%)"))
-#: Beyond this epsilon odds are shown as a power of ten.
+#: Beyond this epsilon there is no useful limit.
 LARGEST = 20.0
 
 
@@ -20,19 +20,12 @@ def promises(release: Promise) -> bool:
     return release.is_private and release.noise_seed is None and math.isfinite(release.promised_epsilon)
 
 
-def _rounded(value: float, digits: int, way: str) -> str:
-    """Return a positive number in this many digits, rounded up or down."""
+def _rounded(value: float, digits: int) -> str:
+    """Return a positive number in this many digits, rounded down."""
     number = Decimal(value)
     step = Decimal(1).scaleb(number.adjusted() - digits + 1)
-    text = f"{number.quantize(min(step, Decimal(1)), rounding=way):,f}"
+    text = f"{number.quantize(min(step, Decimal(1)), rounding=ROUND_FLOOR):,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def factor_words(epsilon: float) -> str:
-    """Return exp(epsilon), rounded up."""
-    if epsilon > LARGEST:
-        return f"10^{math.ceil(epsilon / math.log(10))}"
-    return _rounded(math.nextafter(math.exp(epsilon), math.inf), 3, ROUND_CEILING)
 
 
 def percent_words(guess: float, epsilon: float) -> str:
@@ -41,7 +34,7 @@ def percent_words(guess: float, epsilon: float) -> str:
     left = 100 * (other if epsilon >= 0 else 1 - other)
     if left < 1e-6:
         return "nearly 100%" if epsilon >= 0 else "nearly 0%"
-    down = Decimal(_rounded(left, 1 + len(str(int(left))) if left >= 1 else 2, ROUND_FLOOR))
+    down = Decimal(_rounded(left, 1 + len(str(int(left))) if left >= 1 else 2))
     return f"{100 - down if epsilon >= 0 else down:f}%"  # rounded away from the guess, but never to a certainty
 
 
@@ -68,8 +61,7 @@ def _limit(release: Promise, unit: str) -> str:
     about = f"any one {unit} " + ("was in the table" if release.adjacency == "add-remove" else "says one thing or another")
     return (
         f"Someone who knows all else, even all other rows, and is undecided (50:50) whether {about}, is at most "
-        f"{percent_words(0.5, epsilon)} sure after reading this release. Whatever the guess was, its odds become at most "
-        f"{factor_words(epsilon)} times as high, or as low."
+        f"{percent_words(0.5, epsilon)} sure after reading this release. The table says the same for other guesses."
     )
 
 

@@ -25,7 +25,7 @@ def _plain(text: str) -> str:
 def _grid(grid: Sheet) -> str:
     sides = " | ".join("---" if i < grid.words else "---:" for i in range(len(grid.heads)))
     lines = [f"**{_plain(grid.caption)}**", "", f"| {' | '.join(_plain(head) for head in grid.heads)} |", f"| {sides} |"]
-    lines += [f"| {' | '.join(_plain(value.text) or ' ' for value in row)} |" for row in grid.rows]
+    lines += [f"| {' | '.join(_plain(value.told) or ' ' for value in row)} |" for row in grid.rows]
     return "\n".join([*lines, *(["", _plain(grid.note)] if grid.note else [])])
 
 
@@ -57,7 +57,7 @@ def _filled(text: str, indent: str = "") -> str:
 
 
 def _aligned(grid: Sheet) -> str:
-    rows = [grid.heads, *(tuple(value.text for value in row) for row in grid.rows)]
+    rows = [grid.heads, *(tuple(value.told for value in row) for row in grid.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -211,15 +213,30 @@ def _cover_sections(release: CoverRelease, whole: bool) -> list[Section]:
     return [Section("What was found", (Sheet("Sets in the order of choosing", ("no.", "set"), rows, 2, note),))]
 
 
-def result_sections(release: AnyRelease, described: Release | None = None, whole: bool = False) -> list[Section]:
+def _named(sections: list[Section], names: dict[int, str] | None) -> list[Section]:
+    """Return sections whose tables of clusters have names beside their numbers."""
+    told = {str(number): name for number, name in (names or {}).items()}
+
+    def with_names(block: Block) -> Block:
+        if not isinstance(block, Sheet) or block.heads[0] != "cluster":
+            return block
+        rows = ((replace(first, name=told.get(first.text, "")), *rest) for first, *rest in block.rows)
+        return replace(block, rows=tuple(rows))
+
+    return [replace(section, blocks=tuple(map(with_names, section.blocks))) for section in sections]
+
+
+def result_sections(
+    release: AnyRelease, described: Release | None = None, whole: bool = False, names: dict[int, str] | None = None
+) -> list[Section]:
     """Return the sections of what was found; of a description with the centers that it is of, if they are given."""
     if isinstance(release, Release):
-        return _center_sections(release, whole)
+        return _named(_center_sections(release, whole), names)
     if isinstance(release, DescriptionRelease):
-        found = description_sections(release, whole)
+        found = _named(description_sections(release, whole), names)
         if described is None:
             return found
         order = np.arange(min(len(described.centers), SHOWN_LINES))  # as the description has them
         grid = _center_grid(described, order, shown_columns(described), "Centers of the described release")
-        return [found[0], Section("The clusters that are described", (grid,)), *found[1:]]
+        return [found[0], *_named([Section("The clusters that are described", (grid,))], names), *found[1:]]
     return _site_sections(release, whole) if isinstance(release, SiteRelease) else _cover_sections(release, whole)

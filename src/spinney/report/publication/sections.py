@@ -209,7 +209,10 @@ def _check_command(file: str, release: Promise, verification: Verification | Non
     return f"spinney verify {shlex.quote(file)} --ledger {shlex.quote(clean(name))}"
 
 
-def sign_section(has_sources: bool = False) -> Section:
+def sign_section(has_sources: bool = False, has_names: bool = False) -> Section:
     """Return what no release knows, to be filled in by hand; sources of bounds only if they were not declared."""
+    given = (
+        (("Names of clusters", "Given by the publisher, who had read the release. They are no part of it."),) if has_names else ()
+    )
     names = ("Published by", "Contact", "What for", *(() if has_sources else ("Source of the bounds",)), "Approved by, day")
-    return Section("To be filled in by the publisher", (Facts(tuple((name, "") for name in names)),))
+    return Section("To be filled in by the publisher", (Facts((*given, *((name, "") for name in names))),))
