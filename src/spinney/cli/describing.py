@@ -9,6 +9,7 @@ import click
 
 from spinney.cli.files import publish
 from spinney.cli.options import CSV_OPTIONS, FILE, FORCE, OUT, add_options
+from spinney.cli.results import JSON, as_json, wants_json
 from spinney.exceptions import ParameterError, ReleaseError
 
 
@@ -29,6 +30,7 @@ from spinney.exceptions import ParameterError, ReleaseError
 @add_options(*CSV_OPTIONS)
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
 @click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")
+@JSON
 def describe(release: Path, dry_run: bool, **options: Any) -> None:
     """Describe the clusters of a release by columns of the private table, and write a release of its own.
 
@@ -54,14 +56,17 @@ def describe(release: Path, dry_run: bool, **options: Any) -> None:
 
 
 def _show_plan(facts: Any, ledger: Path | None, n_guess: int | None, **unused: Any) -> None:
-    from spinney.cli.fitting import OWNER, declared, left_words
+    from spinney.cli.fitting import OWNER, declared, left_words, plan_facts
 
-    plan = facts.fit.plan(n_guess, OWNER)
+    plan, unit = facts.fit.plan(n_guess, OWNER), facts.fit.problem.unit
+    cap = unit.max_rows if facts.fit.grouped else None
+    if wants_json():
+        click.echo(as_json(plan_facts(plan, ledger, unit.adjacency.value, cap)))
+        return
     click.echo(str(plan))
     click.echo(declared(facts.cells))
     if ledger is not None:
-        unit = facts.fit.problem.unit
-        click.echo(left_words(ledger, plan.charges, unit.adjacency.value, unit.max_rows if facts.fit.grouped else None))
+        click.echo(left_words(ledger, plan.charges, unit.adjacency.value, cap))
 
 
 def _write(

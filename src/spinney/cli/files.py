@@ -31,7 +31,10 @@ def is_standard_output(out: Path | None) -> bool:
 
 def tell_written(text: str, *outs: Path | None) -> None:
     """Say what was done: on standard error, if one of the outputs went to standard output."""
-    click.echo(text, err=any(map(is_standard_output, outs)))
+    from spinney.cli.results import is_quiet
+
+    if not is_quiet():
+        click.echo(text, err=any(map(is_standard_output, outs)))
 
 
 def tell_release(release: Any, *outs: Path | None) -> None:
@@ -152,6 +155,8 @@ def publish(
     also: Mapping[Path, Callable[[Any, Path], None]] = MappingProxyType({}),
 ) -> Any:
     """Write the release that `make` returns of the ledger to charge, and further files of it, and say what was done."""
+    from spinney.cli.errors import with_options
+    from spinney.cli.results import as_json, wants_json
     from spinney.fits.charging import charge_stays
     from spinney.ledgers.ledger import Ledger
 
@@ -165,12 +170,16 @@ def publish(
             for path, write in also.items():
                 write(release, parts[path])
             stack.close()
+    if wants_json():
+        facts: dict[str, Any] = {"written": list(map(str, parts)), "statement": release.statement, "digest": release.digest}
+        facts["ledger"] = None if opened is None else {"path": str(ledger), "spent": opened.spent, "remaining": opened.remaining}
+        facts["doubts"] = list(map(with_options, release.doubts.values()))
+        click.echo(as_json(facts), err=any(map(is_standard_output, parts)))
+        return release
     tell_release(release, *parts)
     if opened is not None:
         told = f"Charged to {ledger}: epsilon {opened.spent:.6g} is spent and {opened.remaining:.6g} left."
         tell_written(told, *parts)
-    from spinney.cli.errors import with_options
-
     for doubt in release.doubts.values():
         click.echo(with_options(doubt), err=True)
     return release

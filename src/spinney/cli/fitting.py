@@ -10,8 +10,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.algorithms.plan import Plan
 from spinney.cli.errors import in_options
 from spinney.cli.progress import asking, reading
+from spinney.cli.results import as_json, wants_json
 from spinney.exceptions import DataError, ParameterError, ReleaseError
 from spinney.fits.fit import check_guess
 from spinney.fits.parameters import check_points
@@ -58,10 +60,30 @@ def plan_text(
     facts = check_points(typed, objective, OWNER, cap is not None)
     fit = facts.planned(n_features)
     plan = fit.plan(n_guess, f"{OWNER}.plan")
+    if wants_json():
+        return as_json(plan_facts(plan, ledger, parameters["adjacency"], cap))
     text = str(plan) if bounds_file is None else f"{plan}\n{declared(facts.schema, list(bounds))}"
     if ledger is None:
         return text
     return f"{text}\n{left_words(ledger, plan.charges, parameters['adjacency'], cap)}"
+
+
+def plan_facts(plan: Plan, ledger: Path | None, adjacency: str, cap: int | None) -> dict[str, Any]:
+    """Return a plan as values for JSON, and what it would leave in a ledger."""
+    problem, noise = plan.problem, [row[-1] for row in plan.rows[1:]]
+    facts = {
+        "algorithm": plan.algorithm.name,
+        "objective": problem.objective,
+        "epsilon": float(problem.budget.epsilon),
+        "delta": float(problem.budget.delta),
+        "adjacency": adjacency,
+        "max_rows_per_group": cap,
+        "guarantee": plan.guarantee,
+        "charges": [charge.to_dict() | {"noise": words} for charge, words in zip(plan.charges, noise, strict=True)],
+    }
+    if ledger is None:
+        return facts
+    return facts | {"left": Ledger(ledger).left_after(plan.charges, adjacency=adjacency, max_rows_per_group=cap)}
 
 
 def left_words(ledger: Path, charges: Any, adjacency: str, cap: int | None) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from spinney.cli.options import FILE
+from spinney.cli.results import JSON, as_json, wants_json
 
 
 @click.group()
@@ -23,18 +25,31 @@ def ledger() -> None:
 @click.option("--delta", type=float, default=None, help="0 by default: pure noise only. About ten times the delta of a release.")
 @click.option("--adjacency", default=None, help="add-remove (default), or replace, for all releases of the ledger.")
 @click.option("--max-rows-per-group", type=int, default=None, help="Protect groups; the most rows of one that count.")
+@JSON
 def open_ledger(path: Path, epsilon: float, delta: float | None, adjacency: str | None, max_rows_per_group: int | None) -> None:
     """Make a new ledger; one that is there with the same ceiling is left as it is."""
     from spinney.ledgers.ledger import Ledger
 
-    click.echo(Ledger(path, epsilon, delta, adjacency=adjacency, max_rows_per_group=max_rows_per_group).table(0))
+    _show(Ledger(path, epsilon, delta, adjacency=adjacency, max_rows_per_group=max_rows_per_group), 0)
 
 
 @ledger.command()
 @click.argument("path", type=FILE)
 @click.option("--last", type=click.IntRange(0), default=20, show_default=True, help="Number of releases to show, the last ones.")
+@JSON
 def show(path: Path, last: int) -> None:
     """Print the releases of a ledger, their total, and what is left."""
     from spinney.ledgers.ledger import Ledger
 
-    click.echo(Ledger(path).table(last))
+    _show(Ledger(path), last)
+
+
+def _show(ledger: Any, last: int) -> None:
+    """Print a ledger with the last of its entries."""
+    if not wants_json():
+        click.echo(ledger.table(last))
+        return
+    entries, ceiling = ledger.entries, ledger.ceiling
+    facts = {"path": str(ledger.path), "epsilon": float(ceiling.epsilon), "delta": float(ceiling.delta), "unit": ledger.unit}
+    facts |= {"spent": ledger.spent, "remaining": ledger.remaining, "n_entries": len(entries)}
+    click.echo(as_json({**facts, "entries": [entry.to_dict() for entry in entries[max(len(entries) - last, 0) :]]}))

@@ -17,6 +17,7 @@ from spinney.cli.checking import check
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
 from spinney.cli.files import is_standard_output, publish, written_whole
+from spinney.cli.jobs import for_jobs
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
 from spinney.cli.options import (
@@ -35,6 +36,7 @@ from spinney.cli.options import (
 )
 from spinney.cli.reclustering import recluster
 from spinney.cli.reporting import report
+from spinney.cli.results import JSON
 from spinney.cli.schemas import example, schema
 from spinney.cli.sites import sites
 from spinney.cli.verifying import keys, label, sign, verify
@@ -125,6 +127,7 @@ _clustering = add_options(
 @click.option("--scale", default=None, help=SCALE)
 @click.option("--n-guess", type=int, default=None, help="A public guess of the number of rows, for the expected errors.")
 @click.option("--ledger", type=FILE, default=None, help="Also say what would be left in this ledger.")
+@JSON
 def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None:
     """Show every question and its charge, for signing. Needs no data; bounds do not change it, but categories are columns."""
     from spinney.cli.fitting import plan_text
@@ -147,6 +150,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.option("--out", type=OUT, required=True, help="Where to write the release (JSON); - for standard output.")
 @FORCE
 @LEDGER
+@JSON
 def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
     """Cluster the private rows of CSV, Parquet or NPY files and write a release.
 
@@ -183,6 +187,7 @@ def predict(release: Path, table: Path, out: Path | None, **written: str) -> Non
 @MAX_K
 @click.option("--picture", type=FILE, default=None, help="Also write a PNG: of the curve with --curve, else of the release.")
 @add_options(*MAP_OPTIONS)
+@JSON
 def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Path | None, **public: Any) -> None:
     """Print a release file as one readable page.
 
@@ -196,3 +201,4 @@ def show(release: Path, whole: bool, curve: bool, max_k: int | None, picture: Pa
 
 for command in (check, describe, keys, label, sign, audit, example, recluster, report, schema, sites, verify, ledger, local):
     main.add_command(command)
+for_jobs(main)

@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from spinney.cli.files import written_whole
+from spinney.cli.results import as_json, wants_json
 from spinney.exceptions import DataError, ParameterError, ReleaseError
 
 if TYPE_CHECKING:
@@ -80,19 +81,23 @@ def show_release(
     files = _public_files(public)
     if files is not None and picture is None:
         raise ParameterError("Public files are for the picture alone.", "--picture FILE.")
-    click.echo(page(release, whole=whole, curve=not curve))
-    if isinstance(release, Release) and not whole and release.centers.shape[1] > SHOWN_COLUMNS:
+    if not wants_json():
+        click.echo(page(release, whole=whole, curve=not curve))
+    if isinstance(release, Release) and not whole and not wants_json() and release.centers.shape[1] > SHOWN_COLUMNS:
         click.echo("Not all columns are shown: --all shows them.", err=True)
     estimated = None
     if isinstance(release, Release) and curve:
         estimated = asked_curve(release, max_k)
         kind = "private summary, free of charge" if release.is_private else "summary"
-        click.echo(f"\nHow many clusters? Estimated from the {kind}:\n{estimated}")
+        if not wants_json():
+            click.echo(f"\nHow many clusters? Estimated from the {kind}:\n{estimated}")
+    if wants_json():
+        click.echo(as_json(release.to_dict() | ({} if estimated is None else {"curve": vars(estimated)})))
     if picture is not None:
         space = _space_of(release, files) if isinstance(release, SiteRelease) and files is not None else None
         with written_whole(picture) as part:
             _draw(release, estimated, part, space, None if files is None else files.degrees)
-        click.echo(f"Wrote {picture}." if space is not None or not has_sites else f"Wrote {picture}. {ALONE}")
+        click.echo(f"Wrote {picture}." if space is not None or not has_sites else f"Wrote {picture}. {ALONE}", err=wants_json())
 
 
 def _draw(release: Any, curve: CostCurve | None, part: Path, space: FiniteMetric | None, degrees: bool | None) -> None:

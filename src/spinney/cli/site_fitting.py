@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cli.fitting import OWNER, check_cap
+from spinney.cli.fitting import OWNER, check_cap, plan_facts
 from spinney.cli.progress import asking, reading
+from spinney.cli.results import as_json, wants_json
 from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
 from spinney.fits.parameters import check_clusters, check_promise, check_sites
@@ -134,7 +135,10 @@ def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, 
         check_cap(groups, parameters)
     grouped = parameters["max_rows_per_group"] is not None
     fit = check_sites(_read_space(files, grouped, parameters), OWNER, grouped)
-    return str(fit.plan(n_guess, f"{OWNER}.plan"))
+    plan = fit.plan(n_guess, f"{OWNER}.plan")
+    if wants_json():
+        return as_json(plan_facts(plan, None, parameters["adjacency"], parameters["max_rows_per_group"]))
+    return str(plan)
 
 
 def choose_sites(

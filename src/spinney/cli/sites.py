@@ -10,6 +10,7 @@ import click
 
 from spinney.cli.files import publish
 from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, MAP_OPTIONS, OUT, add_options, promise_options
+from spinney.cli.results import JSON
 from spinney.exceptions import ParameterError
 
 
@@ -33,6 +34,7 @@ from spinney.exceptions import ParameterError
     LEDGER,
     click.option("--out", type=OUT, default=None, help="Where to write the release (JSON); - for standard output."),
     FORCE,
+    JSON,
 )
 def sites(
     demand: Path | None,

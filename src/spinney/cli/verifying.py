@@ -11,6 +11,7 @@ import click
 from spinney.cli.errors import REFUSED
 from spinney.cli.files import check_suffix, is_standard_output, write_whole, written_whole
 from spinney.cli.options import FILE, OUT
+from spinney.cli.results import JSON, as_json, wants_json
 from spinney.exceptions import ParameterError
 
 
@@ -19,6 +20,7 @@ from spinney.exceptions import ParameterError
 @click.option("--ledger", type=FILE, default=None, help="Also require that this ledger holds it, unchanged.")
 @click.option("--key", type=FILE, default=None, help="Also require that it was signed with the secret bytes in this file.")
 @click.option("--public-key", type=FILE, default=None, help="Also require a signature that this public key verifies.")
+@JSON
 def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Path | None) -> None:
     """Add up a release's charges and check its noise, with code apart from the one that made it.
 
@@ -27,7 +29,9 @@ def verify(release: Path, ledger: Path | None, key: Path | None, public_key: Pat
     from spinney.verification.checking import verify as check
 
     found = check(release, ledger=ledger, key=key, public_key=public_key)
-    click.echo(str(found))
+    findings = [{"subject": one.subject, "holds": one.holds, "words": one.words} for one in found.findings]
+    facts = {"holds": found.holds, "authenticated": found.authenticated, "verdict": found.verdict, "findings": findings}
+    click.echo(as_json({"title": found.title, **facts}) if wants_json() else str(found))
     if not found.holds:
         sys.exit(REFUSED)
 

@@ -118,7 +118,8 @@ class Ledger(Showable):
         return self._journal.path
 
     @property
-    def _unit(self) -> str:
+    def unit(self) -> str:
+        """What neighbors differ by, in words."""
         return unit_text(self._head["adjacency"], self._head["max_rows_per_group"])
 
     @property
@@ -275,7 +276,7 @@ class Ledger(Showable):
         own = head["max_rows_per_group"]
         if adjacency != head["adjacency"] or (cap is None) != (own is None) or (cap is not None and cap > own):
             raise ParameterError(
-                f"The ledger {self.path} is about {self._unit}, and this release about {unit_text(adjacency, cap)}.",
+                f"The ledger {self.path} is about {self.unit}, and this release about {unit_text(adjacency, cap)}.",
                 "one ledger has one unit; a cap may be smaller than the ledger's.",
             )
 
@@ -329,7 +330,7 @@ class Ledger(Showable):
     def table(self, last: int) -> str:
         """Return the last entries as a table with the running total, and what is left."""
         entries, ceiling = self.entries, self.ceiling
-        head = f"Ceiling: epsilon {float(ceiling.epsilon):.6g}, delta {float(ceiling.delta):.6g}; {self._unit}"
+        head = f"Ceiling: epsilon {float(ceiling.epsilon):.6g}, delta {float(ceiling.delta):.6g}; {self.unit}"
         left = f"Spent: epsilon {self.spent:.6g}; left: epsilon {self.remaining:.6g}"
         above = [] if self._filter.fits else [f"This is above the ceiling. {ABOVE}"]
         return "\n".join([head, "", *table_lines(entries, ceiling.delta, last), left, *above])
