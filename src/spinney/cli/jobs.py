@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -85,7 +86,7 @@ def _told(how: dict[str, Any]) -> Iterator[None]:
     """Tell lines of standard error, and the questions of a fit, as was asked for; there is no bar."""
     from spinney.curators.telling import listening
 
-    out = click.get_text_stream("stderr")
+    out = sys.stderr
 
     def tell(kind: str, text: str) -> None:
         if how["logs"] == "json" and not (how["quiet"] and kind != "error"):
