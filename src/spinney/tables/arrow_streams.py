@@ -23,7 +23,8 @@ from spinney.tables.streams import batch_rows
 __all__ = ["Stream", "as_stream", "is_a", "is_stream", "stream"]
 
 _Read = Callable[[Any, list[str]], Any]
-_Take = Callable[[Any, Iterator[Any], list[str]], Any]
+_View = Callable[[Any], Any]
+_Take = Callable[[Any, Iterator[Any], list[str], _View], Any]
 #: How often a stream that broke is read again, from its start.
 AGAIN = 2
 OPENER = "stream(lambda: source.open()) calls a function that returns a new reader each time."
@@ -35,10 +36,14 @@ def is_a(X: Any, module: str, *names: str) -> bool:
 
 
 class Kind(NamedTuple):
-    """How the names of a source's columns are found, and how some of them are opened as Arrow batches."""
+    """How the names of a source's columns are found, and how some of them are opened as Arrow batches.
+
+    Columns of `frames` take their types from their cells, so that none is refused.
+    """
 
     names: Callable[[Any], Sequence[str]]
     open: Callable[[Any, list[str]], Any]
+    frames: bool = False
 
 
 def _open_relation(X: Any, used: list[str]) -> Any:
@@ -86,7 +91,8 @@ def _reader(X: Any) -> Any:
 KINDS = {
     ("duckdb", "DuckDBPyRelation"): Kind(lambda X: X.columns, _open_relation),
     ("pyarrow.dataset", "Dataset"): Kind(lambda X: X.schema.names, lambda X, used: X.scanner(columns=used).to_reader()),
-    ("polars", "LazyFrame"): Kind(lambda X: X.collect_schema().names(), _open_lazy),
+    ("polars", "LazyFrame"): Kind(lambda X: X.collect_schema().names(), _open_lazy, frames=True),
+    ("polars", "DataFrame"): Kind(lambda X: X.columns, lambda X, used: _open_lazy(X.lazy(), used), frames=True),
     ("ray.data", "Dataset"): Kind(lambda X: X.columns(), _open_ray),
     ("dask.dataframe", "DataFrame"): Kind(lambda X: X.columns, _open_dask),
 }
@@ -98,14 +104,14 @@ def _kind(X: Any) -> Kind | None:
 
 
 def _can_stream(X: Any) -> bool:
-    return hasattr(type(X), "__arrow_c_stream__") or is_a(X, "pyarrow", "RecordBatchReader")
+    """Whether Arrow can stream this by types that are declared: pandas makes them of the cells."""
+    return hasattr(type(X), "__arrow_c_stream__") and not is_a(X, "pandas", "DataFrame", "Series")
 
 
 def is_stream(X: Any) -> bool:
-    """Whether this is a stream, or a source that `fit` takes as one; lazy frames are collected by rules of their own."""
-    if is_a(X, "polars", "LazyFrame"):
-        return False
-    return type(X) is Stream or is_a(X, "pyarrow", "RecordBatchReader") or _kind(X) is not None
+    """Whether this is a stream, or a source that `fit` takes as one; frames are taken by rules of their own."""
+    kind = _kind(X)
+    return type(X) is Stream or is_a(X, "pyarrow", "RecordBatchReader") or (kind is not None and not kind.frames)
 
 
 def stream(
@@ -215,11 +221,11 @@ class Stream:
         return "Stream of Arrow batches"
 
     def table(self, columns: Sequence[str] | None, groups: str | None, read: _Read) -> Any:
-        """Return an Arrow table of these columns and the groups; one without rows is read first, to check the types."""
+        """Return a table of these columns and the groups; one without rows is read first, to check the types."""
         import pyarrow as pa
 
-        def take(schema: Any, batches: Iterator[Any], chosen: list[str]) -> Any:
-            return pa.Table.from_batches(list(batches), schema)
+        def take(schema: Any, batches: Iterator[Any], chosen: list[str], view: _View) -> Any:
+            return view(pa.Table.from_batches(list(batches), schema))
 
         return self._read(columns, groups, read, take)
 
@@ -228,8 +234,8 @@ class Stream:
         assert self.spool is not None
         folder = self.spool
 
-        def take(schema: Any, batches: Iterator[Any], chosen: list[str]) -> Spooled:
-            return Spooled(folder, _tables(schema, batches), lambda table: read(table, chosen), chosen, self.groups)
+        def take(schema: Any, batches: Iterator[Any], chosen: list[str], view: _View) -> Spooled:
+            return Spooled(folder, _tables(schema, batches), lambda table: read(view(table), chosen), chosen, self.groups)
 
         found: Spooled = self._read(columns, self.groups, read, take)
         return found
@@ -262,8 +268,9 @@ class Stream:
         reader = shielded(lambda: kind.open(found, used), broken)
         places = [reader.schema.names.index(name) for name in used]
         schema = _chosen(reader.schema, places)
-        read(schema.empty_table(), chosen)
-        return shielded(lambda: take(schema, (batch.select(places) for batch in reader), chosen), broken)
+        view = _as_frame if kind.frames else _as_it_is
+        read(view(schema.empty_table()), chosen)
+        return shielded(lambda: take(schema, (batch.select(places) for batch in reader), chosen, view), broken)
 
     def _opened(self) -> Any:
         """Return a source of a known kind, or a reader that nobody has begun to read."""
@@ -275,8 +282,20 @@ class Stream:
             if found is self._last:
                 raise EOFError
             self._last = found
-            return found
+            return found  # as it is: an interrupt would not pass through another reader
+        if not _can_stream(found):
+            raise TypeError
         return _reader(found)
+
+
+def _as_it_is(table: Any) -> Any:
+    return table
+
+
+def _as_frame(table: Any) -> Any:
+    import polars as pl
+
+    return pl.from_arrow(table)
 
 
 def _chosen(schema: Any, places: list[int]) -> Any:

@@ -136,6 +136,8 @@ def read_source(
         X = _collected(X, columns, by_name)
     if is_stream(X):
         X = as_stream(X)
+        if not (groups is None or isinstance(groups, str)):
+            raise ParameterError("A stream brings its own groups.", "name their column, for example groups='person'.")
         columns, groups = X.columns if columns is None else columns, X.groups if X.has_groups else groups
         by_name = groups if isinstance(groups, str) else None
         X = X.table(columns, by_name, lambda empty, chosen: read_source(empty, chosen, groups, schema=schema))

@@ -79,12 +79,14 @@ def test_columns_can_be_chosen_and_come_in_their_order(tmp_path):
         with pytest.raises(ParameterError, match="no column 'age'"):
             model().fit(stream(FRAME.drop("age"), spool=spool))
         with pytest.raises(ParameterError, match=r"must hold numbers\. Column 'kind'"):
-            model(bounds=(0, 1)).fit(stream(FRAME, columns=["age", "kind"], spool=spool))
+            model(bounds=(0, 1)).fit(stream(FRAME.to_arrow(), columns=["age", "kind"], spool=spool))
         twice = pa.Table.from_arrays([pa.array([1.0])] * 2, ["age", "age"])
         with pytest.raises(ParameterError, match="more than one column 'age'"):
             model(bounds=(0, 1)).fit(stream(twice, spool=spool))
     with pytest.raises(ParameterError, match="brings its own groups"):
         model("who").fit(stream(FRAME, groups="who"), groups="who")
+    with pytest.raises(ParameterError, match="brings its own groups"):  # whose order is the stream's
+        model("who").fit(duckdb.connect().sql("select 1.0 as age"), groups=[1])
 
 
 CELLS = {
@@ -141,6 +143,21 @@ def test_batches_of_any_sizes_give_the_same_release(cuts, n, spooled, tmp_path_f
     folder = tmp_path_factory.mktemp("spool") if spooled else None
     rows = stream(lambda: pa.RecordBatchReader.from_batches(table.schema, batches), spool=folder)
     assert model(bounds=BOX).fit(rows).release_.to_json() == model(bounds=BOX).fit(frame).release_.to_json()
+
+
+@pytest.mark.parametrize("cell", ["7", "x", None])
+def test_a_cell_decides_about_no_column(cell, tmp_path):
+    """Frames take the types of their columns from the cells: a text among them is read as in a frame, and refused nowhere."""
+    frame = pl.DataFrame({"a": [0.5, 0.25, 0.125] * 20, "b": ["0.1", "0.9", cell] * 20})
+    expected = model(bounds=(0, 9)).fit(frame).release_.to_json()
+    for source in (frame, frame.lazy(), lambda: frame.lazy()):
+        for spool in (None, tmp_path):
+            assert model(bounds=(0, 9)).fit(stream(source, spool=spool)).release_.to_json() == expected
+    pandas = frame.to_pandas().astype(object)
+    with pytest.raises(ParameterError, match="source"):
+        stream(pandas)
+    with pytest.raises(DataError, match="The stream cannot be read"):
+        model(bounds=(0, 9)).fit(stream(lambda: pandas))
 
 
 class Breaking:
