@@ -53,8 +53,8 @@ def start() -> tuple[Any, Any]:
     return session, Remote.builder.remote(f"sc://127.0.0.1:{port}").create()
 
 
-def cpu_seconds() -> float:
-    """Return the CPU seconds of this process and all that come from it."""
+def cpu_seconds() -> dict[int, float]:
+    """Return the CPU seconds of this process and of all that come from it, each alone."""
     parents, used = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -62,18 +62,19 @@ def cpu_seconds() -> float:
         except OSError:  # it has ended meanwhile
             continue
         pid = int(path.parent.name)
-        parents[pid], used[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+        parents[pid], used[pid] = int(fields[1]), sum(map(int, fields[11:13]))
     family = {os.getpid()}
     while more := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= more
-    return sum(used[pid] for pid in family) / os.sysconf("SC_CLK_TCK")
+    return {pid: used[pid] / os.sysconf("SC_CLK_TCK") for pid in family & used.keys()}
 
 
 def measure(task: Callable[[], object]) -> tuple[float, float]:
     """Return wall and CPU seconds of one call."""
-    cpu, wall = cpu_seconds(), time.perf_counter()
+    before, wall = cpu_seconds(), time.perf_counter()
     task()
-    return time.perf_counter() - wall, cpu_seconds() - cpu
+    wall = time.perf_counter() - wall
+    return wall, sum(max(used - before.get(pid, 0.0), 0.0) for pid, used in cpu_seconds().items())  # idle workers may end
 
 
 class Watch:

@@ -38,6 +38,13 @@ def test_a_fitted_estimator_predicts_rows_in_memory_only(spark, frame_of):
     assert not hasattr(MODEL, "release_")
 
 
+def test_a_table_that_spark_cannot_resolve_is_refused_in_our_own_words(remote):
+    frame = remote.createDataFrame([(0.5,)], "x double").where("SECRET > 0.7")  # found out when its schema is needed
+    with pytest.raises(ParameterError, match="cannot say which columns") as refused:
+        MODEL.fit(frame)
+    assert refused.value.__context__ is None
+
+
 def test_nothing_is_a_spark_frame_before_pyspark_is_imported():
     code = (
         "import sys, numpy as np\n"

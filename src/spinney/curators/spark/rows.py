@@ -14,8 +14,9 @@ from spinney.curators.spark.blocks import BlockTask, Placer
 from spinney.curators.spark.groups import Capper, counted, name_column
 from spinney.curators.spark.messages import MESSAGES
 from spinney.curators.spark.packing import BLOCKS, NARROW, SMALL, WIDE, Packer, Reader, check_types, number_columns
-from spinney.curators.spark.session import ignore_pandas_warning, kept, storage_of
+from spinney.curators.spark.session import answered, ignore_pandas_warning, kept, storage_of
 from spinney.curators.spark.workers import check_workers
+from spinney.exceptions import ParameterError
 from spinney.privacy.pricing import Unit
 from spinney.questions.ground import Ground
 from spinney.spaces.described import DescribedSchema, Encoding
@@ -83,7 +84,8 @@ def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any =
     schema : Schema, optional
         How cells are read; without one, columns hold numbers.
     """
-    names = tuple(frame.columns)
+    unresolved = ParameterError("Spark cannot say which columns the table has.", "see frame.printSchema().")
+    names = tuple(answered(lambda: frame.columns, unresolved))  # Spark Connect looks at a table when it has to, and here first
     frame = frame.toDF(*(f"c{i}" for i in range(len(names))))  # names may repeat
     owner = [] if groups is None else [name_column(frame, names, groups).alias("group")]
     places = chosen_places(names, columns, groups)

@@ -59,7 +59,9 @@ def ignore_pandas_warning() -> None:
 
 def storage_of(session: Any) -> Any:
     """Return how executors keep rows between questions, or None if they keep none."""
-    level = session.conf.get(LEVEL_SETTING, LEVEL)
+    level = LEVEL
+    with suppress(Exception):  # serverless clusters show no settings but their own
+        level = session.conf.get(LEVEL_SETTING, LEVEL)
     storage = None if level == "NONE" else getattr(sys.modules["pyspark"].StorageLevel, level, None)
     if storage is None and level != "NONE":
         raise ParameterError.wrong(
