@@ -84,7 +84,7 @@ def approve(
     found = verify(release, ledger=ledger, key=key, public_key=public_key)
     vouched = {one.subject: one for one in found.findings if one.subject in ("ledger", "signature")}
     wrong = [one for one in found.findings if one.holds is False and one.subject not in vouched]
-    told = "; ".join(f"{one.subject}: {one.words}" for one in wrong) or "the charges add up, and the noise is what they pay for"
+    told = "; ".join(f"{one.subject}: {one.words}" for one in wrong) or "The charges add up, and the noise is what they pay for"
     lines = [
         Line("Arithmetic", not wrong, f"{told}."),
         *_limits(loaded, rules),
