@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from spinney.cli.files import publish
-from spinney.cli.options import CSV_OPTIONS, FILE, FORCE, OUT, add_options
+from spinney.cli.files import given, publish
+from spinney.cli.options import CSV_OPTIONS, FILE, FORCE, OUT, SPOOL, TABLE, add_options
 from spinney.cli.results import JSON, as_json, wants_json
 from spinney.exceptions import ParameterError, ReleaseError
 
 
 @click.command()
 @click.argument("release", type=FILE)
-@click.argument("table", type=FILE, nargs=-1, required=True)
+@click.argument("table", type=TABLE, nargs=-1, required=True)
 @click.option("--schema", type=FILE, default=None, help="Public facts of the columns to describe: JSON or TOML.")
 @click.option("--columns", default=None, help="Columns to describe, by commas; else all of the schema that were not clustered.")
 @click.option("--epsilon", type=float, required=True, help="Privacy budget of the description, on top of the release's own.")
@@ -30,6 +30,7 @@ from spinney.exceptions import ParameterError, ReleaseError
 @add_options(*CSV_OPTIONS)
 @click.option("--dry-run", is_flag=True, help="Show every question and its charge instead; no row is read.")
 @click.option("--n-guess", type=int, default=None, help="With --dry-run: a public guess of the number of rows.")
+@SPOOL
 @JSON
 def describe(release: Path, dry_run: bool, **options: Any) -> None:
     """Describe the clusters of a release by columns of the private table, and write a release of its own.
@@ -80,6 +81,7 @@ def _write(
     charged: str | None,
     separator: str,
     encoding: str,
+    spool: Path | None,
 ) -> None:
     """Ask, and write what may be published."""
     from spinney.cli.fitting import OWNER, declared
@@ -94,11 +96,12 @@ def _write(
         raise ParameterError("A description is written to a file, and a guess is for its plan.", "--out FILE, or --dry-run.")
 
     def made(opened: Any) -> Any:
-        table_files(table)  # a missing one is reported first
-        found = open_table(table, list(facts.described.table), groups, facts.cells, written=written)
-        click.echo(declared(facts.cells), err=True)
-        with asking(facts.fit):
-            return run(facts.fit, opened_rows(found).encoded(facts.described), opened)
+        with given(table, spool) as files:
+            table_files(files)  # a missing one is reported first
+            found = open_table(files, list(facts.described.table), groups, facts.cells, written=written)
+            click.echo(declared(facts.cells), err=True)
+            with asking(facts.fit):
+                return run(facts.fit, opened_rows(found).encoded(facts.described), opened)
 
     description = publish(made, out, force, ledger)
     if ledger is None and charged is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,6 +29,24 @@ _GUARDED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 def is_standard_output(out: Path | None) -> bool:
     """Whether a text goes to standard output, where nothing else may go then."""
     return str(out) == STANDARD_OUTPUT
+
+
+@contextmanager
+def given(table: tuple[Path, ...], spool: Path | None) -> Iterator[tuple[Path, ...]]:
+    """Yield the files of a table; standard input is kept in one that only its owner may read, until it was used."""
+    if STANDARD_OUTPUT not in map(str, table):
+        yield table
+        return
+    if len(table) > 1 or spool is None:
+        raise ParameterError(
+            "Standard input can be read once only, and is a table of its own.",
+            "--spool FOLDER keeps it there as a CSV file that only you may read, until the command ends.",
+        )
+    with TemporaryDirectory(prefix="spinney-", dir=spool) as home:
+        file = Path(home) / "standard-input.csv"
+        with file.open("wb") as kept:
+            shutil.copyfileobj(sys.stdin.buffer, kept)
+        yield (file,)
 
 
 def tell_written(text: str, *outs: Path | None) -> None:

@@ -16,7 +16,7 @@ from spinney.cli.auditing import audit
 from spinney.cli.checking import check
 from spinney.cli.describing import describe
 from spinney.cli.errors import one_line_errors
-from spinney.cli.files import is_standard_output, publish, written_whole
+from spinney.cli.files import given, is_standard_output, publish, written_whole
 from spinney.cli.jobs import for_jobs
 from spinney.cli.ledgers import ledger
 from spinney.cli.local import local
@@ -30,6 +30,8 @@ from spinney.cli.options import (
     MAP_OPTIONS,
     MAX_K,
     OUT,
+    SPOOL,
+    TABLE,
     CountType,
     add_options,
     promise_options,
@@ -136,7 +138,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 
 
 @main.command()
-@click.argument("table", type=FILE, nargs=-1, required=True)
+@click.argument("table", type=TABLE, nargs=-1, required=True)
 @_clustering
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", default=None, help="Public bounds of all columns.")
 @click.option("--bounds-file", "--schema", type=FILE, default=None, help=BOUNDS)
@@ -150,33 +152,43 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @click.option("--out", type=OUT, required=True, help="Where to write the release (JSON); - for standard output.")
 @FORCE
 @LEDGER
+@SPOOL
 @JSON
-def fit(out: Path, force: bool, ledger: Path | None, **options: Any) -> None:
+def fit(out: Path, force: bool, ledger: Path | None, table: tuple[Path, ...], spool: Path | None, **options: Any) -> None:
     """Cluster the private rows of CSV, Parquet or NPY files and write a release.
 
     Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
     """
     from spinney.cli.fitting import fit_table
 
-    publish(lambda opened: fit_table(ledger=opened, **options), out, force, ledger)
+    def made(opened: Any) -> Any:
+        with given(table, spool) as files:
+            return fit_table(table=files, ledger=opened, **options)
+
+    publish(made, out, force, ledger)
 
 
 @main.command()
 @click.argument("release", type=FILE)
-@click.argument("table", type=FILE)
+@click.argument("table", type=TABLE)
 @click.option("--out", type=OUT, default=None, help="Where to write one label per row: CSV, Parquet or NPY; else as CSV here.")
 @add_options(*CSV_OPTIONS)
-def predict(release: Path, table: Path, out: Path | None, **written: str) -> None:
+@SPOOL
+def predict(release: Path, table: Path, out: Path | None, spool: Path | None, **written: str) -> None:
     """Label the rows of a table by a release's nearest center. The labels are as private as the rows."""
     from spinney.cli.fitting import check_kind, label_table, write_labels
 
+    def labels() -> Any:
+        with given((table,), spool) as (file,):
+            return label_table(release, file, **written)
+
     if out is None or is_standard_output(out):
-        write_labels(label_table(release, table, **written), None)
+        write_labels(labels(), None)
         click.echo(f"Labeled the rows of {table} by {release}.", err=True)
         return
     check_kind(out)
     with written_whole(out) as part:
-        write_labels(label_table(release, table, **written), part)
+        write_labels(labels(), part)
     click.echo(f"Wrote {out}.")
 
 

@@ -23,8 +23,9 @@ class _NamedFile(click.Path):
         return super().convert(value, param, ctx)
 
 
-#: What is read, or written beside what --out says; and what may be standard output, too.
+#: What is read, or written beside what --out says; and what may be standard output, or input, too.
 FILE, OUT = _NamedFile(path_type=Path), click.Path(path_type=Path)
+TABLE = OUT
 
 #: Whether a release may take the place of a file.
 FORCE = click.option("--force", is_flag=True, help="Replace --out if it is there already.")
@@ -38,6 +39,8 @@ GROUPS = click.option(
 LEDGER = click.option(
     "--ledger", type=FILE, default=None, help="Charge the release to this ledger; refuse it if too little is left."
 )
+
+SPOOL = click.option("--spool", type=FILE, default=None, help="Folder that keeps -, standard input in CSV, while it is used.")
 
 #: How CSV files are written.
 CSV_OPTIONS: tuple[Callable[[Any], Any], ...] = (

@@ -7,6 +7,7 @@ import click
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from spinney import Ledger, read_release, verify
 from spinney.cli.main import main
@@ -196,3 +197,34 @@ def test_quiet_commands_say_errors_alone(folder, logs):
     assert json.loads(result.stdout)["written"] == ["release.json"]  # a result is no message
     assert result.stderr == ""
     assert "Read as declared" in run("fit", "--config", "job.toml", "--force").stderr  # the next one speaks
+
+
+def piped(content, *command):
+    return CliRunner().invoke(main, [str(one) for one in command], input=content, catch_exceptions=False)
+
+
+def test_standard_input_is_a_table(folder, monkeypatch):
+    content = (folder / "rows.csv").read_bytes()
+    spool = folder / "spool"
+    spool.mkdir()
+    fit = ("--k", 2, "--epsilon", 9, "--bounds", 0, 1, "--columns", "a,b", "--force", "--out")
+    for name, table in (("typed.json", "rows.csv"), ("piped.json", "-")):
+        seeded(monkeypatch)
+        result = piped(content, "fit", table, "--spool", spool, *fit, name)
+        assert result.exit_code == 0, result.output
+        assert files(spool) == []
+    assert read_release("piped.json").centers.tolist() == read_release("typed.json").centers.tolist()
+    labels = run("predict", "typed.json", "rows.csv").stdout
+    assert piped(content, "predict", "typed.json", "-", "--spool", spool).stdout == labels
+    facts = ("--schema", "facts.json", "--epsilon", 1, "--force", "--out", "described.json")
+    (folder / "bounds.json").write_text('{"a": [0, 1], "b": [0, 1]}')
+    run("fit", "rows.csv", "--k", 2, "--epsilon", 9, "--schema", "bounds.json", "--out", "named.json")
+    assert piped(content, "describe", "named.json", "-", "--spool", spool, *facts).exit_code == 0
+    for command in (
+        ("fit", "-", *fit, "x.json"),
+        ("fit", "-", "rows.csv", "--spool", spool, *fit, "x.json"),
+        ("predict", "typed.json", "-"),
+    ):
+        refused(piped(content, *command), 2, "Standard input can be read once only")
+    broken = piped(b"1,2\n3,4\n", "fit", "-", "--spool", spool, *fit, "x.json")
+    assert (broken.exit_code, files(spool), (folder / "x.json").exists()) == (3, [], False)
