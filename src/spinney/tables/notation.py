@@ -42,7 +42,8 @@ def _numbers(cells: pl.Series, column: Column) -> pl.Series:
 
     text, formats = pl.col("x"), column.formats or ("1234.5",)
     ways = [_in_notation(text, notation, column.signs) for notation in formats]
-    if column.signs:  # a sign between the minus and the number
+    if column.signs:  # most cells in one look; then those with rare blanks, and those with a sign between the minus and the number
+        ways.insert(0, _in_notation(text, formats[0], column.signs, blanks=" "))
         below = pl.lit("-") + text.str.extract(rf"^-\s*(?:{_either(column.signs)})\s*([0-9].*)$")
         ways += [_in_notation(below, notation, column.signs) for notation in formats]
     found = read(cells, ways[0])
@@ -60,8 +61,8 @@ def _either(signs: tuple[str, ...]) -> str:
     return "|".join(pl.escape_regex(sign) for sign in signs)
 
 
-def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...]) -> pl.Expr:
-    """Return numbers in one notation, with at most one sign before and one behind."""
+def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...], blanks: str | None = None) -> pl.Expr:
+    """Return numbers in one notation, with at most one sign before and one behind, and these blanks between, or any."""
     import polars as pl
 
     marks = NUMBERS.fullmatch(notation)
@@ -77,7 +78,8 @@ def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...]) -> pl.Exp
     plain = text
     if signs:  # a number neither begins nor ends with one of their letters
         fits = rf"(?:{_either(signs)})?\s*{fits}\s*(?:{_either(signs)})?"
-        plain = text.str.strip_chars("".join(sorted(set("".join(signs))))).str.strip_chars()
+        plain = text.str.strip_chars("".join(sorted({*"".join(signs), *(blanks or "")})))
+        plain = plain.str.strip_chars() if blanks is None else plain
     if thousands:
         is_mark = thousands in ",."
         plain = plain.str.replace_all(thousands if is_mark else _THOUSANDS[thousands], "", literal=is_mark)

@@ -215,17 +215,18 @@ def is_plain(lines: bytes | bytearray, separator: str) -> bool:
     """Whether all quotes stand around whole cells of one line, so that polars cuts these lines where Python's reader does."""
     if _QUOTE not in lines:
         return True
-    letters = np.frombuffer(lines, np.uint8)
-    places, mark = np.flatnonzero(letters == _QUOTE), ord(separator)
-    if len(places) % 2:
+    letters, mark = np.frombuffer(lines, np.uint8), ord(separator)
+    marks = np.flatnonzero((letters == _QUOTE) | (letters == _END))
+    is_quote = letters[marks] == _QUOTE
+    is_open = np.bitwise_xor.accumulate(is_quote)  # behind each of them
+    if is_open[-1] or is_open[~is_quote].any():
         return False
+    places = marks[is_quote]
     opening, closing = places[::2], places[1::2]
     before, behind = letters[np.maximum(opening - 1, 0)], letters[np.minimum(closing + 1, len(letters) - 1)]
-    ends = np.flatnonzero(letters == _END)
     return bool(
         ((before == mark) | (before == _END) | (opening == 0)).all()
         and ((behind == mark) | (behind == _END) | (closing == len(letters) - 1)).all()
-        and not (np.searchsorted(places, ends) % 2).any()
     )
 
 
