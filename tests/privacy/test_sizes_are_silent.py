@@ -79,7 +79,7 @@ def test_both_sides_of_a_limit_look_alike(limit, check):
 NO_LIMITS = {
     "curators.row_blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
     "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "tables.networks",
-    "tables.batches.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
+    "tables.memory.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
     "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
 }  # fmt: skip
 

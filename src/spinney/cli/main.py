@@ -155,7 +155,7 @@ def plan(n_features: int | None, n_guess: int | None, **parameters: Any) -> None
 @SPOOL
 @JSON
 def fit(out: Path, force: bool, ledger: Path | None, table: tuple[Path, ...], spool: Path | None, **options: Any) -> None:
-    """Cluster the private rows of CSV, Parquet or NPY files and write a release.
+    """Cluster the private rows of CSV, Parquet, NPY or Excel files and write a release.
 
     Several files, and the files in folders, are one table. One that would take more than an eighth of the memory stays on disk.
     """

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.spaces import as_floats
-from spinney.tables.batches import memory_bytes
+from spinney.tables.memory import memory_bytes
 from spinney.tables.streams import Batches
 
 #: Bytes that are kept of each column, and of all together. Passes over few columns are cheap: there less memory is worth it.

@@ -5,7 +5,6 @@ Cells are read exactly as `spinney.tables.files.read_table` reads them.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,10 +20,12 @@ from spinney.tables.arrow_streams import Stream, stream
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import COMMAS, COMPRESSED, Csv, kind_of, stream_records
 from spinney.tables.schema import (
+    ROWS,
     Found,
     Paths,
     check_choice,
     check_groups,
+    check_names,
     chosen_columns,
     csv_header,
     open_parquet,
@@ -38,33 +39,16 @@ from spinney.tables.schema import (
     table_files,
     unreadable,
 )
+from spinney.tables.sheets import check_reader, sheet_columns, sheet_header, sheet_names, sheet_numbers
 from spinney.tables.streams import Batches, batch_rows, without_first
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Scan", "memory_bytes", "open_npy", "opened", "scan"]
+__all__ = ["Scan", "open_npy", "opened", "scan"]
 
-#: Where a container says how much memory it may use.
-LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 #: How many bytes of text one byte of a compressed file is taken to hold.
 SQUEEZED = 5
-#: What a system that does not say is taken to have.
-USUAL_MEMORY = 2**33
-
-
-def memory_bytes() -> int:
-    """Return how much memory this machine, or this container, has."""
-    try:
-        sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    except (AttributeError, OSError, ValueError):
-        sizes = [USUAL_MEMORY]
-    for path in LIMITS:
-        try:
-            sizes.append(int(path.read_text()))
-        except (OSError, ValueError):  # no container, or one without a limit
-            continue
-    return min(size for size in sizes if size > 0)
 
 
 def scan(
@@ -86,7 +70,8 @@ def scan(
     Parameters
     ----------
     paths : path or list of paths
-        CSV, Parquet or NPY files of one kind, or folders of them, with the same columns; or a source of `stream`.
+        CSV, Parquet, NPY or Excel (.xlsx) files of one kind, or folders of the first three, with the same columns; or a source of
+        `stream`.
     columns : list of str, optional
         Which columns, in this order; all of the first file but `groups` by default. Not for NPY, whose columns have no names.
     groups : str, optional
@@ -115,7 +100,7 @@ def opened(
     check_choice(columns, groups)
     check_schema(schema)
     files, coded = table_files(paths), coded_columns(schema)
-    kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile}[kind_of(files[0])]
+    kind: Any = {".csv": _CsvFile, ".npy": _NpyFile, ".parquet": _ParquetFile, ".xlsx": _SheetFile}[kind_of(files[0])]
     first = kind(files[0], columns, groups, coded, written)
     names = columns if first.columns is None else list(first.columns)
     return Scan([first, *(kind(file, names, groups, coded, written) for file in files[1:])])
@@ -294,6 +279,29 @@ class _CsvFile(_File):
         import polars as pl
 
         yield pl.concat(names.to_series() for _, names in self._records([], [str(self.groups)]))
+
+
+class _SheetFile(_File):
+    def _open(self, columns: list[str] | None) -> None:
+        check_reader(self.path)
+        self._places = shielded(lambda: sheet_header(self.path), unreadable(self.path, "cannot be read."))
+        check_names(self.path, tuple(self._places))
+        self.columns = tuple(chosen_columns(self.path, self._places, columns, self.groups))
+        self.n_features = len(self.columns)
+        self.nbytes = 8 * self._stamp[0]  # it is compressed
+
+    def read(self, size: int, start: int) -> Iterator[NDArray[Any]]:
+        return without_first(self._parse(size), start)
+
+    def _parse(self, size: int) -> Iterator[NDArray[Any]]:
+        facts, count = [self.coded.get(name) or Column(name, "number") for name in self.columns or ()], 0
+        for cells in sheet_columns(self.path, [self._places[str(column.name)] for column in facts], size):
+            count += len(cells[0])
+            yield np.column_stack([sheet_numbers(one, column) for one, column in zip(cells, facts, strict=True)])
+        self.n_rows = count
+
+    def read_groups(self) -> Iterator[pl.Series]:
+        yield sheet_names(self.path, self._places[str(self.groups)], ROWS)
 
 
 class _NpyFile(_File):

@@ -1,4 +1,4 @@
-"""Tables from CSV, Parquet and NPY files, and bounds from JSON.
+"""Tables from CSV, Parquet, NPY and Excel files, and bounds from JSON.
 
 Names of columns are schema, and public, and so are types where a file declares them; a cell that is not a number is missing,
 silently.
@@ -17,7 +17,8 @@ from spinney.exceptions import DataError, check_path
 from spinney.naming import named
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
-from spinney.tables.batches import Scan, memory_bytes, opened, scan
+from spinney.tables.batches import Scan, opened, scan
+from spinney.tables.memory import memory_bytes
 from spinney.tables.records import COMMAS, Csv
 from spinney.tables.schema import Paths, shielded
 

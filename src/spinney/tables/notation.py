@@ -42,7 +42,7 @@ def _numbers(cells: pl.Series, column: Column) -> pl.Series:
 
     text, formats = pl.col("x"), column.formats or ("1234.5",)
     ways = [_in_notation(text, notation, column.signs) for notation in formats]
-    if column.signs:  # most cells in one look; then those with rare blanks, and those with a sign between the minus and the number
+    if column.signs:  # most cells in one look; then rare blanks, and a sign between the minus and the number
         ways.insert(0, _in_notation(text, formats[0], column.signs, blanks=" "))
         below = pl.lit("-") + text.str.extract(rf"^-\s*(?:{_either(column.signs)})\s*([0-9].*)$")
         ways += [_in_notation(below, notation, column.signs) for notation in formats]

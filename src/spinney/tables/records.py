@@ -132,8 +132,17 @@ def _lettered(path: Path, written: Csv) -> io.TextIOWrapper:
     return io.TextIOWrapper(_opened(path), encoding=written.encoding, errors="replace", newline="\n")
 
 
+def unique_names(given: Iterable[str]) -> tuple[str, ...]:
+    """Return names of columns; of several of one name, the later ones get a suffix."""
+    names: list[str] = []
+    for name in given:
+        again = sum(known == name or known.startswith(f"{name}_duplicated_") for known in names)
+        names.append(f"{name}_duplicated_{again - 1}" if name in names else name)
+    return tuple(names)
+
+
 def read_header(path: Path, written: Csv = COMMAS) -> Header:
-    """Read the first line; of several columns of one name, the later ones get a suffix.
+    """Read the first line.
 
     Names that go on in the next line are refused: a quote that is never closed would make names of all rows. The rows below it
     are not looked at.
@@ -143,13 +152,10 @@ def read_header(path: Path, written: Csv = COMMAS) -> Header:
         line: bytes | str = file.readline()
         text = line.decode("utf-8-sig", "replace") if isinstance(line, bytes) else line.removeprefix("\ufeff")
         reader = csv.reader([text, "\n"], delimiter=written.separator)  # the second is read if a quote is still open
-        names: list[str] = []
-        for name in next(reader, []):
-            again = sum(known == name or known.startswith(f"{name}_duplicated_") for known in names)
-            names.append(f"{name}_duplicated_{again - 1}" if name in names else name)
+        names = unique_names(next(reader, []))
         if reader.line_num > 1:
             raise csv.Error("the names of columns go on in the next line")
-        return Header(tuple(names), len(line), written)
+        return Header(names, len(line), written)
 
 
 def as_numbers(text: pl.Expr) -> pl.Expr:

@@ -47,11 +47,23 @@ __all__ = [
     "unreadable",
 ]
 
-#: The kinds of files that hold tables.
-KINDS = (".csv", ".npy", ".parquet")
+#: The kinds of files that hold tables; in folders the first ones are looked for.
+KINDS = (".csv", ".npy", ".parquet", ".xlsx")
+IN_FOLDERS = KINDS[:3]
 
 #: What to give instead of a file that cannot be read.
-FORMATS = "give a .csv (with a header line), .parquet or .npy file."
+FORMATS = "give a .csv (with a header line), .parquet, .npy or .xlsx file."
+#: How to write files of other programs anew.
+_SHEET = "save it as .xlsx or .csv."
+_R = "in R: arrow::write_parquet({read}, 'table.parquet')."
+CONVERTERS = {
+    **dict.fromkeys((".xls", ".xlsb", ".xlsm", ".ods"), _SHEET),
+    ".dta": "in Stata: export delimited using table.csv; " + _R.format(read="haven::read_dta('table.dta')"),
+    ".rds": _R.format(read="readRDS('table.rds')"),
+    **dict.fromkeys((".rda", ".rdata"), "after load('table.rda'), " + _R.format(read="table")),
+    ".sas7bdat": _R.format(read="haven::read_sas('table.sas7bdat')"),
+    ".sav": _R.format(read="haven::read_sav('table.sav')"),
+}
 #: Bytes of a Parquet column that are read at a time; a whole row group of a column would be too much.
 BUFFER = 2**18
 #: Rows of a Parquet file that are read at a time.
@@ -108,12 +120,13 @@ def table_files(paths: Paths) -> list[Path]:
             if not file.is_file():
                 raise unreadable(file, "is not a file.")
             if kind_of(file) not in KINDS:
-                raise unreadable(file, "is of a kind that cannot be read.")
+                hint = CONVERTERS.get(file.suffix.lower(), FORMATS)
+                raise unreadable(file, "is of a kind that cannot be read.", hint)
         files += inside
     if not files:
-        raise DataError("No table is given.", "name at least one .csv, .parquet or .npy file.")
+        raise DataError("No table is given.", "name at least one .csv, .parquet, .npy or .xlsx file.")
     if len(set(map(kind_of, files))) > 1:
-        raise DataError("The files of a table must be of one kind.", "give .csv, .parquet or .npy files, not a mixture.")
+        raise DataError("The files of a table must be of one kind.", "give .csv, .parquet, .npy or .xlsx files, not a mixture.")
     return files
 
 
@@ -124,7 +137,7 @@ def _inside(folder: Path) -> Iterator[Path]:
             continue
         if path.is_dir() and "=" in path.name[1:]:
             yield from _inside(path)
-        elif kind_of(path) in KINDS and path.is_file():
+        elif kind_of(path) in IN_FOLDERS and path.is_file():
             yield path
 
 
@@ -159,7 +172,7 @@ def chosen_columns(path: Path, known: Iterable[str], columns: list[str] | None, 
 
 def _where_names_are(path: Path, known: list[str]) -> str:
     """Return how columns are called, or where that stands: without a header the first line of a CSV file is a private row."""
-    if kind_of(path) == ".csv":
+    if kind_of(path) in (".csv", ".xlsx"):
         return "spell columns as its first line does, which must name them."
     return f"it has {', '.join(map(repr, known))}."
 

@@ -15,6 +15,7 @@ from typing import Any
 from spinney.exceptions import DataError, ParameterError, check_path
 from spinney.naming import named, type_of
 from spinney.spaces.column_facts import column_of
+from spinney.tables.batches import opened
 from spinney.tables.records import COMMAS, Csv, kind_of
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
@@ -107,6 +108,8 @@ def table_columns(path: Path, written: Csv = COMMAS) -> list[str]:
     file = table_files(path)[0]
     if file.suffix.lower() == ".npy":
         raise unreadable(file, "has no column names.", "use CSV or Parquet, or give bounds for all columns.")
+    if kind_of(file) == ".xlsx":
+        return list(opened(file).columns or ())
     return list(csv_header(file, written).names if kind_of(file) == ".csv" else parquet_schema(file))
 
 

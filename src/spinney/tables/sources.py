@@ -92,7 +92,7 @@ def _existing(X: Any) -> Path:
     if not is_there:
         raise ParameterError(
             "X is a text that names no file or folder.",
-            "pass a table, or the path of a .csv, .parquet or .npy file, or of a folder of them.",
+            "pass a table, or the path of a .csv, .parquet, .npy or .xlsx file, or of a folder of tables.",
         )
     return path
 

@@ -19,9 +19,10 @@ from spinney import Ledger, ParameterError, PrivateKMeans
 from spinney.exceptions import DataError
 from spinney.spaces.column_facts import column_of
 from spinney.spaces.schema import Schema
-from spinney.tables import batches, files, records, streams
-from spinney.tables.batches import Scan, memory_bytes, opened, scan
+from spinney.tables import files, memory, records, streams
+from spinney.tables.batches import Scan, opened, scan
 from spinney.tables.files import Table, open_table, read_bounds, read_table
+from spinney.tables.memory import memory_bytes
 from spinney.tables.records import Csv
 
 RNG = np.random.default_rng(0)
@@ -368,8 +369,8 @@ def test_a_file_that_changes_is_an_error(tmp_path, kind, change):
 
 def test_large_tables_stay_on_disk(tmp_path, monkeypatch):
     path = write(pl.DataFrame({"a": np.ones(1000), "b": np.ones(1000)}), tmp_path / "rows.parquet")
-    for memory, kind in ((8 * 16_000, Table), (8 * 16_000 - 8, Scan)):
-        monkeypatch.setattr(files, "memory_bytes", lambda memory=memory: memory)
+    for size, kind in ((8 * 16_000, Table), (8 * 16_000 - 8, Scan)):
+        monkeypatch.setattr(files, "memory_bytes", lambda size=size: size)
         assert isinstance(open_table(path), kind)
         assert isinstance(open_table(path, ["a"]), Table)
 
@@ -378,13 +379,13 @@ def test_the_memory_of_a_container_is_its_limit(tmp_path, monkeypatch):
     machine = memory_bytes()
     assert 2**26 < machine < 2**50
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(batches, "LIMITS", (limit, tmp_path / "none"))
+    monkeypatch.setattr(memory, "LIMITS", (limit, tmp_path / "none"))
     for text, expected in (("123456\n", 123456), ("max\n", None), ("9" * 19, None)):
         limit.write_text(text)
         assert memory_bytes() == (expected or max(machine, memory_bytes()))
     monkeypatch.delattr(os, "sysconf")
     limit.write_text("max")
-    assert memory_bytes() == batches.USUAL_MEMORY
+    assert memory_bytes() == memory.USUAL_MEMORY
 
 
 @given(st.integers(1, 2**22))
