@@ -14,6 +14,8 @@ from spinney.releases.sites import SiteRelease
 __all__ = ["AnyRelease", "read_release"]
 
 AnyRelease = Release | SiteRelease | CoverRelease | DescriptionRelease
+#: The format of other clusters of a release, which promise nothing of their own.
+RECLUSTERING = "spinney-reclustering/1"
 KINDS: tuple[type[AnyRelease], ...] = (Release, SiteRelease, CoverRelease, DescriptionRelease)
 
 
@@ -29,5 +31,8 @@ def read_release(path: str | Path) -> AnyRelease:
     for kind in KINDS:
         if kind.reads(record.get("format")):
             return kind.from_dict(record)
+    if record.get("format") == RECLUSTERING:
+        hint = "name the release that they were made of."
+        raise ReleaseError(f"{path} holds other clusters of a release ('recluster'), and is no release itself.", hint)
     known = ", ".join(kind.format for kind in KINDS)
     raise ReleaseError(f"{path} is not a release of a known format: {known}.", "name a file that a fit wrote.")

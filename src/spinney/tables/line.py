@@ -55,7 +55,8 @@ def line_as_read(facts: dict[str, Any], line: str, written: Csv, owner: str) -> 
     import polars as pl
 
     schema = Schema(tuple(column_of(name, given, owner) for name, given in facts.items()))
-    cells = next(csv.reader([line], delimiter=written.separator), [])
+    typed = line.encode("utf-8", "replace").decode()  # half a letter is none, as in a file
+    cells = next(csv.reader([typed], delimiter=written.separator), [])
     if len(cells) != len(facts):
         hint = "type its cells in the order of the schema, and name their separator if it is no comma."
         raise ParameterError(f"The line has {len(cells)} cells, and the schema {len(facts)} columns.", hint)

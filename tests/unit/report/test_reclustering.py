@@ -98,3 +98,16 @@ def test_the_command_line_does_the_same(model, tmp_path):
     assert out.read_text() == model.release_.recluster(4).to_json()
     assert "is there already" in run("--k", 4, "--out", out).stderr
     assert run("--k", 4, "--out", "-").stdout == out.read_text()
+
+
+def test_shares_add_up_and_the_file_is_no_release(model, tmp_path):
+    release = model.release_
+    for k in (1, 2, 3, 5, 7):
+        assert release.recluster(k).centers[:, 2:4].sum(axis=1) == pytest.approx(1.0)
+    release.to_json(tmp_path / "release.json")
+    asked = ["recluster", str(tmp_path / "release.json"), "--k", "3", "--out", str(tmp_path / "three.json")]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    for command in (["show"], ["report", "--out", str(tmp_path / "page.html")]):
+        told = CliRunner().invoke(main, [command[0], str(tmp_path / "three.json"), *command[1:]])
+        assert told.exit_code == 3
+        assert "holds other clusters of a release" in told.stderr

@@ -117,3 +117,7 @@ def test_the_command_line_takes_separators_and_tries_a_schema(tmp_path):
     labels = run("predict", out, tmp_path / "rows.csv", "--separator", "semicolon")
     assert len(labels.stdout.split()) == 301
     assert '["x0"]' in run("schema", tmp_path / "rows.csv", "--separator", "semicolon").output
+
+
+def test_half_a_letter_in_a_made_up_line_is_none():
+    assert "missing" in line_as_read({"a": ["x", "y"]}, "\ud800", Csv(), "a test")[0]

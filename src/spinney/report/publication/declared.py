@@ -36,7 +36,7 @@ def _cells(column: Column) -> str:
     facts = {
         "written as": column.formats,
         "with": column.signs,
-        "also": [alias for alias, _ in column.aliases],
+        "also": [f"{alias} for {name}" for alias, name in column.aliases],
         "unknown:": codes,
     }
     told = [f"; {words} {clean(', '.join(listed), LISTED)}" for words, listed in facts.items() if listed]

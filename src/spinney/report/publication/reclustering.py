@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._shown import Showable
+from spinney.algorithms.indicators import adding_up
 from spinney.constraints import check, integer
 from spinney.exceptions import DataError, check_path
 from spinney.fits.parameters import MOST_CLUSTERS
 from spinney.releases.assigning import finite_points
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS, title_of
+from spinney.releases.reading import RECLUSTERING
 from spinney.report.frames import center_columns, framed
 from spinney.report.publication.document import Sheet, Value
 from spinney.report.publication.plain import TEXT
@@ -77,7 +79,7 @@ class Reclustering(Showable):
     def to_json(self, path: str | Path | None = None) -> str:
         """Return centers and sizes as JSON, marked as what they are, and write them to `path` if one is given."""
         record = {
-            "format": "spinney-reclustering/1",
+            "format": RECLUSTERING,
             "what": POST_PROCESSING,
             "of": {"digest": self.release.digest, "statement": self.release.statement},
             "objective": self.release.objective,
@@ -122,6 +124,7 @@ def recluster(release: Release, n_clusters: int, random_state: int = 0) -> Reclu
     domain, rng = domain_from_dict(scaled.domain), np.random.default_rng(random_state)
     power, fillers = POWERS[release.objective], domain.sample(int(n_clusters), rng)
     found = solve(scaled.summary_points, scaled.summary_weights, int(n_clusters), power, rng, fillers).centers
+    found = adding_up(found, release.facts)  # shares of categories
     labels = nearest(np.ascontiguousarray(scaled.summary_points), found)[1]
     sizes = np.bincount(labels, scaled.summary_weights, len(found)).astype(np.float64)
     order = np.argsort(-sizes, kind="stable")
