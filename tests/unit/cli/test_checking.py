@@ -119,7 +119,12 @@ def edit(folder, name, before, after):
         ("plan.txt", "leaves", "others", "Plan"), ("plan.txt", "one row", "one group of at most 2 counted rows", "Plan"),
         ("plan.txt", "Promise", "Promised", "Plan"), ("page.html", "Someone", "Nobody", "Page"),
         ("page.html", "<main>", "<main>\n<p>All is well.</p>", "Page"), ("page.html", "<h2", "<h2 style='display:none'", "Page"),
-        ("page.html", "</h1>", "</h1><script>1</script>", "Page"), ("page.html", "sha256:", "sha256:0", "Page"),
+        ("page.html", "</h1>", "</h1><script>1</script>", "Page"), ("page.html", "<main>", "<main>yes", "Page"),
+        ("page.html", "<section", '<section class="hidden"', "Page"), ("page.html", 'data-h="age"', 'data-h="wage"', "Page"),
+        ("page.html", "How to check it</h2>", "How to check it</h2>\n<p>Checked by all.</p>", "Page"),
+        ("page.html", "Someone", 'Nobody <span class="name">or someone</span>', "Page"),
+        ("page.html", "1 in 10 (10%)", '1 in 10 <span class="name">(9%)</span>', "Page"),
+        ("page.html", "sha256:", "sha256:0", "Page"),
         ("page.html", "--ink:", "--ink:red;--i:", "Page"), ("page.html", "Promised: epsilon 1", "Promised: epsilon 0", "Page"),
         ("release.json", '"audit": "none"', '"audit": "all found well"', "Ledger; Signature; Page"),
         ("release.json", '"source": "life tables"', '"source": ""', "Ledger; Sources of the bounds; Signature; Page"),
@@ -182,6 +187,9 @@ def test_pages_of_all_kinds_are_those_of_their_releases(folder):
     names = {0: "<b>young</b>", 2: "old and far away, and very many"}
     for shown in ({}, {"title": "A & B"}, {"names": names}, {"ledger": Ledger(folder / "stays.ledger"), "names": names}):
         assert differing(html_page(release, **shown), release) == []
+        parts = html_page(release, **shown).split("<section")
+        for cut in range(1, len(parts)):  # a part that is taken out is missed
+            assert differing("<section".join(parts[:cut] + parts[cut + 1 :]), release) != []
     assert differing("", release) == ["its frame"]
     other = replace(release, sizes=release.sizes + 1)
     assert differing(html_page(other), release) != []

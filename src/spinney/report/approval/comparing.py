@@ -10,20 +10,23 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
+from spinney.exceptions import ParameterError
 from spinney.releases.reading import AnyRelease
 from spinney.report.publication import html_page
 from spinney.report.publication.html import whole_page
 
-#: Sections that say more than the release does, with where what is of the release begins in them, to their ends.
-FREE = {"How to check it": "<dl>", "To be filled in by the publisher": "", "How many clusters": ""}
-SPENT = "What was spent and what is left"
-DESCRIBED = "The clusters that are described"
-_SECTION = re.compile(r"<section[^>]*>\n<h2[^>]*>([^<]*)</h2>\n(.*?)\n</section>", re.DOTALL)
-_HEADER = re.compile(r"<header>\n<h1>.*?</h1>\n(.*?)\n</header>", re.DOTALL)
-#: What depends on where a part stands, on how wide tables are, and on names.
-_PLACES = re.compile(
-    r' (?:id|aria-labelledby)="s[-0-9td s]*"| data-h="[^"]*"|(?<=class="scroll)(?: [cn]\d+)+| <span class="name">[^<]*</span>'
+#: Sections that say more than the release does, and what in them may differ.
+CHECK, SPENT, DESCRIBED = "How to check it", "What was spent and what is left", "The clusters that are described"
+FREE = ("To be filled in by the publisher", "How many clusters")
+_CHECKED = re.compile(
+    r"<pre><code>[^<]*</code></pre>\n|<p>When this page was written: [^<]*</p>\n"
+    r"|<p>It stands, to the letter, in the ledger that this page shows\.</p>\n"
 )
+_SECTION = re.compile(r'<section aria-labelledby="s\d+">\n<h2 id="s\d+">([^<]*)</h2>\n(.*?)\n</section>', re.DOTALL)
+_HEADER = re.compile(r"<header>\n<h1>.*?</h1>\n(.*?)\n</header>", re.DOTALL)
+_NAME = re.compile(r'<th scope="row"[^>]*>(\d+) <span class="name">([^<]*)</span></th>')
+#: What depends on where a part stands.
+_PLACES = re.compile(r' (?:id|aria-labelledby)="s[-0-9td s]*"')
 #: What pages are made of; anything else could cover or hide a part of one.
 _TAGS = re.compile(
     "main|header|section|h1|h2|p|dl|dt|dd|div|span|strong|table|caption|thead|tbody|tr|th|td|small|wbr|pre|code|"
@@ -52,9 +55,17 @@ def _is_plain(body: str) -> bool:
 
 def _parts(page: str) -> dict[str, str]:
     """Return the sections of a page by their titles, and what stands above them."""
-    plain = _PLACES.sub("", page)
-    head, found = _HEADER.search(plain), dict(_SECTION.findall(plain))
+    head, found = _HEADER.search(page), {title: _PLACES.sub("", body) for title, body in _SECTION.findall(page)}
     return {"the top": head[1] if head else "", **found}
+
+
+def _own(page: str, release: AnyRelease) -> str:
+    """Return the page of a release, with the names that clusters have on another one."""
+    names = {int(number): unescape(name) for number, name in _NAME.findall(page)}
+    try:
+        return html_page(release, names=names)
+    except ParameterError:
+        return html_page(release)
 
 
 def differing(page: str, release: AnyRelease) -> list[str]:
@@ -63,20 +74,18 @@ def differing(page: str, release: AnyRelease) -> list[str]:
     body = re.search(r"<body>\n(.*)\n<footer>", page, re.DOTALL)
     if title is None or body is None or not _is_plain(body[1]) or whole_page(unescape(title[1]), body[1]) != page:
         return ["its frame"]
-    if len(_SECTION.sub("", _HEADER.sub("", body[1])).split()) > len(["<main>", "</main>"]):
+    if _SECTION.sub("", _HEADER.sub("", body[1])).split() != ["<main>", "</main>"]:
         return ["text between its sections"]
-    own, told = _parts(html_page(release)), _parts(page)
+    own, told = _parts(_own(page, release)), _parts(page)
     if len(told) - 1 != len(_SECTION.findall(page)):
         return ["a section that is there twice"]
     wrong = [name for name in own if name not in told]
     for name, text in told.items():
         stated = own.get(name)
-        if name == SPENT and stated is not None:
-            stated = stated.rpartition("\n")[0]  # the last line is about a ledger
-            holds = text.startswith(stated)
-        elif name in FREE:
-            holds = stated is None or FREE[name] == "" or text.endswith(stated[stated.index(FREE[name]) :])
-        else:
-            holds = text == stated or (stated is None and name == DESCRIBED)
+        holds = text == stated or name in FREE or (name == DESCRIBED and stated is None)
+        if stated is not None and name == SPENT:
+            holds = text.startswith(stated.rpartition("\n")[0])  # the last line is about a ledger
+        elif stated is not None and name == CHECK:
+            holds = _CHECKED.sub("", text) == _CHECKED.sub("", stated)
         wrong += [] if holds else [name]
     return wrong
