@@ -58,7 +58,7 @@ def line_as_read(facts: dict[str, Any], line: str, written: Csv, owner: str) -> 
     typed = line.encode("utf-8", "replace").decode()  # half a letter is none, as in a file
     cells = next(csv.reader([typed], delimiter=written.separator), [])
     if len(cells) != len(facts):
-        hint = "type its cells in the order of the schema, and name their separator if it is no comma."
+        hint = "type its cells in the order of the schema; separator='semicolon' (or tab, or pipe) if they are parted so."
         raise ParameterError(f"The line has {len(cells)} cells, and the schema {len(facts)} columns.", hint)
     texts = pl.DataFrame({name: [cell] for name, cell in zip(facts, cells, strict=True)}, schema=dict.fromkeys(facts, pl.String))
     row = read_source(texts, tuple(facts), schema=schema).nonprivate_rows[0]

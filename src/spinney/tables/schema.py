@@ -189,7 +189,7 @@ def csv_header(path: Path, written: Csv = COMMAS, wanted: Iterable[str] = ()) ->
         for name, other in written.others.items():
             if wanted <= set(shielded(partial(read_header, path, other), error).names):
                 raise unreadable(path, f"has a {name} between its cells, as its first line shows.", f"separator={name!r}.")
-    check_names(path, header.names, written, "separator='semicolon', 'tab' or 'pipe' says at which.")
+    check_names(path, header.names, written, "separator='semicolon' (or tab, or pipe) says at which.")
     return header
 
 
