@@ -226,7 +226,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "solvers.nearest.SLAB_NUMBERS": (1, 1_024),
     "local.users.BLOCK": (1, 64),
     "mechanisms.randomizers.CHUNK": (1, 64),
-    "os.cpu_count": (1, 16),
+    "threads._n_cores": (1, 16),
 }
 #: Containers that Python reads cell by cell.
 SLOW = ("list", "tuple", "objects", "pandas objects", "csv with quotes")
@@ -266,8 +266,8 @@ def _short(value: Any) -> str:
 
 def moved(limit: str, value: Any) -> Any:
     """Return a context in which an internal limit has another value."""
-    module, name = f"spinney.{limit}".rsplit(".", 1) if limit != "os.cpu_count" else ("os", "cpu_count")
-    return mock.patch.object(import_module(module), name, (lambda: value) if name == "cpu_count" else value)
+    module, name = f"spinney.{limit}".rsplit(".", 1)
+    return mock.patch.object(import_module(module), name, (lambda: value) if name == "_n_cores" else value)
 
 
 @dataclass

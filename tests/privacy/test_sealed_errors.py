@@ -80,11 +80,11 @@ FITS = [
 #: Where exact numbers are computed, or rows read.
 WORKSHOPS = {
     "curators.numbers": ("count_cells", "count_columns", "count_rings", "count_rows", "sum_offsets"),
-    "curators.memory": ("path_codes", "kept_rows", "scale_centers"),
+    "curators.memory": ("walk_codes", "kept_rows", "scale_centers"),
     "curators.files": ("kept_rows", "as_floats", "scale_centers"),
     "curators.kept": ("as_floats",),
-    "curators.kernels": ("enter_near", "find_near"),
-    "curators.entrance": ("find_labels",),
+    "curators.kernels": ("enter", "walk_near", "walk_bins"),
+    "curators.walks": ("enter_near", "ready"),
     "curators.lookahead": ("count_below",),
     "curators.demand": ("kept_rows", "count_points", "nearest_two", "add_changes", "cost_steps"),
     "questions.record": ("privatize",),

@@ -66,7 +66,7 @@ def split(monkeypatch):
     """Return a function that sets how many threads there are, and how much goes into a block or a table."""
 
     def set_sizes(threads, entries):
-        monkeypatch.setattr(os, "cpu_count", lambda: threads)
+        monkeypatch.setattr("spinney.threads._n_cores", lambda: threads)
         for module in ("spaces.metric", "curators.demand", "solvers.swaps"):
             monkeypatch.setattr(f"spinney.{module}.BLOCK_ENTRIES", entries)
         monkeypatch.setattr("spinney.curators.demand.TABLE_BYTES", 4 * entries)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from spinney.constraints import check, integer
 from spinney.curators import memory
 from spinney.mechanisms import SecureSource
 from spinney.privacy import Unit
+from spinney.threads import limited
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -79,12 +79,12 @@ class Surroundings:
     def entered(self) -> Iterator[None]:
         """Work here: rows in memory are cut otherwise while this lasts."""
         here: Any = memory
-        before = here.CHUNK, here.os
-        here.CHUNK, here.os = self.chunk, SimpleNamespace(cpu_count=lambda: self.threads)
+        before, here.CHUNK = here.CHUNK, self.chunk
         try:
-            yield
+            with limited(self.threads):
+                yield
         finally:
-            here.CHUNK, here.os = before
+            here.CHUNK = before
 
     def placed(self, pair: Pair, folder: Path) -> Pair:
         """Return a pair whose rows lie in this place."""

@@ -66,17 +66,18 @@ def _add_steps(slab, b, size, is_box, cells, scratch, vectors):  # type: ignore[
 
 
 @compiled
-def add_offsets(slab, labels, anchors, radii, units, kernel, cells, scratch, vectors, weights):  # type: ignore[no-untyped-def]
+def add_offsets(slab, labels, at, count, anchors, radii, units, kernel, cells, scratch, vectors, weights):  # type: ignore[no-untyped-def]
     """Add the clipped offsets of rows, in whole steps, and their weights; the rows of a slab are overwritten.
 
+    Labels are read from a place on.
     ``anchors`` and ``vectors`` have a row per column, and ``units`` are the inverse widths of the columns. ``cells`` and
     ``scratch`` are for the rows of a block: the centers they are nearest to, squared lengths, factors and radii. Steps are whole
     numbers of at most 2**20, and no vector but a box's is longer than that, up to rounding: so their sums and squared lengths
     are exact in floats, whatever the order.
     """
     is_core, is_median, is_square, is_box = kernel == _CORE, kernel == _MEDIAN, kernel == _SQUARE, kernel == _BOX
-    for b in range(slab.shape[0]):
-        start, size = b * BLOCK, min(BLOCK, labels.size - b * BLOCK)
+    for b in range(-(-count // BLOCK)):
+        start, size = at + b * BLOCK, min(BLOCK, count - b * BLOCK)
         for i in range(size):
             cells[i] = max(labels[start + i], 0)
             scratch[_SQUARES, i], scratch[_RADII, i] = 0.0, radii[cells[i]]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.compilation import compiled
 from spinney.curators.views import Fence, Projection
 from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, ScaledCenters, as_floats, find_labels
-from spinney.spaces.nearest import load, scaled_ends, stretches
+from spinney.spaces.nearest import load, stretches
 
 #: What becomes of a value: nothing, where rows are only counted; it is clipped; or it becomes its place on the grid, whose whole
 #: part is the number of its grid step; or the middle of its grid step.
@@ -25,7 +25,7 @@ _LAST = 2.0**GRID_BITS - 1.0
 _LARGEST = float(np.finfo(np.float64).max)
 #: Up to this many columns they are copied one by one; rows of more would not stay in the first-level cache meanwhile.
 _FEW = 8
-_NONE, _NO_MASK, _ALL = as_floats(np.empty((0, 0))), np.empty(0, np.uint8), np.empty((0, BLOCK), np.bool_)
+NOTHING, NO_MASK, ALL = as_floats(np.empty((0, 0))), np.empty(0, np.uint8), np.empty((0, BLOCK), np.bool_)
 #: The mask of rows that have been looked at: all of them count, and all their values are finite.
 FINITE = np.empty(0, np.uint8)
 
@@ -58,7 +58,7 @@ class Near(NamedTuple):
 
 
 @compiled
-def _copy(rows, slab, b, size, is_known, alive):  # type: ignore[no-untyped-def]
+def _copy(rows, at, slab, b, size, is_known, alive):  # type: ignore[no-untyped-def]
     """Copy a block of rows to a slab, if there are any, say which of its rows are finite, and return whether all are.
 
     If it is known that they are, nothing is said.
@@ -67,11 +67,11 @@ def _copy(rows, slab, b, size, is_known, alive):  # type: ignore[no-untyped-def]
     if rows.size and d <= _FEW:
         for t in range(d):
             for i in range(size):
-                slab[b, t, i] = rows[b * BLOCK + i, t]
+                slab[b, t, i] = rows[at + b * BLOCK + i, t]
     elif rows.size:
         for i in range(size):
             for t in range(d):
-                slab[b, t, i] = rows[b * BLOCK + i, t]
+                slab[b, t, i] = rows[at + b * BLOCK + i, t]
     if is_known:
         return True
     for t in range(d):
@@ -87,18 +87,18 @@ def _copy(rows, slab, b, size, is_known, alive):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, is_known, alive):  # type: ignore[no-untyped-def]
+def enter_slab(rows, at, slab, count, mask, fences, radius, nan_to_center, form, is_known, alive):  # type: ignore[no-untyped-def]
     """Change the raw values of the first `count` rows of a slab, and decide which of the rows count.
 
-    ``rows`` are copied to the slab first; if there are none, it has been filled. If it is known that all values are finite,
-    ``alive`` says which rows count but for the mask.
-    ``fences`` comes from `_fences`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
+    ``rows`` from a place on are copied to the slab first; if there are none, it has been filled. If it is known that all values
+    are finite, ``alive`` says which rows count but for the mask.
+    ``fences`` comes from `fences_of`. Rounding keeps the order of numbers, so a value may as well be clipped after it has become
     its place on the grid. Conditions are written so that the compiler makes one instruction of each.
     """
     d = slab.shape[1]
     for b in range(-(-count // BLOCK)):
         size = min(BLOCK, count - b * BLOCK)
-        clean = _copy(rows, slab, b, size, is_known, alive)
+        clean = _copy(rows, at, slab, b, size, is_known, alive)
         if form == CLIPPED or (form != RAW and radius < np.inf):
             for t in range(d):
                 lower, upper = fences[0, t], fences[1, t]
@@ -135,11 +135,11 @@ def _enter(rows, slab, count, mask, fences, radius, nan_to_center, form, is_know
                         slab[b, t, i] = fences[6, t]
         if mask.size:
             for i in range(size):
-                alive[b, i] &= mask[b * BLOCK + i] != 0
+                alive[b, i] &= mask[at + b * BLOCK + i] != 0
 
 
-def _fences(door: Door, form: int) -> FloatArray:
-    """Return what `_enter` needs to know of a door, as one array: kernels are called often, and each array costs time.
+def fences_of(door: Door, form: int) -> FloatArray:
+    """Return what `enter_slab` needs to know of a door, as one array: kernels are called often, and each array costs time.
 
     Its rows are the lower and upper bounds, the inverses of the grid steps, the steps, the domain's center, the number of the
     last grid step, and what becomes of the center.
@@ -171,12 +171,12 @@ def _project(slab, count, directions, center, found):  # type: ignore[no-untyped
 def _enter_projected(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
     """Yield rows that were projected; those that do not count outside do not count here."""
     view: Projection = door.view
-    fences = _fences(door, form)
+    fences = fences_of(door, form)
     for seen in enter(rows, mask, view.outer, PLACES):
         slab = np.empty((len(seen.slab), len(view.directions), seen.slab.shape[2]))
         _project(seen.slab, seen.size, view.directions, view.outer.center, slab)
         alive = np.empty((len(slab), BLOCK), dtype=np.bool_)
-        _enter(_NONE, slab, seen.size, _NO_MASK, fences, door.radius, door.nan_to_center, form, False, alive)
+        enter_slab(NOTHING, 0, slab, seen.size, NO_MASK, fences, door.radius, door.nan_to_center, form, False, alive)
         yield Entered(seen.here, seen.size, slab, alive.reshape(-1)[: seen.size] & seen.alive)
 
 
@@ -192,39 +192,22 @@ def find_near(
     rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, scaled: ScaledCenters
 ) -> Iterator[tuple[slice, NDArray[np.int32]]]:
     """Yield stretches of rows and the index of each row's nearest center, or -1 for a row that does not count."""
-    is_box = door.radius == np.inf
-    ends = scaled_ends(scaled, np.array([door.lower, door.upper])) if is_box else None
-    for entered in enter(rows, mask, door, RAW if is_box else CLIPPED):  # a box is clipped to on the way: one walk less
-        yield entered.here, _labels(entered, scaled, ends)
-
-
-def _labels(entered: Entered, scaled: ScaledCenters, ends: FloatArray | None) -> NDArray[np.int32]:
-    """Return the labels of rows that have come in, clipped to ends if there are any."""
-    if len(scaled.centers) == 1:
-        return np.where(entered.alive, np.int32(0), np.int32(-1))
-    labels = find_labels(entered.slab, entered.size, scaled, ends)
-    labels[~entered.alive] = -1
-    return labels
+    for entered in enter(rows, mask, door, CLIPPED):
+        labels = find_labels(entered.slab, entered.size, scaled)
+        labels[~entered.alive] = -1
+        yield entered.here, labels
 
 
 def enter_near(
     rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, near: Near | NDArray[np.int32]
 ) -> Iterator[tuple[Entered, NDArray[np.int32]]]:
     """Yield all rows as they come in, in the middles of their grid steps, and their labels, which are given or looked for."""
-    if isinstance(near, Near) and (door.view is not None or door.radius < np.inf):  # they are seen in another form: two walks
+    if isinstance(near, Near):
         for here, labels in find_near(rows, mask, door, near.scaled):
             near.labels[here] = labels
         near = near.labels
-    if not isinstance(near, Near):
-        for entered in enter(rows, mask, door, PLACES):
-            yield entered, near[entered.here]
-        return
-    fences, ends = _fences(door, PLACES), scaled_ends(near.scaled, np.array([door.lower, door.upper]))
-    for entered in enter(rows, mask, door, RAW):
-        labels = _labels(entered, near.scaled, ends)
-        near.labels[entered.here] = labels
-        _enter(_NONE, entered.slab, entered.size, _NO_MASK, fences, door.radius, door.nan_to_center, PLACES, True, _ALL)
-        yield entered, labels
+    for entered in enter(rows, mask, door, PLACES):
+        yield entered, near[entered.here]
 
 
 def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) -> Iterator[Entered]:
@@ -232,7 +215,7 @@ def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) ->
     if door.view is not None:
         yield from (_enter_fenced if type(door.view) is Fence else _enter_projected)(rows, mask, door, form)
         return
-    fences, is_known = _fences(door, form), mask is FINITE
+    fences, is_known = fences_of(door, form), mask is FINITE
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous  # others become so in the slab
     parts, slab = stretches(*rows.shape)
@@ -241,6 +224,6 @@ def enter(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, form: int) ->
         count, alive = here.stop - here.start, everyone if is_known else np.empty(everyone.shape, dtype=np.bool_)
         if not is_ready:
             load(rows[here], slab)
-        ready = rows[here] if is_ready else _NONE
-        _enter(ready, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, is_known, alive)
+        ready = rows[here] if is_ready else NOTHING
+        enter_slab(ready, 0, slab, count, mask[here], fences, door.radius, door.nan_to_center, form, is_known, alive)
         yield Entered(here, count, slab, alive.reshape(-1)[:count])

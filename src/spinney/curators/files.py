@@ -8,7 +8,6 @@ takes a pass of its own.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,6 +33,7 @@ from spinney.questions.ground import Ground
 from spinney.spaces import FloatArray, IntArray, as_floats, scale_centers
 from spinney.spaces.described import Encoding
 from spinney.tables.streams import Batches, EncodedBatches
+from spinney.threads import n_threads
 
 #: Batches that add up in 64 bits before they go into integers of any size: a cost is at most 2**46 a batch.
 EXACT = 2**10
@@ -76,7 +76,7 @@ class FileBackend(LookAhead):
         if nonprivate_batches.has_groups:
             self._secret = key()
             self._mask = kept_rows(nonprivate_batches.read_groups(), nonprivate_batches.read, unit, self._secret)
-        self._workers = min(os.cpu_count() or 1, MOST_WORKERS)
+        self._workers = min(n_threads(), MOST_WORKERS)
 
     def _forget(self) -> None:
         super()._forget()

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.compilation import compiled
-from spinney.curators.clipping import add_offsets
-from spinney.curators.entrance import PLACES, RAW, STEPS, Near, enter, enter_near, find_near
+from spinney.curators.entrance import PLACES, RAW, STEPS, Near, enter, enter_near
 from spinney.curators.paths import code_bounds, encode, find_cells, masks, offsets
+from spinney.curators.walks import Adders, walk_bins, walk_near
 from spinney.questions import PlaneCells
 from spinney.questions.question import OfEachRow
 from spinney.questions.sums import KERNELS
-from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, IntArray, ScaledCenters, find_labels
+from spinney.spaces import BLOCK, Door, FloatArray, IntArray, ScaledCenters, find_labels
 from spinney.spaces.nearest import squared_distances
 from spinney.trees.quadtree import BIN_BITS, WORD, CodeArray, Route
 
@@ -30,7 +30,6 @@ Nodes = NDArray[np.int32]
 #: Labels of rows, or what finds them.
 Labeled = Labels | Near
 
-_BIN_SHIFT = GRID_BITS - BIN_BITS
 #: Most levels whose cells are all counted, and looked up after.
 _FEW_LEVELS = 16
 
@@ -48,34 +47,11 @@ def add_up(rows: Rows, mask: Mask, door: Door, aggregate: OfEachRow) -> IntArray
     return total
 
 
-@compiled
-def _add_bins(slab, alive, counts):  # type: ignore[no-untyped-def]
-    for b in range(slab.shape[0]):
-        size = min(BLOCK, alive.size - b * BLOCK)
-        for t in range(slab.shape[1]):
-            for i in range(size):
-                if alive[b * BLOCK + i]:
-                    counts[t, np.int64(slab[b, t, i]) >> _BIN_SHIFT] += 1
-
-
 def count_columns(rows: Rows, mask: Mask, door: Door) -> IntArray:
     """Count rows in 2**BIN_BITS equal bins of each column: a row counts once in every column."""
     counts = np.zeros((door.lower.size, 2**BIN_BITS), dtype=np.int64)
-    for entered in enter(rows, mask, door, STEPS):
-        _add_bins(entered.slab, entered.alive, counts)
+    walk_bins(rows, mask, door, counts)
     return counts
-
-
-def path_codes(rows: Rows, mask: Mask, door: Door, route: Route, words: int, codes: CodeArray) -> int:
-    """Write the first words of the codes of the rows that count; return how many there are."""
-    kept = 0
-    for entered in enter(rows, mask, door, STEPS):
-        found = encode(entered, route, words)
-        if not entered.alive.all():
-            found = found[:, entered.alive]
-        codes[kept : kept + found.shape[1]] = found.T
-        kept += found.shape[1]
-    return kept
 
 
 def count_between(codes: CodeArray, first: CodeArray, last: CodeArray) -> IntArray:
@@ -138,8 +114,7 @@ def count_below(
 def find_nearest(rows: Rows, mask: Mask, door: Door, scaled: ScaledCenters) -> Labels:
     """Return the index of each row's nearest center, or -1 for a row that does not count."""
     found = np.empty(len(rows), dtype=np.int32)
-    for here, labels in find_near(rows, mask, door, scaled):
-        found[here] = labels
+    walk_near(rows, mask, door, Near(scaled, found), Adders())
     return found
 
 
@@ -189,41 +164,6 @@ def count_planes(rows: Rows, mask: Mask, door: Door, cells: PlaneCells, nodes: N
     return counts
 
 
-@compiled
-def _add_rings(slab, labels, centers, squared_edges, units, cells, squares, counts):  # type: ignore[no-untyped-def]
-    """Count rows by label and ring; ``centers`` has a row per column, ``cells`` and ``squares``, for a block, are scratch.
-
-    Squared gaps are multiplied by the column's unit, if there are any.
-    """
-    for b in range(slab.shape[0]):
-        size = min(BLOCK, labels.size - b * BLOCK)
-        for i in range(size):
-            cells[i], squares[i] = max(labels[b * BLOCK + i], 0), 0.0
-        for t in range(slab.shape[1]):
-            unit = units[t] if units.size else 1.0
-            if centers.shape[1] == 1:  # nothing to look up
-                middle = centers[t, 0]
-                for i in range(size):
-                    gap = slab[b, t, i] - middle
-                    squares[i] += gap * gap * unit
-            else:
-                for i in range(size):
-                    gap = slab[b, t, i] - centers[t, cells[i]]
-                    squares[i] += gap * gap * unit
-        for i in range(size):
-            square = squares[i]
-            if labels[b * BLOCK + i] < 0:
-                continue
-            low, high = 0, squared_edges.size
-            while low < high:
-                half = (low + high) >> 1
-                if squared_edges[half] < square:
-                    low = half + 1
-                else:
-                    high = half
-            counts[cells[i], low] += 1
-
-
 def count_rings(
     rows: Rows, mask: Mask, door: Door, labels: Labeled, centers: FloatArray, squared_edges: FloatArray, units: FloatArray
 ) -> IntArray:
@@ -238,9 +178,7 @@ def count_rings(
             labels.labels[:] = found
         _add_ones(found.astype(np.int64), counts[:, 0])
         return counts
-    by_column, cells, squares = np.ascontiguousarray(centers.T), np.empty(BLOCK, np.uint64), np.empty(BLOCK)
-    for entered, own in enter_near(rows, mask, door, labels):
-        _add_rings(entered.slab, own, by_column, squared_edges, units, cells, squares, counts)
+    walk_near(rows, mask, door, labels, Adders.rings(centers, squared_edges, units, counts))
     return counts
 
 
@@ -252,12 +190,9 @@ def sum_offsets(
     `Sums` says what each kernel makes of an offset; all truncate toward zero. Floats that hold whole numbers add up exactly here:
     a chunk's sums stay far below 2**53.
     """
-    by_column, weights, units = np.ascontiguousarray(anchors.T), np.zeros(len(anchors)), 1.0 / widths
-    vectors = np.zeros(by_column.shape)
-    cells, scratch, code = np.empty(BLOCK, np.uint64), np.empty((3, BLOCK)), KERNELS.index(kernel)
-    for entered, own in enter_near(rows, mask, door, labels):
-        add_offsets(entered.slab, own, by_column, radii, units, code, cells, scratch, vectors, weights)
-    return vectors.T.astype(np.int64), weights.astype(np.int64)
+    adders = Adders.offsets(anchors, radii, 1.0 / widths, KERNELS.index(kernel))
+    walk_near(rows, mask, door, labels, adders)
+    return adders.vectors.T.astype(np.int64), adders.weights.astype(np.int64)
 
 
 def sum_planes(

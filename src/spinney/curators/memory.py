@@ -6,9 +6,7 @@ of planes. All stay inside.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,12 +16,13 @@ from numpy.typing import NDArray
 
 from spinney.curators.entrance import Near
 from spinney.curators.groups import kept_rows
-from spinney.curators.kernels import count_between, path_codes
+from spinney.curators.kernels import count_between
 from spinney.curators.numbers import NumberBackend
 from spinney.curators.paths import masks
 from spinney.curators.row_blocks import Batch, block_centers, only_disjoint, sample_centers
 from spinney.curators.rows import Rows
 from spinney.curators.views import drops_rows
+from spinney.curators.walks import walk_codes
 from spinney.privacy import Adjacency, Unit, sealed
 from spinney.questions import PlaneCells
 from spinney.questions.blocks import Tuples
@@ -31,6 +30,7 @@ from spinney.questions.ground import Ground
 from spinney.spaces import FloatArray, IntArray, scale_centers
 from spinney.spaces.described import Encoding
 from spinney.tables.files import Table
+from spinney.threads import each, n_threads
 from spinney.trees.quadtree import WORD, CodeArray, Route, Splits, TreeCells
 
 #: Rows per chunk.
@@ -65,7 +65,7 @@ class MemoryBackend(NumberBackend):
         super()._forget()
         self._walked: tuple[PlaneCells, NDArray[np.int32]] | None = None
         self._labels: tuple[FloatArray, NDArray[np.int32]] | None = None
-        self._sorted: tuple[Route, CodeArray] | None = None
+        self._sorted: tuple[Route, list[CodeArray]] | None = None
         self._deep: tuple[Route, CodeArray, CodeArray] | None = None
 
     def _chunk(self, start: int) -> Batch:
@@ -73,16 +73,7 @@ class MemoryBackend(NumberBackend):
         return self._rows[start : start + CHUNK], self._mask[start : start + CHUNK], start
 
     def _each_chunk(self, task: Callable[..., Any]) -> Iterator[Any]:
-        starts = range(0, len(self._rows), CHUNK)
-
-        def work(start: int) -> Any:
-            return task(*self._chunk(start))
-
-        if len(starts) < 2:  # a thread would take longer to start than most chunks take
-            yield from map(work, starts)
-            return
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            yield from pool.map(work, starts)
+        return each(lambda start: task(*self._chunk(start)), range(0, len(self._rows), CHUNK))
 
     def _map(self, kernel: Callable[..., Any], *arguments: Any) -> list[NDArray[Any]]:
         return self._summed(self._each_chunk, lambda rows, mask, start: kernel(rows, mask, self._door, *arguments))
@@ -130,41 +121,53 @@ class MemoryBackend(NumberBackend):
         """Count by binary search in sorted path codes, first word first."""
         deep = cells.depths > WORD
         counts = np.empty(len(cells), dtype=np.int64)
-        codes = self._sorted_codes(cells.splits)
         first = cells.codes[~deep, 0]
         last = first | ~masks(cells.depths[~deep], 1)[:, 0]
-        counts[~deep] = np.searchsorted(codes, last, "right") - np.searchsorted(codes, first, "left")
+        counts[~deep] = sum(
+            np.searchsorted(codes, last, "right") - np.searchsorted(codes, first, "left")
+            for codes in self._sorted_codes(cells.splits)
+        )
         if deep.any():
             counts[deep] = self._deep_counts(TreeCells(cells.splits, cells.codes[deep], cells.depths[deep]))
         return counts
 
-    def _sorted_codes(self, splits: Splits) -> CodeArray:
+    def _sorted_codes(self, splits: Splits) -> list[CodeArray]:
+        """Return the first words of all codes, in sorted pieces: one for each thread, which sorts it."""
         if self._sorted is None or not splits.route.equals(self._sorted[0]):
-            codes = self._path_codes(splits, 1)[:, 0]
-            codes.sort()
-            self._sorted = splits.route.copied(), codes
+            parts = list(self._path_codes(splits, 1))
+            size = max(-(-len(parts) // n_threads()), 1)
+            pieces = each(_sorted, [parts[start : start + size] for start in range(0, len(parts), size)])
+            self._sorted = splits.route.copied(), list(pieces)
         return self._sorted[1]
 
-    def _path_codes(self, splits: Splits, words: int, inside: CodeArray | None = None) -> CodeArray:
-        """Return the codes of all rows that count, or of those whose first word is among `inside`."""
+    def _path_codes(self, splits: Splits, words: int, inside: CodeArray | None = None) -> Iterator[CodeArray]:
+        """Yield the codes of all rows that count, or of those whose first word is among `inside`, chunk by chunk."""
 
         def once(rows: NDArray[Any], mask: NDArray[np.uint8], start: int) -> CodeArray:
             codes = np.empty((len(rows), words), dtype=np.uint64)
-            kept = path_codes(rows, mask, self._door, splits.route, words, codes)
+            kept = walk_codes(rows, mask, self._door, splits.route, words, codes)
             codes = codes[:kept]
             return codes if inside is None else codes[np.isin(codes[:, 0], inside)]
 
-        return np.concatenate([np.empty((0, words), dtype=np.uint64), *self._each_chunk(once)])
+        return self._each_chunk(once)
 
     def _deep_counts(self, cells: TreeCells) -> IntArray:
         """Count cells below the first word, among the rows whose first word belongs to one of them."""
         needed = np.unique(cells.codes[:, 0])
         route = cells.splits.route
         if self._deep is None or not route.equals(self._deep[0]) or not np.isin(needed, self._deep[1]).all():
-            codes = self._path_codes(cells.splits, cells.splits.words, needed)
+            words = cells.splits.words
+            codes = np.concatenate([np.empty((0, words), np.uint64), *self._path_codes(cells.splits, words, needed)])
             self._deep = route.copied(), needed, codes[np.lexsort(codes.T[::-1])]
         last = cells.codes | ~masks(cells.depths, cells.splits.words)  # the largest code of each cell
         return count_between(self._deep[2], cells.codes, last)
+
+
+def _sorted(parts: list[CodeArray]) -> CodeArray:
+    """Return the first words of parts of the codes, sorted."""
+    codes = np.concatenate([part[:, 0] for part in parts])
+    codes.sort()
+    return codes
 
 
 def over_centers(nonprivate_centers: FloatArray, ground: Ground) -> MemoryBackend:

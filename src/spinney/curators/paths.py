@@ -5,6 +5,8 @@ Codes are kept word by word: a row of an array per word, a column per code. What
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,52 +22,61 @@ _DIGIT = 7
 
 
 @compiled
-def _read(slab, axes, shifts, digits, table, codes):  # type: ignore[no-untyped-def]
-    """Write the path codes of places on the grid along a route that halves.
+def _find_digits(axes, shifts, digits, numbers, table):  # type: ignore[no-untyped-def]
+    """Write how a route that halves is read.
 
-    A level reads one bit of a column. Levels that read neighboring bits of the same column, a digit, read them at once:
-    ``table`` (a row for each level of a word) tells which bits of the code the values of a digit set, and ``digits`` has its
-    column, its lowest bit, how many levels read it, and which bit the last of these reads and writes. Both are scratch.
+    A level reads one bit of a column. Levels that read neighboring bits of the same column, a digit, read them at once: for
+    each word, ``table`` tells which bits of the code the values of a digit set, and ``digits`` has its column, its lowest bit,
+    how many levels read it, and which bit the last of these reads and writes. ``numbers`` are those of the digits.
     """
-    for word in range(codes.shape[0]):
+    for word in range(numbers.size):
         first, last = 64 * word, min(64 * word + 64, axes.size)
         count = 0
         for level in range(first, last):
             axis, shift, g = axes[level], np.int64(shifts[level]), 0
-            while g < count and (digits[g, 0] != axis or shift < digits[g, 1] or shift >= digits[g, 1] + _DIGIT):
+            while g < count and (
+                digits[word, g, 0] != axis or shift < digits[word, g, 1] or shift >= digits[word, g, 1] + _DIGIT
+            ):
                 g += 1
             if g == count:
                 count += 1
-                digits[g, 0], digits[g, 1], digits[g, 2] = axis, max(shift - _DIGIT + 1, 0), 0
+                digits[word, g, 0], digits[word, g, 1], digits[word, g, 2] = axis, max(shift - _DIGIT + 1, 0), 0
                 for value in range(2**_DIGIT):
-                    table[g, value] = 0
-            low, place = shift - digits[g, 1], 63 - (level - first)
-            digits[g, 2], digits[g, 3], digits[g, 4] = digits[g, 2] + 1, shift, place
+                    table[word, g, value] = 0
+            low, place = shift - digits[word, g, 1], 63 - (level - first)
+            digits[word, g, 2], digits[word, g, 3], digits[word, g, 4] = digits[word, g, 2] + 1, shift, place
             for value in range(2**_DIGIT):
-                table[g, value] |= np.uint64((value >> low) & 1) << np.uint64(place)
-        for b in range(-(-codes.shape[1] // BLOCK)):
-            start, size = b * BLOCK, min(BLOCK, codes.shape[1] - b * BLOCK)
+                table[word, g, value] |= np.uint64((value >> low) & 1) << np.uint64(place)
+        numbers[word] = count
+
+
+@compiled
+def _read(slab, count, digits, numbers, table, codes):  # type: ignore[no-untyped-def]
+    """Write the path codes of places on the grid along a route that halves."""
+    for word in range(numbers.size):
+        for b in range(-(-count // BLOCK)):
+            start, size = b * BLOCK, min(BLOCK, count - b * BLOCK)
             for i in range(size):
                 codes[word, start + i] = 0
-            for g in range(count):
-                axis, low, shift, place = digits[g, 0], digits[g, 1], digits[g, 3], digits[g, 4]
-                if digits[g, 2] > 1:
+            for g in range(numbers[word]):
+                axis, low, shift, place = digits[word, g, 0], digits[word, g, 1], digits[word, g, 3], digits[word, g, 4]
+                if digits[word, g, 2] > 1:
                     for i in range(size):
-                        codes[word, start + i] |= table[g, (np.int64(slab[b, axis, i]) >> low) & (2**_DIGIT - 1)]
+                        codes[word, start + i] |= table[word, g, (np.int64(slab[b, axis, i]) >> low) & (2**_DIGIT - 1)]
                 else:  # a single bit is sooner read than looked up
                     for i in range(size):
                         codes[word, start + i] |= np.uint64(((np.int64(slab[b, axis, i]) >> shift) & 1) << place)
 
 
 @compiled
-def _cut(slab, axes, fractions, steps, sides, codes):  # type: ignore[no-untyped-def]
+def _cut(slab, count, axes, fractions, steps, sides, codes):  # type: ignore[no-untyped-def]
     """Write the path codes of places on the grid along a route that cuts where its fractions say.
 
     ``steps`` and ``sides``, for a block, are scratch: the rows' places above the lower ends of their cells, and the widths of
     these.
     """
-    for b in range(-(-codes.shape[1] // BLOCK)):
-        start, size = b * BLOCK, min(BLOCK, codes.shape[1] - b * BLOCK)
+    for b in range(-(-count // BLOCK)):
+        start, size = b * BLOCK, min(BLOCK, count - b * BLOCK)
         for t in range(slab.shape[1]):
             for i in range(size):
                 steps[t, i], sides[t, i] = np.int64(slab[b, t, i]), _WHOLE
@@ -84,14 +95,43 @@ def _cut(slab, axes, fractions, steps, sides, codes):  # type: ignore[no-untyped
                     codes[word, start + i] |= np.uint64(above) << place
 
 
+@compiled
+def read_codes(slab, count, axes, fractions, digits, numbers, table, steps, sides, codes):  # type: ignore[no-untyped-def]
+    """Write the first words of the path codes of the first places of a slab, by a `Reader`."""
+    if digits.shape[0]:
+        _read(slab, count, digits, numbers, table, codes)
+    else:
+        _cut(slab, count, axes, fractions, steps, sides, codes)
+
+
+class Reader(NamedTuple):
+    """How the first words of a route's path codes are read, and scratch for it."""
+
+    axes: IntArray
+    fractions: IntArray
+    digits: IntArray
+    numbers: IntArray
+    table: CodeArray
+    steps: IntArray
+    sides: IntArray
+
+    @classmethod
+    def of(cls, route: Route, words: int, n_features: int) -> Reader:
+        """Return the reader of a route."""
+        steps = np.empty((2, n_features, BLOCK), np.int64)
+        if not route.shifts.size:
+            none = np.empty((0, 0, 0), np.int64), np.empty(0, np.int64), np.empty((0, 0, 0), np.uint64)
+            return cls(route.axes, route.fractions, *none, steps[0], steps[1])
+        digits, numbers = np.empty((words, WORD, 5), np.int64), np.empty(words, np.int64)
+        table = np.empty((words, WORD, 2**_DIGIT), np.uint64)
+        _find_digits(route.axes, route.shifts, digits, numbers, table)
+        return cls(route.axes, route.fractions, digits, numbers, table, steps[0], steps[1])
+
+
 def encode(entered: Entered, route: Route, words: int) -> CodeArray:
     """Return the first words of the path codes of rows given as places on the grid."""
-    codes, d = np.empty((words, entered.size), dtype=np.uint64), entered.slab.shape[1]
-    if route.shifts.size:
-        digits, table = np.empty((WORD, 5), np.int64), np.empty((WORD, 2**_DIGIT), np.uint64)
-        _read(entered.slab, route.axes, route.shifts, digits, table, codes)
-    else:
-        _cut(entered.slab, route.axes, route.fractions, np.empty((d, BLOCK), np.int64), np.empty((d, BLOCK), np.int64), codes)
+    codes = np.empty((words, entered.size), dtype=np.uint64)
+    read_codes(entered.slab, entered.size, *Reader.of(route, words, entered.slab.shape[1]), codes)
     return codes
 
 

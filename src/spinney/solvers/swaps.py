@@ -11,8 +11,6 @@ Schubert and Rousseeuw 2021). Points are visited center by center, and the inner
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +22,7 @@ from spinney.exceptions import ParameterError
 from spinney.solvers.service import Service, nearest_two
 from spinney.spaces.box import FloatArray
 from spinney.spaces.metric import BLOCK_ENTRIES, IntArray
+from spinney.threads import each
 
 #: Candidates per tile: the running sums of a tile stay in the first-level cache.
 TILE = 2048
@@ -68,11 +67,11 @@ def add_changes(table, members, bounds, weights, first, second, start, stop, gai
                 changes[x, start + y] += own_sums[y]
 
 
-def swap_changes(service: Service, costs: FloatArray, removable: int, pool: ThreadPoolExecutor | None = None) -> FloatArray:
+def swap_changes(service: Service, costs: FloatArray, removable: int) -> FloatArray:
     """Return by how much each swap changes the cost: one row per center that may go, one column per candidate.
 
     ``costs`` has a row per present center, with what it costs to serve each demand point; the `removable` ones come first.
-    Threads of the pool share the tiles of candidates.
+    Threads share the tiles of candidates.
     """
     label, first, second = nearest_two(costs)
     members = np.argsort(label, kind="stable")
@@ -87,7 +86,7 @@ def swap_changes(service: Service, costs: FloatArray, removable: int, pool: Thre
             stop = min(start + TILE, n)
             add_changes(table, rows, limits, weights[part], first[part], second[part], start, stop, gains, changes)
 
-        list((map if pool is None else pool.map)(tile, range(0, n, TILE)))
+        list(each(tile, range(0, n, TILE)))
 
     if service.table is not None:
         add(service.table, members, bounds, slice(None))
@@ -120,24 +119,22 @@ def local_search(
     costs = np.concatenate([service.from_candidates(places), service.from_points(fixed)])
     cost = float(service.weights @ costs.min(axis=0))
     swaps = 0
-    threads = min(os.cpu_count() or 1, -(-len(service.candidates) // TILE))
     taken = np.searchsorted(service.candidates, fixed[np.isin(fixed, service.candidates)])
-    with ThreadPoolExecutor(threads) as pool:
-        while swaps < steps and cost > 0:
-            changes = swap_changes(service, costs, k, pool if threads > 1 else None)
-            changes[:, places] = np.inf
-            changes[:, taken] = np.inf
-            x, y = np.unravel_index(int(changes.argmin()), changes.shape)
-            if not changes[x, y] < 0 or not cost + changes[x, y] <= (1 - alpha / k) * cost:
-                break
-            was = costs[x].copy()
-            costs[x] = service.from_candidates([y])[0]
-            new_cost = float(service.weights @ costs.min(axis=0))
-            if not new_cost < (1 - ROUNDING) * cost:
-                costs[x] = was
-                break
-            cost, places[x] = new_cost, y
-            swaps += 1
+    while swaps < steps and cost > 0:
+        changes = swap_changes(service, costs, k)
+        changes[:, places] = np.inf
+        changes[:, taken] = np.inf
+        x, y = np.unravel_index(int(changes.argmin()), changes.shape)
+        if not changes[x, y] < 0 or not cost + changes[x, y] <= (1 - alpha / k) * cost:
+            break
+        was = costs[x].copy()
+        costs[x] = service.from_candidates([y])[0]
+        new_cost = float(service.weights @ costs.min(axis=0))
+        if not new_cost < (1 - ROUNDING) * cost:
+            costs[x] = was
+            break
+        cost, places[x] = new_cost, y
+        swaps += 1
     points = np.sort(service.candidates[places])
     return Medoids(points, service.cost(np.concatenate([points, fixed])), swaps)
 

@@ -5,9 +5,6 @@ Deterministic given the uniforms passed in. Weights are not negative; points of 
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +13,7 @@ from spinney.compilation import compiled
 from spinney.solvers.exchanges import Exchanges
 from spinney.spaces.box import FloatArray
 from spinney.spaces.nearest import as_slab, find_labels, nearest, scale_centers, squared_distances
+from spinney.threads import each
 
 #: Candidates tried for each seeded center; the one that lowers the cost most is kept.
 TRIALS = 8
@@ -213,9 +211,7 @@ def solve(
     def finish(solution: Solution) -> Solution:
         return known.descend(solution.centers, steps, 1e-5)
 
-    with nullcontext() if points.size * k < WORTH_THREADS else ThreadPoolExecutor(os.cpu_count()) as pool:
-        each = map if pool is None else pool.map
-        begun = min(each(begin, range(restarts + len(starts))), key=lambda s: s.cost)
+    begun = min((map if points.size * k < WORTH_THREADS else each)(begin, range(restarts + len(starts))), key=lambda s: s.cost)
     best = finish(begun)
     if not 1 < k < len(points) or not best.cost > 0:
         return best

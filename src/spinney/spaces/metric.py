@@ -6,9 +6,7 @@ asked for, so that a space of n points takes memory in proportion to its descrip
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -33,6 +31,7 @@ from spinney.spaces.distances import (
     symmetric,
     wrong,
 )
+from spinney.threads import each, n_threads
 
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network", "nearest_site"]
 
@@ -193,13 +192,12 @@ class FiniteMetric:
         if turned:
             return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
         out = np.empty((len(rows), len(columns)))
-        if out.size < BLOCK_ENTRIES // 8 or len(rows) < (threads := os.cpu_count() or 1):
+        if out.size < BLOCK_ENTRIES // 8 or len(rows) < (threads := n_threads()):
             self.source.fill(rows, columns, out)
             return out
         step = -(-len(rows) // (4 * threads))  # a number of parts that is fixed would leave some without rows
         parts = [slice(start, start + step) for start in range(0, len(rows), step)]
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda part: self.source.fill(rows[part], columns, out[part]), parts))
+        list(each(lambda part: self.source.fill(rows[part], columns, out[part]), parts))
         return out
 
     def blocks(

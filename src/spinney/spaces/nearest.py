@@ -25,6 +25,8 @@ GAP = 8
 SLAB_POINTS, SLAB_NUMBERS = 2**13, 2**16
 #: Columns are added up four at a time, and the rest two at a time; blocks are padded with a zero column if need be.
 UNROLL = 2
+#: Rows of scratch beside one for each padded column: the best scores, and a center's.
+TOP_SCRATCH = 2
 
 
 #: Farther than this, in units of the centers' spread, all points look alike; scores stay finite.
@@ -82,7 +84,7 @@ def as_slab(points: NDArray[Any]) -> FloatArray:
 
 
 @compiled
-def _label(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  # type: ignore[no-untyped-def]
+def label_slab(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  # type: ignore[no-untyped-def]
     """Write the indices of the nearest centers of the first `count` points of a slab, block by block.
 
     Shifted and scaled points are clipped to ``ends``, a row of lower and one of upper ones. ``scratch`` (padded columns + 2 x
@@ -135,7 +137,7 @@ def _label(slab, count, ends, shift, zoom, centers, halves, scratch, labels):  #
 
 
 @lru_cache(maxsize=64)
-def _far_ends(d: int) -> FloatArray:
+def far_ends(d: int) -> FloatArray:
     """Return ends for d columns that hold no point back."""
     return np.repeat([[-FARTHEST], [FARTHEST]], d, axis=1)
 
@@ -153,9 +155,9 @@ def scaled_ends(scaled: ScaledCenters, bounds: FloatArray) -> FloatArray:
 def find_labels(slab: FloatArray, count: int, scaled: ScaledCenters, ends: FloatArray | None = None) -> NDArray[np.int32]:
     """Return the indices of the nearest centers of the first `count` points of a slab, clipped to ends if there are any."""
     labels = np.empty((-(-count // BLOCK), BLOCK), dtype=np.int32)
-    ends = _far_ends(slab.shape[1]) if ends is None else ends
-    scratch = np.zeros((scaled.centers.shape[1] + 2, BLOCK), dtype=np.float32)
-    _label(slab, count, ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
+    ends = far_ends(slab.shape[1]) if ends is None else ends
+    scratch = np.zeros((scaled.centers.shape[1] + TOP_SCRATCH, BLOCK), dtype=np.float32)
+    label_slab(slab, count, ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves, scratch, labels)
     return labels.reshape(-1)[:count]
 
 

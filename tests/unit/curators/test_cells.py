@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from spinney import Box
-from spinney.curators.kernels import path_codes
 from spinney.curators.numbers import NumberBackend
+from spinney.curators.walks import walk_codes
 from spinney.questions.counts import Counts
 from spinney.questions.levels import Levels
 from spinney.spaces.grid import GRID_BITS, door
@@ -56,7 +56,7 @@ def test_path_codes_follow_the_geometry(domain):
     splits = Splits.of(domain)
     rows = grid_rows(domain, 300, 0)
     codes = np.empty((len(rows), splits.words), dtype=np.uint64)
-    kept = path_codes(rows, np.empty(0, np.uint8), door(domain, False), splits.route, splits.words, codes)
+    kept = walk_codes(rows, np.empty(0, np.uint8), door(domain, False), splits.route, splits.words, codes)
     assert kept == len(rows)
     assert [bits(code, splits.depth) for code in codes] == [slow_path(row, splits) for row in rows.tolist()]
     rest = {bits(code, 64 * splits.words)[splits.depth :].strip("0") for code in codes}

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from spinney import Box, BudgetError
-from spinney.curators import entrance
+from spinney.curators import kernels, walks
+from spinney.curators.entrance import Near
 from spinney.questions.cost import Cost, cost_range
 from spinney.questions.counts import Counts
 from spinney.questions.grow import Grow
 from spinney.questions.partitions import ColumnBins, Rings, Whole
 from spinney.questions.sums import RADIUS_STEPS, Sums
-from spinney.spaces.nearest import find_labels
 from spinney.trees.quadtree import BIN_BITS, Splits, TreeCells
 
 BOX = Box([-3, -3, -3], [3, 3, 5]).domain(3)
@@ -153,7 +153,12 @@ def test_a_question_without_its_charge_is_refused_before_rows_are_read(open_cura
 def test_labels_are_kept_for_the_last_centers_only(open_curator, monkeypatch):
     curator, *asks = open_curator(ROWS, BOX, *["counts"] * 5, "sums")
     looks = []
-    monkeypatch.setattr(entrance, "find_labels", lambda *given: looks.append(1) or find_labels(*given))
+
+    def walk_near(rows, mask, door, near, adders):
+        looks.extend([1] * (isinstance(near, Near) and len(rows) > 0))
+        walks.walk_near(rows, mask, door, near, adders)
+
+    monkeypatch.setattr(kernels, "walk_near", walk_near)
     centers, other = CENTERS.copy(), CENTERS[::-1].copy()
     first = curator.ask(Counts(Rings(centers)), asks[0]).private_counts
     np.testing.assert_array_equal(curator.ask(Counts(Rings(centers.copy(), EDGES)), asks[1]).private_counts.sum(axis=1), first)

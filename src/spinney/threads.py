@@ -1,0 +1,63 @@
+"""Threads for loops that do not need Python: as many as this process may use cores, and they live as long as it does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TypeVar
+
+__all__ = ["each", "limited", "n_threads"]
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+#: Where a container's limit is written: microseconds of processor time for each period.
+_LIMIT = Path("/sys/fs/cgroup/cpu.max")
+_ASKED: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def limited(threads: int | None) -> Iterator[None]:
+    """Use so many threads while this lasts; None are as many as there are cores."""
+    before = _ASKED.set(threads)
+    try:
+        yield
+    finally:
+        _ASKED.reset(before)
+
+
+def n_threads() -> int:
+    """Return how many threads share the work."""
+    return _ASKED.get() or _n_cores()
+
+
+@lru_cache(maxsize=1)
+def _n_cores() -> int:
+    """Return how many cores this process may use: those that it is bound to, within the limit of its container."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        time, period = _LIMIT.read_text().split()
+        return max(min(bound, -(-int(time) // int(period))), 1)
+    except (OSError, ValueError):  # there is no such file, or no limit in it
+        return bound
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="spinney")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=partial(_pool.cache_clear))
+
+
+def each(task: Callable[[Item], Found], items: Iterable[Item]) -> Iterator[Found]:
+    """Yield what a task makes of each item, in their order. A task asks for no threads itself."""
+    items, threads = list(items), n_threads()
+    if len(items) < 2 or threads < 2:  # a thread would take longer to wake than most tasks take
+        return map(task, items)
+    return _pool(threads).map(task, items)
