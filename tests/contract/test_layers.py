@@ -27,7 +27,7 @@ HOUSE = (
     ("privacy", "spaces"),
     ("verification",),
     ("constraints",),
-    ("exceptions", "compilation", "datasets"),
+    ("exceptions", "compilation", "threads", "datasets"),
     ("naming", "kernel_cache"),
 )
 #: The registries: their texts name modules, which are imported when they are asked for. No other text does.

@@ -8,6 +8,7 @@ A door may lie behind another one (`views.py`): rows then pass both.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,14 +145,20 @@ def fences_of(door: Door, form: int) -> FloatArray:
     Its rows are the lower and upper bounds, the inverses of the grid steps, the steps, the domain's center, the number of the
     last grid step, and what becomes of the center.
     """
+    return _fences(form, *(array.tobytes() for array in door[:5]))
+
+
+@lru_cache(maxsize=64)
+def _fences(form: int, *public: bytes) -> FloatArray:
+    lower, upper, inverse, step, middle = (np.frombuffer(array) for array in public)
     with np.errstate(all="ignore"):  # as in compiled loops
-        last = np.minimum(np.floor((door.upper - door.lower) * door.inverse), _LAST)
-        center = np.clip(door.center, door.lower, door.upper)
+        last = np.minimum(np.floor((upper - lower) * inverse), _LAST)
+        center = np.clip(middle, lower, upper)
         if form >= STEPS:
-            center = np.minimum(np.floor((center - door.lower) * door.inverse), last)
+            center = np.minimum(np.floor((center - lower) * inverse), last)
         if form == PLACES:
-            center = door.lower + (center + 0.5) * door.step
-    return np.array([door.lower, door.upper, door.inverse, door.step, door.center, last, center])
+            center = lower + (center + 0.5) * step
+    return np.array([lower, upper, inverse, step, middle, last, center])
 
 
 @compiled

@@ -123,10 +123,8 @@ class MemoryBackend(NumberBackend):
         counts = np.empty(len(cells), dtype=np.int64)
         first = cells.codes[~deep, 0]
         last = first | ~masks(cells.depths[~deep], 1)[:, 0]
-        counts[~deep] = sum(
-            np.searchsorted(codes, last, "right") - np.searchsorted(codes, first, "left")
-            for codes in self._sorted_codes(cells.splits)
-        )
+        pieces = self._sorted_codes(cells.splits)
+        counts[~deep] = sum(each(lambda codes: np.searchsorted(codes, last, "right") - np.searchsorted(codes, first), pieces))
         if deep.any():
             counts[deep] = self._deep_counts(TreeCells(cells.splits, cells.codes[deep], cells.depths[deep]))
         return counts

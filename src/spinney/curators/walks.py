@@ -39,6 +39,7 @@ LABELS, RINGS, OFFSETS = 0, 1, 2
 #: Rows that are made 64-bit at a time, if they are not.
 _STRETCH = 2**13
 _BIN_SHIFT = GRID_BITS - BIN_BITS
+_NO_CENTERS = scale_centers(np.zeros((1, 1)))
 
 
 @compiled
@@ -228,7 +229,7 @@ def walk_near(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, near: Nea
     is_box = door.radius == np.inf
     first_form = RAW if is_box else CLIPPED  # a box is clipped to on the way: one walk less
     fences = np.stack([fences_of(door, first_form), fences_of(door, PLACES)])
-    scaled = near.scaled if isinstance(near, Near) else scale_centers(np.zeros((1, 1)))
+    scaled = near.scaled if isinstance(near, Near) else _NO_CENTERS
     ends = scaled_ends(scaled, np.array([door.lower, door.upper])) if is_box else far_ends(door.lower.size)
     search = ends, scaled.shift, scaled.zoom, scaled.centers, scaled.halves
     found = np.zeros((1, BLOCK), np.int32)

@@ -1,0 +1,44 @@
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spinney.threads import each, limited, n_threads
+
+
+@given(st.lists(st.integers()), st.sampled_from([None, 1, 2, 7]))
+def test_results_come_in_the_order_of_items_whatever_the_number_of_threads(items, threads):
+    with limited(threads):
+        assert list(each(lambda item: item * 3, items)) == [item * 3 for item in items]
+
+
+def test_a_limit_holds_while_it_lasts_and_in_its_own_thread_alone():
+    everywhere, seen = n_threads(), []
+    with limited(3):
+        assert n_threads() == 3
+        other = threading.Thread(target=lambda: seen.append(n_threads()))
+        other.start()
+        other.join()
+    assert (n_threads(), seen) == (everywhere, [everywhere])
+
+
+def test_what_a_task_raises_is_raised():
+    def task(item):
+        raise KeyError(item)
+
+    with limited(2), pytest.raises(KeyError):
+        list(each(task, range(4)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_fork_has_threads_of_its_own():
+    with limited(2):
+        assert sum(each(np.sum, [np.ones(3)] * 4)) == 12
+        child = os.fork()
+        if not child:
+            os._exit(int(sum(each(np.sum, [np.ones(3)] * 4)) != 12))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
