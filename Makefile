@@ -2,7 +2,7 @@
 # make demo    clusters a public data set at several epsilons; writes demo-output/ (in .venv-demo, which has what a user needs)
 # make test    all tests, slow statistical ones too, and a sixth of the forms of long matrices; those of Spark where Java is found
 # make matrix  the tests with all forms of long matrices: before a release, and after a change that they could see
-# make engines the tests of streams of Ray and Dask, in an environment of its own
+# make engines the tests of streams of Ray, Dask and a store like S3, in an environment of its own
 # make lint    ruff and mypy
 # make check   lint, and beside it the tests that find most mistakes (make quick): after each edit, in a minute on 2 cores
 # make docs    builds the site in build/site, offline; warnings are errors
@@ -50,7 +50,7 @@ matrix: setup
 
 .venv-engines/.done: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear .venv-engines
-	PIP_CONSTRAINT=constraints.txt .venv-engines/bin/python -m pip install --quiet --disable-pip-version-check -e '.[audit,engines]' pandas pytest
+	PIP_CONSTRAINT=constraints.txt .venv-engines/bin/python -m pip install --quiet --disable-pip-version-check -e '.[audit,engines]' 'moto[server,s3]' pandas pytest
 	touch $@
 
 engines: .venv-engines/.done

@@ -30,7 +30,7 @@ from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
-from spinney.tables.arrow_streams import Stream
+from spinney.tables.arrow_streams import Stream, is_stream
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -80,7 +80,7 @@ def rows_of(
         return FileRows(X if columns is None else chosen_batches(X, columns, schema))
     if is_spark_frame(X):
         return spark_rows(X, columns, groups, spark_schema)
-    if is_path(X):
+    if is_path(X) and not is_stream(X):
         return opened_rows(open_path(X, columns, groups, schema, whole))
     if type(X) is Stream and X.spool is not None:
         named = X.groups

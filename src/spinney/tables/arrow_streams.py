@@ -8,8 +8,10 @@ Proof: ``proofs/streams.md``.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,6 +98,8 @@ KINDS = {
     ("ray.data", "Dataset"): Kind(lambda X: X.columns(), _open_ray),
     ("dask.dataframe", "DataFrame"): Kind(lambda X: X.columns, _open_dask),
 }
+#: How the address of files in a store begins, such as ``s3://``.
+_ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
 READER = Kind(lambda X: X.schema.names, lambda X, used: X)
 
 
@@ -108,10 +112,14 @@ def _can_stream(X: Any) -> bool:
     return hasattr(type(X), "__arrow_c_stream__") and not is_a(X, "pandas", "DataFrame", "Series")
 
 
+def _is_address(X: Any) -> bool:
+    return type(X) is str and _ADDRESS.match(X) is not None
+
+
 def is_stream(X: Any) -> bool:
     """Whether this is a stream, or a source that `fit` takes as one; frames are taken by rules of their own."""
-    kind = _kind(X)
-    return type(X) is Stream or is_a(X, "pyarrow", "RecordBatchReader") or (kind is not None and not kind.frames)
+    kind, is_reader = _kind(X), is_a(X, "pyarrow", "RecordBatchReader")
+    return type(X) is Stream or is_reader or (kind is not None and not kind.frames) or _is_address(X)
 
 
 def stream(
@@ -136,7 +144,8 @@ def stream(
     source : object
         A DuckDB relation, a polars lazy frame, a pyarrow dataset, a Ray dataset, a Dask frame, or a function without arguments
         that returns a new stream each time: one of these, a reader of record batches, or whatever else Arrow can stream. With a
-        `query`, a connection of DuckDB or ADBC.
+        `query`, a connection of DuckDB or ADBC. Also the address of Parquet files in a store that pyarrow knows, such as
+        ``"s3://bucket/stays"``.
     query : str, optional
         What is asked of the connection.
     columns : list of str, optional
@@ -154,6 +163,8 @@ def stream(
         raise DataError("The folder to spool into is not there.", "make it, or name another one.")
     if query is not None:
         source = _asked(source, query)
+    if _is_address(source):
+        source = partial(_files_at, source)
     if _kind(source) is None and not callable(source) and not _can_stream(source):
         raise ParameterError.wrong("source", "stream", "a source of Arrow batches, or a function that opens one", source, OPENER)
     if is_a(source, "pyarrow", "RecordBatchReader") and spool is None:
@@ -162,6 +173,12 @@ def stream(
             f"spool='/scratch' keeps its rows in a folder until the fit ends, X.read_all() in memory; or {OPENER}",
         )
     return Stream(source, columns, groups, None if spool is None else Path(spool))
+
+
+def _files_at(address: str) -> Any:
+    import pyarrow.dataset
+
+    return pyarrow.dataset.dataset(address, format="parquet")
 
 
 def _asked(connection: Any, query: Any) -> Callable[[], Any]:

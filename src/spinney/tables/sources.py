@@ -124,7 +124,7 @@ def read_source(
     `width` is the number of columns, if public facts say it: rows of a list that have another one are missing.
     """
     coded = coded_columns(schema)
-    if is_path(X):
+    if is_path(X) and not is_stream(X):
         from spinney.tables.files import read_table
 
         path = _existing(X)
