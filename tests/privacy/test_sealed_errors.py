@@ -84,7 +84,7 @@ WORKSHOPS = {
     "curators.files": ("kept_rows", "as_floats", "scale_centers"),
     "curators.kept": ("as_floats",),
     "curators.kernels": ("enter", "walk_near", "walk_bins"),
-    "curators.walks": ("enter_near", "ready"),
+    "curators.walks": ("ready", "fences_of"),
     "curators.lookahead": ("count_below",),
     "curators.demand": ("kept_rows", "count_points", "nearest_two", "add_changes", "cost_steps"),
     "questions.record": ("privatize",),
@@ -222,7 +222,7 @@ def test_a_table_too_large_for_memory_says_nothing(table, ask, monkeypatch):
     def full(*_, **__):
         raise MemoryError(CANARY)
 
-    for name in ("curators.entrance.as_floats", "tables.cells._read_frame", "tables.cells._numbers"):
+    for name in ("curators.walks.as_floats", "tables.cells._read_frame", "tables.cells._numbers"):
         monkeypatch.setattr(f"spinney.{name}", full)
     for name in ("nearest", "total_cost", "finite_points"):
         is_sealed = name == "finite_points"
