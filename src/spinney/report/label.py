@@ -99,7 +99,7 @@ def _sections(release: Promise) -> dict[str, dict[str, tuple[str, str]]]:
         "privacy": {
             "promise": (release.statement, "The guarantee in one sentence."),
             "privacy budget": (spent if private else "none", "What the questions used together, of what was promised."),
-            "epsilon": (epsilon if private else "none", "The most that one unit can change odds: by exp(epsilon)."),
+            "epsilon": (epsilon if private else "none", "How much can be learned about one unit: the smaller, the less."),
             "delta": (delta if private else "none", "The chance left out of that promise; 0 leaves none."),
             "rho": (used, "Gaussian noise is counted in rho (zCDP), which is part of epsilon."),
             "unit of privacy": _unit(release),

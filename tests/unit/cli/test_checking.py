@@ -74,7 +74,7 @@ def test_a_release_that_keeps_to_its_policy_may_be_published(folder):
     code, text = check(folder)
     assert (code, refused(text)) == (0, []), text
     assert text.startswith("YES: release.json under policy.toml\n")
-    assert "Promised: yes. Epsilon 1 of at most 1; delta 0 of at most 0." in text
+    assert "Promised: Yes. Epsilon 1 of at most 1; delta 0 of at most 0." in text
     for kind in (".html", ".md", ".txt"):
         assert check(folder, "--out", folder / f"answer{kind}")[0] == 0
         assert "YES" in (folder / f"answer{kind}").read_text()

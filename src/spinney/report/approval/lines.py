@@ -55,7 +55,7 @@ class Approval:
 
     def document(self) -> Document:
         """Return the page."""
-        words = {True: "yes", False: "NO", None: "not asked"}
+        words = {True: "Yes", False: "NO", None: "Not asked"}
         refused = [line.subject for line in self.lines if line.holds is False]
         verdict = "YES" if self.holds else "NO"
         lead = "Every line of the policy holds." if self.holds else f"What does not hold: {'; '.join(refused)}."
