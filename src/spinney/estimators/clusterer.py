@@ -34,7 +34,7 @@ from spinney.releases.objectives import POWERS
 from spinney.solvers.weighted import total_cost
 from spinney.spaces.box import Ball, Box, domain_from_dict
 from spinney.spaces.nearest import nearest
-from spinney.tables.arrow_streams import Stream
+from spinney.tables.arrow_streams import ArrowStream
 from spinney.tables.sources import Source, is_path, is_spark_frame, read_source
 from spinney.tables.streams import Batches
 
@@ -193,7 +193,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _refuse_elsewhere(self, X: Any) -> None:
         """Raise if rows are not in memory; asks nothing of X."""
-        if issubclass(type(X), Batches) or (type(X) is Stream and X.spool is not None):
+        if issubclass(type(X), Batches) or (type(X) is ArrowStream and X.spool is not None):
             raise ParameterError("Only fit takes a table on disk.", "fit it, then predict(rows) for rows in memory.")
         if is_spark_frame(X):
             raise ParameterError(

@@ -30,7 +30,7 @@ from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
-from spinney.tables.arrow_streams import Stream, is_stream
+from spinney.tables.arrow_streams import ArrowStream, is_stream
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
@@ -50,7 +50,7 @@ def generator(random_state: Any, noise_seed: int | None = None) -> np.random.Gen
 
 def given_groups(X: Any, groups: Any) -> bool:
     """Return whether rows have groups; asks nothing of X."""
-    if not issubclass(type(X), Batches | Stream):
+    if not issubclass(type(X), Batches | ArrowStream):
         return groups is not None
     if groups is not None:
         raise ParameterError(
@@ -82,7 +82,7 @@ def rows_of(
         return spark_rows(X, columns, groups, spark_schema)
     if is_path(X) and not is_stream(X):
         return opened_rows(open_path(X, columns, groups, schema, whole))
-    if type(X) is Stream and X.spool is not None:
+    if type(X) is ArrowStream and X.spool is not None:
         named = X.groups
         return FileRows(X.spooled(columns, lambda table, used: read_source(table, used, named, schema=schema).nonprivate_rows))
     source = read_source(X, columns, groups, must_have_names=True, schema=schema, width=width)

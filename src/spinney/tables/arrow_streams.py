@@ -22,7 +22,7 @@ from spinney.tables.schema import check_choice, shielded
 from spinney.tables.spooled import Spooled
 from spinney.tables.streams import batch_rows
 
-__all__ = ["Stream", "as_stream", "is_a", "is_stream", "stream"]
+__all__ = ["ArrowStream", "as_stream", "is_a", "is_stream", "stream"]
 
 _Read = Callable[[Any, list[str]], Any]
 _View = Callable[[Any], Any]
@@ -37,7 +37,7 @@ def is_a(X: Any, module: str, *names: str) -> bool:
     return any(issubclass(type(X), getattr(sys.modules.get(module), name, ())) for name in names)
 
 
-class Kind(NamedTuple):
+class Opening(NamedTuple):
     """How the names of a source's columns are found, and how some of them are opened as Arrow batches.
 
     Columns of `frames` take their types from their cells, so that none is refused.
@@ -91,19 +91,19 @@ def _reader(X: Any) -> Any:
 
 #: Sources that are known by their class, and read their columns alone.
 KINDS = {
-    ("duckdb", "DuckDBPyRelation"): Kind(lambda X: X.columns, _open_relation),
-    ("pyarrow.dataset", "Dataset"): Kind(lambda X: X.schema.names, lambda X, used: X.scanner(columns=used).to_reader()),
-    ("polars", "LazyFrame"): Kind(lambda X: X.collect_schema().names(), _open_lazy, frames=True),
-    ("polars", "DataFrame"): Kind(lambda X: X.columns, lambda X, used: _open_lazy(X.lazy(), used), frames=True),
-    ("ray.data", "Dataset"): Kind(lambda X: X.columns(), _open_ray),
-    ("dask.dataframe", "DataFrame"): Kind(lambda X: X.columns, _open_dask),
+    ("duckdb", "DuckDBPyRelation"): Opening(lambda X: X.columns, _open_relation),
+    ("pyarrow.dataset", "Dataset"): Opening(lambda X: X.schema.names, lambda X, used: X.scanner(columns=used).to_reader()),
+    ("polars", "LazyFrame"): Opening(lambda X: X.collect_schema().names(), _open_lazy, frames=True),
+    ("polars", "DataFrame"): Opening(lambda X: X.columns, lambda X, used: _open_lazy(X.lazy(), used), frames=True),
+    ("ray.data", "Dataset"): Opening(lambda X: X.columns(), _open_ray),
+    ("dask.dataframe", "DataFrame"): Opening(lambda X: X.columns, _open_dask),
 }
 #: How the address of files in a store begins, such as ``s3://``.
 _ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
-READER = Kind(lambda X: X.schema.names, lambda X, used: X)
+READER = Opening(lambda X: X.schema.names, lambda X, used: X)
 
 
-def _kind(X: Any) -> Kind | None:
+def _kind(X: Any) -> Opening | None:
     return next((kind for (module, name), kind in KINDS.items() if is_a(X, module, name)), None)
 
 
@@ -119,7 +119,7 @@ def _is_address(X: Any) -> bool:
 def is_stream(X: Any) -> bool:
     """Whether this is a stream, or a source that `fit` takes as one; frames are taken by rules of their own."""
     kind, is_reader = _kind(X), is_a(X, "pyarrow", "RecordBatchReader")
-    return type(X) is Stream or is_reader or (kind is not None and not kind.frames) or _is_address(X)
+    return type(X) is ArrowStream or is_reader or (kind is not None and not kind.frames) or _is_address(X)
 
 
 def stream(
@@ -129,7 +129,7 @@ def stream(
     columns: list[str] | None = None,
     groups: str | None = None,
     spool: str | Path | None = None,
-) -> Stream:
+) -> ArrowStream:
     """Return rows that come as a stream of Arrow batches, for ``fit``.
 
     Privacy
@@ -172,7 +172,7 @@ def stream(
             "A reader of record batches can be read only once.",
             f"spool='/scratch' keeps its rows in a folder until the fit ends, X.read_all() in memory; or {OPENER}",
         )
-    return Stream(source, columns, groups, None if spool is None else Path(spool))
+    return ArrowStream(source, columns, groups, None if spool is None else Path(spool))
 
 
 def _files_at(address: str) -> Any:
@@ -207,12 +207,12 @@ def _asked(connection: Any, query: Any) -> Callable[[], Any]:
     return ask
 
 
-def as_stream(X: Any) -> Stream:
+def as_stream(X: Any) -> ArrowStream:
     """Return a source as a stream, or raise if it can be read once only."""
-    return X if type(X) is Stream else stream(X)
+    return X if type(X) is ArrowStream else stream(X)
 
 
-class Stream:
+class ArrowStream:
     """Rows that come as a stream of Arrow batches; made by `stream`.
 
     Attributes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.exceptions import DataError
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
-from spinney.tables.arrow_streams import Stream, stream
+from spinney.tables.arrow_streams import ArrowStream, stream
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
 from spinney.tables.records import COMMAS, COMPRESSED, Csv, kind_of, stream_records
 from spinney.tables.schema import (
@@ -59,7 +59,7 @@ def scan(
     separator: str = "comma",
     encoding: str = "utf-8",
     spool: str | Path | None = None,
-) -> Scan | Stream:
+) -> Scan | ArrowStream:
     """Return a table that stays on disk, for ``fit``: memory is then bounded, whatever the number of rows.
 
     Privacy
