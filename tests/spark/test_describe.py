@@ -45,13 +45,13 @@ def put(spark, table, partitions=3):
 
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.matrix
-def test_spark_describes_as_memory_does(spark, grouped):
+def test_spark_describes_as_memory_does(either, grouped):
     table = table_of()
     cap, groups = (2, "person") if grouped else (None, None)
     model = PrivateKMeans(2, epsilon=2.0, bounds={"age": (0, 110)}, max_rows_per_group=cap).fit(table, groups=groups)
     options = {"bounds": BOUNDS, "epsilon": 1.0, "noise_seed": 1, "groups": groups}
     here = describe(model.release_, table, **options)
-    there = describe(model.release_, put(spark, table), **options)
+    there = describe(model.release_, put(either, table), **options)
     assert plain(there) == plain(here)
     assert (there.persons is not None) is grouped
 
