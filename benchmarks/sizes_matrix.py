@@ -31,6 +31,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import polars as pl
+from pyarrow.dataset import dataset
 
 from benchmarks.audit_matrix import SETS, SPACE, commit, named_release
 from spinney import PrivateKMeans, PrivateKMedian, PrivateKMedoids, scan
@@ -179,6 +180,8 @@ NAMED: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "folder of csv": lambda rows, folder: _folder(rows, folder / "parts", _csv),
     "scan of csv": lambda rows, folder: scan(_csv(rows, folder / "rows.csv")),
     "scan of parquet": lambda rows, folder: scan(_parquet(rows, folder / "rows.parquet")),
+    "dataset": lambda rows, folder: dataset(_parquet(rows, folder / "rows.parquet")),
+    "scan of a dataset of parquet": lambda rows, folder: scan(dataset(_parquet(rows, folder / "rows.parquet")), spool=folder),
 }
 #: Columns that name points.
 PLACES: dict[str, Callable[[np.ndarray, Path], Any]] = {
@@ -206,6 +209,7 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "tables.records.BLOCK": (1, 512),
     "tables.schema.BUFFER": (1, 512),
     "tables.schema.ROWS": (1, 64),
+    "tables.spooled.MOST_LABELED": (0, 64),
     "curators.kept.COLUMN_BYTES": (0, 512),
     "curators.kept.MOST_BYTES": (0, 1024),
     "curators.kept.SHARE": (0.0, 1e-9),
