@@ -117,7 +117,8 @@ def edit(folder, name, before, after):
         ("approved.toml", "120", "100", "Bounds"), ("approved.toml", '"b", "c"', '"c"', "Bounds"),
         ("approved.toml", "[ward]", "[wards]", "Bounds"), ("plan.txt", "epsilon 1,", "epsilon 0.5,", "Plan"),
         ("plan.txt", "leaves", "others", "Plan"), ("plan.txt", "one row", "one group of at most 2 counted rows", "Plan"),
-        ("plan.txt", "Promise", "Promised", "Plan"), ("page.html", "Someone", "Nobody", "Page"),
+        ("plan.txt", "Promise", "Promised", "Plan"), ("plan.txt", "epsilon 1,", "epsilon 1.2.3,", "Plan"),
+        ("page.html", "Someone", "Nobody", "Page"),
         ("page.html", "<main>", "<main>\n<p>All is well.</p>", "Page"), ("page.html", "<h2", "<h2 style='display:none'", "Page"),
         ("page.html", "</h1>", "</h1><script>1</script>", "Page"), ("page.html", "<main>", "<main>yes", "Page"),
         ("page.html", "<section", '<section class="hidden"', "Page"), ("page.html", 'data-h="age"', 'data-h="wage"', "Page"),
@@ -142,6 +143,18 @@ def test_a_charge_that_was_edited_is_no_plan_and_no_arithmetic(folder):
     record["charges"][0]["amount"] = "1/2"
     (folder / "release.json").write_text(json.dumps(record))
     assert {"Arithmetic", "Ledger", "Signature", "Plan", "Page"} <= set(refused(check(folder)[1]))
+
+
+@pytest.mark.parametrize("name", ["ledger", "signature"])
+def test_a_charge_is_not_taken_for_a_ledger_or_a_signature(folder, name):
+    text = (folder / "release.json").read_text()
+    (folder / "release.json").write_text(text.replace('"name": "sizes"', f'"name": "{name}"'))
+    refusals = set(refused(check(folder, ledger=None, key=None)[1]))
+    assert {"Arithmetic", "Ledger", "Signature", "Plan", "Page"} == refusals
+    (folder / "release.json").write_text(
+        text.replace('"name": "sizes"', f'"name": "{name}"').replace('"amount": "', '"amount": "1', 1)
+    )
+    assert "Arithmetic" in refused(check(folder, ledger=None, key=None)[1])
 
 
 def test_an_audit_that_was_recorded_is_a_yes(folder):

@@ -22,13 +22,15 @@ from spinney.spaces.plain_values import EPOCH
 from spinney.verification.amounts import fraction_of
 from spinney.verification.checking import verify
 from spinney.verification.ledger_lines import read_ledger
+from spinney.verification.report import Check
 
 #: By how much an amount may lie above what a plan shows, in six digits.
 SHOWN = 1e-5
 _PROMISE = re.compile(
-    r"^Promise: epsilon (\S+), delta (\S+); (add or remove|replace) one (row|group of at most (\d+) counted rows)$", re.M
+    r"^Promise: epsilon ([0-9.e-]+), delta ([0-9.e-]+); (add or remove|replace) one (row|group of at most (\d+) counted rows)$",
+    re.M,
 )
-_CHARGE = re.compile(r"^\d+ +(\S.*?) {2,}\S+ +(epsilon|rho) (\S+)(?:  .*)?$", re.M)
+_CHARGE = re.compile(r"^\d+ +(\S.*?) {2,}\S+ +(epsilon|rho) ([0-9.e-]+)(?:  .*)?$", re.M)
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,19 @@ def approve(
 ) -> Approval:
     """Return whether a release keeps to a policy. Reads files that may be published, and the ledger; no rows."""
     rules, loaded = read_policy(policy), read_release(release)
-    found = verify(release, ledger=ledger, key=key, public_key=public_key)
-    vouched = {one.subject: one for one in found.findings if one.subject in ("ledger", "signature")}
-    wrong = [one for one in found.findings if one.holds is False and one.subject not in vouched]
+    alone = verify(release)
+    vouched = list(verify(release, ledger=ledger, key=key, public_key=public_key).findings[len(alone.findings) :])
+    paid = vouched.pop(0) if ledger is not None else None
+    wrong = [one for one in alone.findings if one.holds is False]
     told = "; ".join(f"{one.subject}: {one.words}" for one in wrong) or "The charges add up, and the noise is what they pay for"
     lines = [
         Line("Arithmetic", not wrong, f"{told}."),
         *_limits(loaded, rules),
-        *_ledger(rules, ledger, vouched.get("ledger")),
+        *_ledger(rules, ledger, paid),
         _unit(loaded, rules),
         _bounds(loaded, rules),
         _sources(loaded, rules),
-        _signature(rules, vouched.get("signature")),
+        _signature(rules, vouched),
         Line("Audit", _asked(rules, "audit", loaded.audit != "none"), f"The release says of audits: {loaded.audit}."),
         _compared("Plan", rules, "plan", plan, lambda text: _unplanned(text, loaded)),
         _compared("Page", rules, "page", page, lambda text: _unlike(text, loaded)),
@@ -132,10 +135,10 @@ def _limits(release: AnyRelease, rules: Policy) -> Iterator[Line]:
     )
 
 
-def _ledger(rules: Policy, path: Path | None, found: Any) -> Iterator[Line]:
+def _ledger(rules: Policy, path: Path | None, found: Check | None) -> Iterator[Line]:
     """Yield whether a ledger paid, and what all of its releases may spend together."""
     asked = rules.asked.keys() & {"total_epsilon", "total_delta"}
-    if path is None:
+    if path is None or found is None:
         holds = False if asked else None
         yield Line("Ledger", holds, "No ledger was named.")
         return
@@ -203,17 +206,23 @@ def _sources(release: AnyRelease, rules: Policy) -> Line:
     return Line("Sources of the bounds", _asked(rules, "sources", not silent), f"{words[0].upper()}{words[1:]}.")
 
 
-def _signature(rules: Policy, found: Any) -> Line:
-    if found is not None:
-        return Line("Signature", found.holds, f"{found.words[0].upper()}{found.words[1:]}.")
-    return Line("Signature", _asked(rules, "signature", False), "No key was named to check it with.")
+def _signature(rules: Policy, found: list[Check]) -> Line:
+    """Return whether a release was signed with each key that was named."""
+    if not found:
+        return Line("Signature", _asked(rules, "signature", False), "No key was named to check it with.")
+    words = "; ".join(one.words for one in found)
+    return Line("Signature", all(one.holds for one in found), f"{words[0].upper()}{words[1:]}.")
 
 
 def _compared(subject: str, rules: Policy, key: str, path: Path | None, look: Any) -> Line:
     """Return whether a file that was named says what the release does."""
     if path is None:
         return Line(subject, _asked(rules, key, False), "None was named.")
-    wrong = look(path.read_text(encoding="utf-8", errors="replace"))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        wrong = look(text)
+    except ValueError:  # what looks like a number and is none
+        wrong = "is not what spinney writes"
     return Line(subject, wrong == "", f"The file {path.name} {wrong or 'says what the release does'}.")
 
 
