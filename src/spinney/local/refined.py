@@ -28,7 +28,7 @@ from spinney.local.asking import PARTS, Asking
 from spinney.local.cells import CellTree, Grid
 from spinney.local.device import WIDEST
 from spinney.local.protocol import Protocol, Scope, Talk, salt_of
-from spinney.local.summary import CellSummary, gaps_of, levels_of
+from spinney.local.summary import CellSummary, cut_of, gaps_of, levels_of
 from spinney.mechanisms import Noise
 from spinney.privacy import Charge, Measure
 from spinney.solvers.weighted import solve
@@ -38,6 +38,10 @@ from spinney.spaces.nearest import nearest
 #: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
 #: One of them is merged with others if its users exceed the noise by this many.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
+#: From this number of columns on the coarse cells are as wide as half the domain: a center without users is then anywhere, and
+#: makes room for the mean of all users. It has none if they exceed the noise by no more than this, in cells beyond what noise
+#: passes somewhere, and in wide offsets.
+MANY_COLUMNS, LEAST_SUPPORT = 8, 1.0
 #: What the parameters may be.
 _POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
 PARAMETERS = {
@@ -129,11 +133,12 @@ class Refined(Protocol):
         reaches = np.minimum(3 * spread, gaps_of(centers, problem))
         third = yield "reports", asking.offsets("wide", centers, reaches, "mean", self.bins, epsilon, groups[-2])
         step = _Step(third, asking.grid, reaches)
-        centers, variance = _moved(centers, variance, step)
-        spread = step.spreads(spread)
+        asked, (centers, variance), spread = centers, _moved(centers, variance, step), step.spreads(spread)
         if count > problem.k:
             centers, variance, spread = _merged(centers, variance, spread, step, problem, rng)
             reaches = gaps_of(centers, problem)
+        elif problem.n_features >= MANY_COLUMNS and (worst := _unsupported(summary, asked, step)) is not None:
+            centers[worst], variance[worst], spread[worst] = _mean_of_all(summary, asked, step, problem, rng)
         reaches = np.minimum(self.reach * spread, reaches)
         floor = reaches if kernel == "mean" else np.maximum(reaches / self.reach * 0.5, asking.grid.step)
         fourth = yield "reports", asking.offsets("narrow", centers, floor, kernel, 2, epsilon, groups[-1])
@@ -189,6 +194,7 @@ class _Step:
         users = np.maximum(tally.users, 1)[:, None, None]
         shares = tally.counts.reshape(-1, k, bins) / users  # of those who spoke about a column
         std = tally.count_std / users[:, 0, 0]
+        self._stds = std[: self.d]
         places = np.linspace(-1, 1, bins)
         self.reaches, self._places, self._shares = reaches, places, shares
         columns = shares[: self.d]
@@ -203,6 +209,13 @@ class _Step:
         noise = std[: self.d].mean() * np.sqrt((places**2).sum())
         variance = np.maximum(noise / denominator * reaches, 1e-12 * reaches) ** 2
         self.precision = np.where(self.masses > 2 * self.mass_std, 1 / variance, 0.0)
+
+    def around(self, centers: FloatArray, point: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Return the mean of all users off a point, its variance by noise, and their mean square in a column."""
+        places = (centers - point).T[:, :, None] + self._places * self.reaches[:, None]
+        shares, gaps = self._shares[: self.d], self.reaches * (self._places[1] - self._places[0])
+        squares = (shares * places**2).sum(axis=(1, 2)).mean() - self._mass @ gaps**2 / 6
+        return (shares * places).sum(axis=(1, 2)), self._stds**2 * (places**2).sum(axis=(1, 2)), float(squares)
 
     def spreads(self, before: FloatArray) -> FloatArray:
         """Return the standard deviation of a cluster's columns, between an eighth of what it was thought to be and the whole."""
@@ -229,6 +242,37 @@ def _merged(
     empty = np.bincount(labels, minlength=k) == 0
     wide[empty], noise[empty] = problem.domain.half_diagonal, problem.domain.half_diagonal**2
     return found, noise, wide
+
+
+def _unsupported(summary: CellSummary, centers: FloatArray, step: _Step) -> int | None:
+    """Return the center whose users stand out least of the noise, in what cells and wide offsets say; None if all do.
+
+    Cells of noise are among those that stand out, for the largest of many were taken; so what noise passes somewhere counts for
+    nothing.
+    """
+    k, kept = len(centers), summary.weights > 0
+    labels = nearest(summary.tree.middles[kept], centers)[1]
+    stds = np.sqrt(np.maximum(np.bincount(labels, summary.stds[kept] ** 2, k), 1e-24))
+    in_cells = np.bincount(labels, summary.weights[kept], k) / stds - cut_of(len(kept))
+    support = np.maximum(in_cells, 0.0) + step.masses / step.mass_std
+    worst = int(np.argmin(support))
+    return worst if k > 1 and support[worst] <= LEAST_SUPPORT else None
+
+
+def _mean_of_all(
+    summary: CellSummary, centers: FloatArray, step: _Step, problem: PointProblem, rng: np.random.Generator
+) -> tuple[FloatArray, float, float]:
+    """Return one center for all users, by the summary and wide offsets, the variance of its columns and its users' spread.
+
+    Wherever users are, a set that has it costs no more than one center does.
+    """
+    one = summary.solved(problem, rng, 1)
+    (widest,), (variance,) = _spreads(summary.tree, summary.weights, summary.stds, one, problem)
+    offset, noise, _ = step.around(centers, one[0])
+    gain = variance / (variance + noise)
+    mean = problem.domain.clip(one[0] + gain * offset)
+    squares = max(step.around(centers, mean)[2], 0.0)
+    return mean, float((variance * (1 - gain)).mean()), float(np.clip(math.sqrt(squares), widest / 8, widest))
 
 
 def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:

@@ -75,7 +75,7 @@ class CellSummary:
         before, alone = self.stds**-2.0, np.bincount(origins)[origins] == 1
         shares = np.where(alone, (self.shares * before + found * std**-2.0) / (before + std**-2.0), found)
         stds = np.where(alone, (before + std**-2.0) ** -0.5, std)
-        weights = np.where(shares > np.where(self.weights > 0, 1.0, _cut(len(shares))) * stds, shares, 0.0)
+        weights = np.where(shares > np.where(self.weights > 0, 1.0, cut_of(len(shares))) * stds, shares, 0.0)
         for origin in np.unique(origins[~alone]):
             mine = np.flatnonzero(origins == origin)
             weight = before[mine[0]] / (before[mine[0]] + std**-2.0 / len(mine))
@@ -83,7 +83,7 @@ class CellSummary:
         return CellSummary(self.tree, shares, stds, weights)
 
 
-def _cut(count: int) -> float:
+def cut_of(count: int) -> float:
     """Return how many standard deviations noise passes once in twice this number of cells."""
     return NormalDist().inv_cdf(1 - 1 / (2 * count + 2))
 
