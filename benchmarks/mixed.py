@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true")
     asked = parser.parse_args()
     clustered = list(islice(plain_tables(), asked.tables))
-    noisy = [(seed, noise(seed)) for seed in range(asked.tables)]
+    noisy = [(seed, noise(seed)) for seed in range(asked.tables // 2)]
     kinds = {"clusters": clustered, "noise, mixed": noisy[::2], "noise, numbers alone": noisy[1::2]}
     figures = {f"{kind}, delta {delta:g}": measured(tables, delta) for kind, tables in kinds.items() for delta in (0.0, 1e-6)}
     text = json.dumps({"epsilon": 1.0, "rows": 20_000, "made for it": clustered[-1][0] + 1, "figures": figures}, indent=1)
