@@ -113,8 +113,8 @@ class Release(ClusterRelease):
         return (
             "No groups stand out of the private summary, so one cluster was found. If there are groups, the columns that they "
             "differ in weigh too little: give numbers among these a smaller unit in the schema, or scale='bounds', by which all "
-            "columns weigh alike; leave out columns that groups do not differ in; or give the number that you need, as for groups "
-            "that differ in one column of categories alone."
+            "columns weigh alike; leave out columns that groups do not differ in; or give the number that you need, as for "
+            "groups that differ in one column of categories alone."
         )
 
     def __repr__(self) -> str:
