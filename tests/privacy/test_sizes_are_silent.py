@@ -78,7 +78,7 @@ def test_both_sides_of_a_limit_look_alike(limit, check):
 #: What is no limit of a number of rows: bounds of cells and columns, sizes of words. tests/spark tries those of Spark.
 NO_LIMITS = {
     "curators.row_blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
-    "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "tables.networks",
+    "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "curators.walks.GRID_BITS", "tables.networks",
     "tables.memory.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
     "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
 }  # fmt: skip

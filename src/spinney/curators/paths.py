@@ -97,14 +97,14 @@ def _cut(slab, count, axes, fractions, steps, sides, codes):  # type: ignore[no-
 
 @compiled
 def read_codes(slab, count, axes, fractions, digits, numbers, table, steps, sides, codes):  # type: ignore[no-untyped-def]
-    """Write the first words of the path codes of the first places of a slab, by a `Reader`."""
+    """Write the first words of the path codes of the first places of a slab, by a `CodeReader`."""
     if digits.shape[0]:
         _read(slab, count, digits, numbers, table, codes)
     else:
         _cut(slab, count, axes, fractions, steps, sides, codes)
 
 
-class Reader(NamedTuple):
+class CodeReader(NamedTuple):
     """How the first words of a route's path codes are read, and scratch for it."""
 
     axes: IntArray
@@ -116,7 +116,7 @@ class Reader(NamedTuple):
     sides: IntArray
 
     @classmethod
-    def of(cls, route: Route, words: int, n_features: int) -> Reader:
+    def of(cls, route: Route, words: int, n_features: int) -> CodeReader:
         """Return the reader of a route."""
         steps = np.empty((2, n_features, BLOCK), np.int64)
         if not route.shifts.size:
@@ -131,7 +131,7 @@ class Reader(NamedTuple):
 def encode(entered: Entered, route: Route, words: int) -> CodeArray:
     """Return the first words of the path codes of rows given as places on the grid."""
     codes = np.empty((words, entered.size), dtype=np.uint64)
-    read_codes(entered.slab, entered.size, *Reader.of(route, words, entered.slab.shape[1]), codes)
+    read_codes(entered.slab, entered.size, *CodeReader.of(route, words, entered.slab.shape[1]), codes)
     return codes
 
 

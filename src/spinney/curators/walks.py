@@ -29,7 +29,7 @@ from spinney.curators.entrance import (
     enter_slab,
     fences_of,
 )
-from spinney.curators.paths import Reader, encode, read_codes
+from spinney.curators.paths import CodeReader, encode, read_codes
 from spinney.spaces import BLOCK, GRID_BITS, Door, FloatArray, IntArray, as_floats, scale_centers
 from spinney.spaces.nearest import GAP, TOP_SCRATCH, far_ends, label_slab, scaled_ends
 from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
@@ -37,7 +37,7 @@ from spinney.trees.quadtree import BIN_BITS, CodeArray, Route
 #: What labeled rows add to: nothing, rings, or sums of clipped offsets.
 LABELS, RINGS, OFFSETS = 0, 1, 2
 #: Rows that are made 64-bit at a time, if they are not.
-_STRETCH = 2**13
+STRETCH = 2**13
 _BIN_SHIFT = GRID_BITS - BIN_BITS
 _NO_CENTERS = scale_centers(np.zeros((1, 1)))
 
@@ -175,7 +175,7 @@ def ready(rows: NDArray[Any]) -> Iterator[tuple[slice, FloatArray]]:
     """Yield stretches of rows as 64-bit floats row by row: all at once if that is what they are."""
     rows = as_floats(rows)
     is_ready = rows.dtype == np.float64 and rows.flags.c_contiguous
-    size = max(len(rows), 1) if is_ready else _STRETCH
+    size = max(len(rows), 1) if is_ready else STRETCH
     for start in range(0, len(rows), size):
         here = slice(start, min(start + size, len(rows)))
         with np.errstate(all="ignore"):  # a warning must not reveal a value
@@ -202,7 +202,7 @@ def walk_bins(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, counts: I
 def walk_codes(rows: NDArray[Any], mask: NDArray[np.uint8], door: Door, route: Route, words: int, codes: CodeArray) -> int:
     """Write the first words of the codes of the rows that count; return how many there are."""
     kept, known = 0, _known(mask, door, STEPS)
-    reader, found = Reader.of(route, words, door.lower.size), np.empty((words, BLOCK), dtype=np.uint64)
+    reader, found = CodeReader.of(route, words, door.lower.size), np.empty((words, BLOCK), dtype=np.uint64)
     if door.view is not None:
         for entered in enter(rows, mask, door, STEPS):
             alive = encode(entered, route, words).T[entered.alive]

@@ -146,7 +146,7 @@ def _move(points, squares, weights, centers, labels, power, floor, sums, mass, h
     return cost
 
 
-class _Points:
+class Descent:
     """Weighted points, row by row and as a slab, on which centers descend."""
 
     def __init__(self, points: FloatArray, weights: FloatArray, power: int, floor: float) -> None:
@@ -178,7 +178,7 @@ def improve(
     points: FloatArray, weights: FloatArray, centers: FloatArray, power: int, steps: int, tolerance: float, floor: float
 ) -> Solution:
     """Run up to `steps` steps, until the cost falls by less than `tolerance` of itself."""
-    return _Points(points, weights, power, floor).descend(centers, steps, tolerance)
+    return Descent(points, weights, power, floor).descend(centers, steps, tolerance)
 
 
 def solve(
@@ -201,7 +201,7 @@ def solve(
     restarts, steps = max(1, int(share * restarts)), max(LEAST_STEPS, int(share * STEPS))
     draws = rng.random((restarts, k, max(1, int(share * TRIALS))))
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
-    known = _Points(points, weights, power, max(1e-9 * spread, 1e-300))
+    known = Descent(points, weights, power, max(1e-9 * spread, 1e-300))
 
     def begin(index: int) -> Solution:
         reach = power if index % 2 else 2  # far-reaching seeds find small clusters; both kinds are tried for k-median

@@ -34,7 +34,7 @@ _TAGS = re.compile(
 )
 
 
-class _Reader(HTMLParser):
+class _PageReader(HTMLParser):
     """Looks for what no page is made of."""
 
     is_plain = True
@@ -47,7 +47,7 @@ class _Reader(HTMLParser):
 
 
 def _is_plain(body: str) -> bool:
-    reader = _Reader()
+    reader = _PageReader()
     reader.feed(body)
     reader.close()
     return reader.is_plain and "<!" not in body and "<?" not in body
