@@ -68,7 +68,7 @@ def test_what_needs_an_array_or_a_frame_refuses_paths_of_any_size(check):
 def test_both_sides_of_a_limit_look_alike(limit, check):
     place = list(LIMITS).index(limit)
     functions = {"curators.demand": SITES, "spaces.metric": SITES, "curators.draws": "k-means, persons"}
-    functions |= {"curators.row_blocks": "k-median, sample-aggregate", "local.users": "k-means, local refined"}
+    functions |= {"curators.row_blocks": "k-means, samples with replacement", "local.users": "k-means, local refined"}
     name = functions.get(limit.rsplit(".", 1)[0], DEFAULT)
     for turn, (value, size) in enumerate(zip(LIMITS[limit], (3, 65), strict=True)):
         container = FILES[(2 * place + turn) % len(FILES)] if limit.startswith(OF_PATHS) else "array"
@@ -78,9 +78,9 @@ def test_both_sides_of_a_limit_look_alike(limit, check):
 #: What is no limit of a number of rows: bounds of cells and columns, sizes of words. tests/spark tries those of Spark.
 NO_LIMITS = {
     "curators.row_blocks.FLOOR", "curators.cluster_kernels", "curators.clipping", "curators.demand.NEVER", "curators.entrance",
-    "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "curators.walks.GRID_BITS", "tables.networks",
-    "tables.memory.USUAL_MEMORY", "tables.encoding.MOST_DAYS",
-    "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
+    "curators.groups.LONGEST_DECIMAL", "curators.kernels", "curators.paths", "curators.slopes", "curators.walks.BLOCK",
+    "curators.walks.GRID_BITS", "curators.walks._BIN_SHIFT", "tables.networks", "tables.memory.USUAL_MEMORY",
+    "tables.encoding.MOST_DAYS", "tables.records.LONGEST_CELL", "tables.records._END", "tables.records._QUOTE",
 }  # fmt: skip
 
 
