@@ -29,7 +29,7 @@ import numpy as np
 #: What a digest leaves out.
 LEFT_OUT = {"version", "versions", "made", "statement", "format"}
 POINT_ALGORITHMS = ("tree", "moments", "hst", "lloyd")
-OTHER_ALGORITHMS = ("balcan", "coverage", "k-variates", "lsh", "sample-aggregate", "stable")
+OTHER_ALGORITHMS = ("balcan", "coverage", "k-variates", "lsh", "pe-means", "sample-aggregate", "stable")
 SITE_ALGORITHMS = ("cells", "hst", "local-search", "coverage")
 BACKENDS = ("memory", "float32", "parquet", "csv", "npy")
 SEEDS = {"random_state": 3, "noise_seed": 5}

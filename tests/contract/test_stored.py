@@ -106,12 +106,15 @@ def test_a_stored_release_is_verified_and_shown_on_every_page(version, name, tmp
 
 
 def test_every_kind_of_release_is_stored():
-    """Of format 2, the kinds, algorithms, questions and mechanisms that there are, of format 3 when its version is there."""
+    """Of format 2, the kinds, algorithms, questions and mechanisms that there are, of format 3 when its version is there.
+
+    `pe-means` is younger than format 2.
+    """
     records = [json.loads((STORED / version / f"{name}.json").read_text()) for version, name in RELEASES if version != "0.1.0"]
     kinds = {reader: reader.format.rpartition("/")[0] for reader in READERS.values()}
     assert {one["format"] for one in records} == {f"{kind}/2" for kind in kinds.values()}
     of_points = {one["algorithm"] for one in records if one["format"] == f"{kinds[Release]}/2"}
-    assert of_points >= set(REGISTERED["points"]) | set(REGISTERED["users"]) | {"one-cluster"}
+    assert of_points >= set(REGISTERED["points"]) - {"pe-means"} | set(REGISTERED["users"]) | {"one-cluster"}
     assert {one["algorithm"] for one in records if one["format"] == f"{kinds[SiteRelease]}/2"} >= set(REGISTERED["sites"])
     mechanisms = schema()["$defs"]
     asked = {part["question"] for one in records for part in one["mechanisms"]}

@@ -52,6 +52,7 @@ def test_partitions_do_not_matter(either, frame_of, in_memory, partitions):
         (PrivateKMedian, 3, {"algorithm": "balcan"}),
         (PrivateKMeans, 3, {"algorithm": "coverage", "delta": 1e-6}),
         (PrivateKMeans, 3, {"algorithm": "k-variates"}),
+        (PrivateKMeans, 3, {"algorithm": "pe-means"}),
         (PrivateKMeans, 3, {"algorithm": "stable"}),
         (PrivateKMeans, 3, {"tighten": True, "bounds": (-30, 30)}),
         (PrivateKMeans, 3, {"algorithm": "sample-aggregate"}),

@@ -107,7 +107,9 @@ def warm() -> None:
 
 _clustering = add_options(
     promise_options(
-        "clusters", "auto, tree, moments, stable, hst, lloyd, lsh, balcan, coverage, k-variates or sample-aggregate", CountType()
+        "clusters",
+        "auto, tree, moments, stable, hst, lloyd, lsh, balcan, coverage, k-variates, pe-means or sample-aggregate",
+        CountType(),
     ),
     click.option("--max-k", "max_clusters", type=int, default=None, help="For --k auto: the most clusters there may be; 20."),
     click.option("--objective", type=click.Choice(["kmeans", "kmedian"]), default="kmeans", show_default=True),

@@ -34,7 +34,8 @@ class PrivateKMeans(PrivateClusterer):
     algorithm : str or Algorithm, default "auto"
         ``tree``, which ``auto`` takes, clusters a private summary, and from four columns on moves the centers by private steps;
         ``moments`` is another name of it. ``stable`` adds a step for separated clusters to any of them. To compare with:
-        ``hst``, ``lloyd``, ``lsh``, ``balcan``, ``coverage``, ``k-variates``, ``sample-aggregate`` (``docs/algorithms.md``).
+        ``hst``, ``lloyd``, ``lsh``, ``balcan``, ``coverage``, ``k-variates``, ``pe-means``, ``sample-aggregate``
+        (``docs/algorithms.md``).
         `spinney.algorithms` and `spinney.baselines` have those with parameters.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.

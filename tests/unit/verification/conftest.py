@@ -9,7 +9,7 @@ import pytest
 
 from spinney import FiniteMetric, PrivateKMeans, PrivateKMedian, PrivateKMedoids, describe, max_coverage, one_cluster
 from spinney.algorithms import HST, Stable
-from spinney.baselines import SampleAggregate
+from spinney.baselines import PEMeans, SampleAggregate
 
 ROWS = np.random.default_rng(0).normal(0, 0.3, (400, 2)) + np.random.default_rng(1).choice([[-1, -1], [1, 1]], 400)
 WIDE = np.random.default_rng(2).uniform(-1, 1, (300, 14))
@@ -85,6 +85,7 @@ MAKERS = {
     "lsh, zcdp, replace": points(PrivateKMeans, ROWS, algorithm="lsh", **SMALL, **REPLACE),
     "balcan": points(PrivateKMedian, ROWS, algorithm="balcan"),
     "k-variates, persons": points(PrivateKMeans, ROWS, algorithm="k-variates", **PERSONS),
+    "pe-means, zcdp": points(PrivateKMeans, ROWS, algorithm=PEMeans(5), **SMALL),
     "coverage of rows": points(PrivateKMeans, ROWS, algorithm="coverage"),
     "coverage of rows, delta": points(PrivateKMeans, ROWS, algorithm="coverage", **SMALL),
     "one cluster, replace": ball(**REPLACE),
