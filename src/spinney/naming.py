@@ -1,12 +1,15 @@
-"""How a message may speak of what was passed: by its name, if it is one, and else by its type alone."""
+"""How a message may speak of what was passed: by its name, if it is one, and else by its type alone; what a file's name says."""
 
 from __future__ import annotations
 
 import re
 from os import PathLike
+from pathlib import Path
 
-__all__ = ["is_path", "named", "type_of", "without_values"]
+__all__ = ["COMPRESSED", "is_path", "kind_of", "named", "type_of", "without_values"]
 
+#: What the name of a compressed file ends in.
+COMPRESSED = (".gz", ".zst")
 #: A longer text, or one of several lines, is no name.
 LONGEST_NAME = 40
 #: No file system takes longer paths.
@@ -54,3 +57,10 @@ def is_path(value: object) -> bool:
 def without_values(text: str) -> str:
     """Return a message about files without the cells that names of folders hold: ``root/year=2024/part.parquet`` has one."""
     return _PARTITION.sub(r"\1\2=...", text)
+
+
+def kind_of(path: Path) -> str:
+    """Return what the name of a file says it is, such as ``.csv``, which may be compressed."""
+    suffix = path.suffix.lower()
+    inside = Path(path.stem).suffix.lower() if suffix in COMPRESSED else ""
+    return inside if inside == ".csv" else suffix

@@ -127,6 +127,9 @@ class CodeReader(NamedTuple):
         _find_digits(route.axes, route.shifts, digits, numbers, table)
         return cls(route.axes, route.fractions, digits, numbers, table, steps[0], steps[1])
 
+    def __repr__(self) -> str:
+        return object.__repr__(self)  # nor are places of rows, which are in its scratch
+
 
 def encode(entered: Entered, route: Route, words: int) -> CodeArray:
     """Return the first words of the path codes of rows given as places on the grid."""

@@ -102,6 +102,9 @@ class Adders(NamedTuple):
         vectors, weights = np.zeros(columns.shape), np.zeros(len(anchors))
         return cls(OFFSETS, columns, units=units, radii=np.array(radii), code=code, vectors=vectors, weights=weights)
 
+    def __repr__(self) -> str:
+        return object.__repr__(self)  # no exact count is printed
+
 
 @compiled
 def _walk_near(  # type: ignore[no-untyped-def]

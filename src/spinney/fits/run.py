@@ -30,9 +30,9 @@ from spinney.mechanisms.source import NoiseSource, noise_source
 from spinney.privacy.fit_ledger import FitLedger
 from spinney.privacy.seal import sealed
 from spinney.spaces.schema import Schema
-from spinney.tables.arrow_streams import ArrowStream, is_stream
+from spinney.tables.arrow_streams import ArrowStream
 from spinney.tables.cells import check_groups
-from spinney.tables.sources import Source, is_path, is_spark_frame, open_path, read_source
+from spinney.tables.sources import Source, is_path, is_spark_frame, is_stream, open_path, read_source
 from spinney.tables.streams import Batches, chosen_batches
 
 

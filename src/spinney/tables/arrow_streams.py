@@ -22,7 +22,7 @@ from spinney.tables.schema import check_choice, shielded
 from spinney.tables.spooled import Spooled
 from spinney.tables.streams import batch_rows
 
-__all__ = ["ArrowStream", "as_stream", "is_a", "is_stream", "stream"]
+__all__ = ["ArrowStream", "as_stream", "is_a", "is_class_of_streams", "stream"]
 
 _Read = Callable[[Any, list[str]], Any]
 _View = Callable[[Any], Any]
@@ -32,9 +32,9 @@ AGAIN = 2
 OPENER = "stream(lambda: source.open()) calls a function that returns a new reader each time."
 
 
-def is_a(X: Any, module: str, *names: str) -> bool:
-    """Whether this is of a class of a module that may not be imported; asks nothing of X."""
-    return any(issubclass(type(X), getattr(sys.modules.get(module), name, ())) for name in names)
+def is_a(kind: type, module: str, *names: str) -> bool:
+    """Whether this is a class of a module that may not be imported."""
+    return any(issubclass(kind, getattr(sys.modules.get(module), name, ())) for name in names)
 
 
 class Opening(NamedTuple):
@@ -99,27 +99,27 @@ KINDS = {
     ("dask.dataframe", "DataFrame"): Opening(lambda X: X.columns, _open_dask),
 }
 #: How the address of files in a store begins, such as ``s3://``.
-_ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
+ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
 READER = Opening(lambda X: X.schema.names, lambda X, used: X)
 
 
-def _kind(X: Any) -> Opening | None:
-    return next((kind for (module, name), kind in KINDS.items() if is_a(X, module, name)), None)
+def _kind(kind: type) -> Opening | None:
+    return next((opening for (module, name), opening in KINDS.items() if is_a(kind, module, name)), None)
 
 
 def _can_stream(X: Any) -> bool:
     """Whether Arrow can stream this by types that are declared: pandas makes them of the cells."""
-    return hasattr(type(X), "__arrow_c_stream__") and not is_a(X, "pandas", "DataFrame", "Series")
+    return hasattr(type(X), "__arrow_c_stream__") and not is_a(type(X), "pandas", "DataFrame", "Series")
 
 
 def _is_address(X: Any) -> bool:
-    return type(X) is str and _ADDRESS.match(X) is not None
+    return type(X) is str and ADDRESS.match(X) is not None
 
 
-def is_stream(X: Any) -> bool:
-    """Whether this is a stream, or a source that `fit` takes as one; frames are taken by rules of their own."""
-    kind, is_reader = _kind(X), is_a(X, "pyarrow", "RecordBatchReader")
-    return type(X) is ArrowStream or is_reader or (kind is not None and not kind.frames) or _is_address(X)
+def is_class_of_streams(kind: type) -> bool:
+    """Whether this is the class of streams, or of sources that `fit` takes as one; frames are taken by rules of their own."""
+    opening = _kind(kind)
+    return kind is ArrowStream or is_a(kind, "pyarrow", "RecordBatchReader") or (opening is not None and not opening.frames)
 
 
 def stream(
@@ -165,9 +165,9 @@ def stream(
         source = _asked(source, query)
     if _is_address(source):
         source = partial(_files_at, source)
-    if _kind(source) is None and not callable(source) and not _can_stream(source):
+    if _kind(type(source)) is None and not callable(source) and not _can_stream(source):
         raise ParameterError.wrong("source", "stream", "a source of Arrow batches, or a function that opens one", source, OPENER)
-    if is_a(source, "pyarrow", "RecordBatchReader") and spool is None:
+    if is_a(type(source), "pyarrow", "RecordBatchReader") and spool is None:
         raise ParameterError(
             "A reader of record batches can be read only once.",
             f"spool='/scratch' keeps its rows in a folder until the fit ends, X.read_all() in memory; or {OPENER}",
@@ -185,7 +185,7 @@ def _asked(connection: Any, query: Any) -> Callable[[], Any]:
     """Return what opens a query anew: by a relation of DuckDB, or by a cursor of ADBC, which is closed when it is not used."""
     if not isinstance(query, str):
         raise ParameterError.wrong("query", "stream", "a text", query, "for example stream(connection, 'select age from stays').")
-    if is_a(connection, "duckdb", "DuckDBPyConnection"):
+    if is_a(type(connection), "duckdb", "DuckDBPyConnection"):
         return lambda: connection.sql(query)
     if not hasattr(type(connection), "cursor"):
         kind = "a connection of DuckDB or ADBC, because there is a query"
@@ -263,7 +263,7 @@ class ArrowStream:
             "The stream cannot be read. Nothing was charged.",
             "read it to its end yourself: its error says why, to you alone. If its rows are spooled, the folder may be full.",
         )
-        for left in range(0 if is_a(self._source, "pyarrow", "RecordBatchReader") else AGAIN, -1, -1):
+        for left in range(0 if is_a(type(self._source), "pyarrow", "RecordBatchReader") else AGAIN, -1, -1):
             try:
                 return self._read_once(broken, *facts)
             except DataError as error:
@@ -277,7 +277,7 @@ class ArrowStream:
         if self.columns is not None:
             chosen_places(self.columns, columns)  # bounds name none but these
         found = shielded(self._opened, broken)
-        kind = _kind(found) or READER
+        kind = _kind(type(found)) or READER
         names = shielded(lambda: list(kind.names(found)), broken)
         chosen = [names[place] for place in chosen_places(names, columns, groups)]
         used = chosen + ([groups] if groups is not None and groups not in chosen else [])
@@ -292,10 +292,10 @@ class ArrowStream:
     def _opened(self) -> Any:
         """Return a source of a known kind, or a reader that nobody has begun to read."""
         source = self._source
-        found = source if _kind(source) is not None or _can_stream(source) else source()
-        if _kind(found) is not None:
+        found = source if _kind(type(source)) is not None or _can_stream(source) else source()
+        if _kind(type(found)) is not None:
             return found
-        if is_a(found, "pyarrow", "RecordBatchReader"):
+        if is_a(type(found), "pyarrow", "RecordBatchReader"):
             if found is self._last:
                 raise EOFError
             self._last = found

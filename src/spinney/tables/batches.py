@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError
+from spinney.naming import COMPRESSED, kind_of
 from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import ArrowStream, stream
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
-from spinney.tables.records import COMMAS, COMPRESSED, Csv, kind_of, stream_records
+from spinney.tables.records import COMMAS, Csv, stream_records
 from spinney.tables.schema import (
     ROWS,
     Found,

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.exceptions import DataError
+from spinney.naming import kind_of
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
 from spinney.spaces.plain_values import WHOLE
 from spinney.tables.encoding import name_cell
-from spinney.tables.records import as_numbers, kind_of, read_header, read_records
+from spinney.tables.records import as_numbers, read_header, read_records
 from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:

@@ -35,8 +35,6 @@ BLOCK = 2**22
 LONGEST_CELL = 2**31 - 1
 _QUOTE, _END = b'"'[0], b"\n"[0]
 _UTF_8 = ("utf-8", "utf-8-sig")
-#: What the name of a compressed file ends in.
-COMPRESSED = (".gz", ".zst")
 #: What parts cells, by its name.
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
@@ -107,13 +105,6 @@ class Header:
     names: tuple[str, ...]
     size: int
     written: Csv = COMMAS
-
-
-def kind_of(path: Path) -> str:
-    """Return what the name of a file says it is, such as ``.csv``, which may be compressed."""
-    suffix = path.suffix.lower()
-    inside = Path(path.stem).suffix.lower() if suffix in COMPRESSED else ""
-    return inside if inside == ".csv" else suffix
 
 
 def _opened(path: Path) -> BinaryIO:

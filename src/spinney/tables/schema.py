@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyError
-from spinney.naming import is_path, named
+from spinney.naming import is_path, kind_of, named
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
 from spinney.tables.encoding import declared_cell
-from spinney.tables.records import COMMAS, SEPARATORS, Csv, Header, kind_of, read_header
+from spinney.tables.records import COMMAS, SEPARATORS, Csv, Header, read_header
 
 if TYPE_CHECKING:
     import polars as pl

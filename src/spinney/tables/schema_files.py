@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from spinney.exceptions import DataError, ParameterError, check_path
-from spinney.naming import named, type_of
+from spinney.naming import kind_of, named, type_of
 from spinney.spaces.column_facts import column_of
 from spinney.tables.batches import opened
-from spinney.tables.records import COMMAS, Csv, kind_of
+from spinney.tables.records import COMMAS, Csv
 from spinney.tables.schema import csv_header, parquet_schema, shielded, table_files, unreadable
 
 __all__ = ["read_schema", "schema_template", "table_columns"]

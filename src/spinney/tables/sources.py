@@ -21,7 +21,7 @@ from spinney.privacy.seal import sealed
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import canonical_name
 from spinney.spaces.schema import Schema
-from spinney.tables.arrow_streams import as_stream, is_a, is_stream
+from spinney.tables.arrow_streams import ADDRESS, as_stream, is_a, is_class_of_streams
 from spinney.tables.cells import chosen_places, listed, no_numbers, number, numeric_array, numeric_column, single_column
 from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, declared_number, name_cell, number_cells
 from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from spinney.tables.batches import Scan
     from spinney.tables.files import Table
 
-__all__ = ["Source", "is_arrow_table", "is_lazy", "is_path", "is_spark_frame", "open_path", "place_column", "read_source"]
+__all__ = [
+    "Source",
+    "is_arrow_table",
+    "is_lazy",
+    "is_path",
+    "is_spark_frame",
+    "is_stream",
+    "open_path",
+    "place_column",
+    "read_source",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,24 +67,29 @@ class Source:
         return names, rows.shape[1]
 
 
+def is_stream(X: Any) -> bool:
+    """Whether this is a stream, or a source that `fit` takes as one, such as an address of files in a store."""
+    return is_class_of_streams(type(X)) or (type(X) is str and ADDRESS.match(X) is not None)
+
+
 def is_lazy(X: Any) -> bool:
     """Whether this is a lazy frame of polars."""
-    return is_a(X, "polars", "LazyFrame")
+    return is_a(type(X), "polars", "LazyFrame")
 
 
 def is_spark_frame(X: Any) -> bool:
     """Whether this is a Spark DataFrame; if pyspark was never imported, nothing is."""
-    return is_a(X, "pyspark.sql", "DataFrame")
+    return is_a(type(X), "pyspark.sql", "DataFrame")
 
 
 def is_arrow_table(X: Any) -> bool:
     """Whether this is a table of pyarrow."""
-    return is_a(X, "pyarrow", "Table", "RecordBatch")
+    return is_a(type(X), "pyarrow", "Table", "RecordBatch")
 
 
 def _is_arrow_column(X: Any) -> bool:
     """Whether this is a column of pyarrow."""
-    return is_a(X, "pyarrow", "Array", "ChunkedArray")
+    return is_a(type(X), "pyarrow", "Array", "ChunkedArray")
 
 
 def is_path(X: Any) -> bool:
