@@ -22,7 +22,7 @@ _ASKED: ContextVar[int | None] = ContextVar("threads", default=None)
 
 @contextmanager
 def limited(threads: int | None) -> Iterator[None]:
-    """Use so many threads while this lasts; None are as many as there are cores."""
+    """Use this number of threads while it lasts; None are as many as there are cores."""
     before = _ASKED.set(threads)
     try:
         yield

@@ -36,7 +36,7 @@ class Placed:
 
 
 def cell_bytes(problem: PointProblem, levels: int) -> int:
-    """Return how much memory a cell of a tree of so many levels takes at most, on average, from public facts alone.
+    """Return how much memory a cell of a tree of this number of levels takes at most, on average, from public facts alone.
 
     A code twice, links, counts and weights; then either the table of the program, as long as there are leaves below, at most k,
     of which a level has no more than all leaves; or a point of the summary for each leaf, four times.

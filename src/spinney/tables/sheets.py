@@ -51,7 +51,7 @@ def sheet_header(path: Path) -> dict[str, int]:
 
 
 def sheet_columns(path: Path, places: list[int], size: int) -> Iterator[list[list[Any]]]:
-    """Yield the cells of columns at these places, at most so many of each at a time."""
+    """Yield the cells of columns at these places, at most this number of each at a time."""
     rows = islice(_rows(path), 1, None)
     while batch := list(islice(rows, size)):
         yield [[row[place] if place < len(row) else None for row in batch] for place in places]
