@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 #: Where a container's limit is written: microseconds of processor time for each period.
 _LIMIT = Path("/sys/fs/cgroup/cpu.max")
+#: Whether this thread is one of them.
+_HERE = threading.local()
 _ASKED: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
@@ -48,7 +51,7 @@ def _n_cores() -> int:
 
 @lru_cache(maxsize=4)
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="spinney")
+    return ThreadPoolExecutor(threads, "spinney", initializer=partial(setattr, _HERE, "works", True))
 
 
 if hasattr(os, "register_at_fork"):  # threads do not survive a fork
@@ -56,8 +59,8 @@ if hasattr(os, "register_at_fork"):  # threads do not survive a fork
 
 
 def each(task: Callable[[Item], Found], items: Iterable[Item]) -> Iterator[Found]:
-    """Yield what a task makes of each item, in their order. A task asks for no threads itself."""
+    """Yield what a task makes of each item, in their order. What a task asks for in its turn is done in its own thread."""
     items, threads = list(items), n_threads()
-    if len(items) < 2 or threads < 2:  # a thread would take longer to wake than most tasks take
+    if len(items) < 2 or threads < 2 or getattr(_HERE, "works", False):  # threads that wait for each other would wait for ever
         return map(task, items)
     return _pool(threads).map(task, items)

@@ -25,6 +25,11 @@ def test_a_limit_holds_while_it_lasts_and_in_its_own_thread_alone():
     assert (n_threads(), seen) == (everywhere, [everywhere])
 
 
+def test_tasks_may_have_tasks():
+    with limited(2):
+        assert list(each(lambda item: sum(each(abs, range(item, 9))), range(8))) == [sum(range(item, 9)) for item in range(8)]
+
+
 def test_what_a_task_raises_is_raised():
     def task(item):
         raise KeyError(item)
