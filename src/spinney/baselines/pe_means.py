@@ -37,7 +37,7 @@ from spinney.spaces import Domain, FloatArray
 SHARES = {"rows": 2, "generations": 95, "sizes": 3}
 #: Generations by default: this times the root of d, and times epsilon if it is above 1; at most this number.
 GENERATIONS, MOST_GENERATIONS = 4, 256
-#: There are n / ROWS_EACH candidates, but at least LEAST_MUTANTS of each center, and at most this number in all, unless k is larger.
+#: There are n / ROWS_EACH candidates, but at least LEAST_MUTANTS of each center, and at most as many in all, unless k is larger.
 ROWS_EACH, LEAST_MUTANTS, MOST_CANDIDATES = 5, 4, 2**13
 #: The exponent of Levy flights, and their scale in half diagonals of the domain.
 EXPONENT, SCALE = 1.75, 0.01
