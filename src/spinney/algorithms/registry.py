@@ -41,6 +41,8 @@ HOMES = {
 AUTO = {"points": "tree", "sites": "cells", "cover": "coverage", "description": "histograms", "users": "refined"}
 #: What an algorithm of someone else's may lack.
 OPTIONAL = ("solves", "backends", "plan", "counts", "forecast", "guarantee", "memory", "typical_radius")
+#: What packages registered, by name, once it was found: looking through all that is installed takes as long as a small fit.
+_REGISTERED: dict[str, list[Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,11 @@ def find(name: str, solves: str) -> Any:
     if home is not None:
         module, attribute = home.split(":")
         return getattr(import_module(module), attribute)()
-    from importlib.metadata import entry_points
+    if not _REGISTERED.get(name):
+        from importlib.metadata import entry_points
 
-    for point in entry_points(group=GROUP, name=name):
-        made = point.load()
+        _REGISTERED[name] = [point.load() for point in entry_points(group=GROUP, name=name)]
+    for made in _REGISTERED[name]:
         algorithm = made() if isinstance(made, type) else made
         if solves_of(algorithm) == solves:
             return algorithm

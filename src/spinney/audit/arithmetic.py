@@ -38,7 +38,6 @@ class Protected:
         return cls(unit.adjacency.value == "replace", int(unit.max_rows))
 
 
-@lru_cache(maxsize=4096)
 def rho_as_epsilon(rho: Fraction, delta: Fraction, gaussian: bool) -> Amount:
     """Return an epsilon that `rho` is worth at delta; less, if all of it is Gaussian noise."""
     epsilon = converted(rho, delta)
@@ -64,7 +63,6 @@ def total_of(charges: Iterable[Charge], delta: Fraction) -> Amount:
     return pure + rho_as_epsilon(rho, left, gaussian)
 
 
-@lru_cache(maxsize=4096)
 def splits_bound(scale: float, decay: int, steps: int, protected: Protected) -> Amount:
     """Return the most that the split decisions of a tree lose, for a whole unit."""
     each = split_loss(scale, decay, steps, protected.replaces)

@@ -70,6 +70,7 @@ def _least(function: Callable[[Decimal], Decimal], low: Decimal, high: Decimal, 
     return (low + high) / 2
 
 
+@lru_cache(2**12)
 def converted(rho: Fraction, delta: Fraction) -> Fraction | None:
     """Return an epsilon such that rho-zCDP implies (epsilon, delta), or None if there is none.
 
@@ -130,6 +131,7 @@ def normal_share(place: Decimal) -> Decimal:
         return Decimal("0.5") + density * total
 
 
+@lru_cache(2**12)
 def of_gaussian_noise(rho: Fraction, delta: Fraction, known: Fraction) -> Fraction:
     """Return an epsilon, at most `known`, at which Gaussian noise on whole numbers, of `rho` in all, is (epsilon, delta)-private.
 

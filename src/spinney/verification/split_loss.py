@@ -8,6 +8,7 @@ so only where they start is searched. Plain floats, with a margin above their ro
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 
 #: Starts that are tried; between two of them each term is at most the larger of its ends. Twice as many as calibration tries,
@@ -33,6 +34,7 @@ def _gain(score: float, steps: int, decay: int, scale: float) -> float:
     return linear + bent
 
 
+@lru_cache(2**12)
 def split_loss(scale: float, decay: int, steps: int, replace: bool) -> float:
     """Return a bound on the loss of all decisions together for one row; infinity if it is not worked out.
 

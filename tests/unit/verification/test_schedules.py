@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.lawful import before_families, is_new, releases, swapped, verdict
+from covering import all_pairs
 from registered import REGISTERED
 from spinney import Ball, Box, FiniteMetric
 from spinney.algorithms import HST, LocalSearch, SiteHST, Stable, Tree
@@ -58,7 +59,7 @@ def of_points():
 
 
 def point_problems(kind=PointProblem, unit=None, **more):
-    for d, power, delta, epsilon in itertools.product(COLUMNS, (1, 2), (0.0, 1e-6), (0.1, 5.0)):
+    for d, power, delta, epsilon in all_pairs(COLUMNS, (1, 2), (0.0, 1e-6), (0.1, 5.0)):
         k, domain = d % 5 + 1, (Ball(2.0) if d % 3 == 0 else Box(-1, 1)).domain(d)
         yield kind(k=k, power=power, domain=domain, budget=Budget.of(epsilon, delta), unit=unit or Unit(), **more)
 
