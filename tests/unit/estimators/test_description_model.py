@@ -191,12 +191,6 @@ def test_every_release_is_verified_and_its_plan_is_what_was_charged(adjacency, c
     assert found.charges == plan.charges
     assert [charge.name for charge in plan.charges] == ["rows", *(["persons"] if cap == 3 else []), "totals", "bins"]
     assert "Means, standard deviation of the noise: income" in str(plan)
-    for i, charge in enumerate(found.mechanisms):  # any smaller scale is refused
-        record = found.to_dict()
-        answer = record["mechanisms"][i]["answers"][0]
-        record["mechanisms"][i]["answers"][0] = {**answer, "scale": "1/1000"}
-        (tmp_path / "changed.json").write_text(json.dumps(record))
-        assert not verify(tmp_path / "changed.json").holds, charge["name"]
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
@@ -219,11 +213,6 @@ def test_verify_refuses_bins_priced_as_one_column_and_numbers_that_no_charge_pai
     changed = {**answer, "row_sensitivity": "1", "scale": str(scale)}  # as if a row lay in a bin of one column alone
     bins |= {"answers": [changed], "unit_sensitivity": [[str(Fraction(moves) / columns)]]}
     assert not holds(record)
-    for name in ("rows", "persons", "totals", "bins"):
-        record = found.to_dict()
-        for field in ("charges", "mechanisms"):
-            record[field] = [one for one in record[field] if one["name"] != name]
-        assert not holds(record), name
 
 
 def refused(match, release=None, table=None, **changes):

@@ -106,8 +106,8 @@ def cells(*names, splits=SPLITS):
     )
 
 
-def splits_with(kind=Splits, **changes):
-    return kind(DOMAIN, SPLITS.route._replace(**changes), SPLITS.densities)
+def splits_with(**changes):
+    return Splits(DOMAIN, SPLITS.route._replace(**changes), SPLITS.densities)
 
 
 def made(kind, **values):
@@ -117,45 +117,13 @@ def made(kind, **values):
     return one
 
 
-class OwnSplits(Splits):
-    def check(self, n_features):
-        pass
-
-
-class OwnFamily(Family):
-    def first_stages(self, points):
-        raise AssertionError(f"there are rows at {points}")
-
-
-class OwnBalls(Balls):
-    def first_stages(self, points):
-        raise AssertionError(f"there are rows at {points}")
-
-
-class OwnSwaps(Swaps):
-    def __len__(self):
-        return 1
-
-
-class OwnRings(Rings):
-    pass
-
-
-class OwnCounts(Counts):
-    pass
-
-
-class OwnPlanes(PlaneCells):
-    pass
-
-
-def planes(normals=((1.0, 0.0, 0.0),), own=(0, 0, 0), offsets=(0.5, 0.0, 0.0), links=(1, -1, -1), kind=PlaneCells):
+def planes(normals=((1.0, 0.0, 0.0),), own=(0, 0, 0), offsets=(0.5, 0.0, 0.0), links=(1, -1, -1)):
     """Two half-spaces, or what is wrong about them."""
-    return Counts(kind(np.array(normals), np.array(own), np.array(offsets), np.array(links)))
+    return Counts(PlaneCells(np.array(normals), np.array(own), np.array(offsets), np.array(links)))
 
 
-def family(members=None, steps=(1,), kind=Family):
-    return Cover(kind(csr_array(np.eye(4, 3)) if members is None else members, steps))
+def family(members=None, steps=(1,)):
+    return Cover(Family(csr_array(np.eye(4, 3)) if members is None else members, steps))
 
 
 def broken(part, value):
@@ -248,12 +216,10 @@ NUMBERS = {
     "a walk back": (lambda: planes(own=(0,) * 5, offsets=(0.5,) * 5, links=(1, 0, -1, -1, -1)), "children behind them"),
     "a second child that is not there": (lambda: planes(links=(2, -1, -1)), "children behind them"),
     "a child below -1": (lambda: planes(links=(-2, -1, -1)), "children behind them"),
-    "own planes": (lambda: planes(kind=OwnPlanes), "partitions of the list"),
     "sums over planes without anchors": (lambda: Sums(planes().partition, "mean", RADII), "anchors"),
     "sums over planes with a lone anchor": (lambda: Sums(planes().partition, "mean", RADII, CENTERS[:1]), "anchor"),
     "sums over planes with a lone radius": (lambda: Sums(planes().partition, "mean", RADII[:1], CENTERS), "radius"),
     "sums over wrong planes": (lambda: Sums(planes(links=(0, -1, -1)).partition, "mean", RADII, CENTERS), "children behind them"),
-    "own rings": (lambda: Counts(OwnRings(CENTERS)), "partitions of the list"),
     "no partition": (lambda: Counts(None), "partitions of the list"),
     "a list of partitions": (lambda: Counts([Whole(), Whole()]), "partitions of the list"),
     "labels": (lambda: Counts(Labels([0], 1)), "labels"),
@@ -278,9 +244,7 @@ NUMBERS = {
     "depths that are not whole": (
         lambda: made(Counts, partition=TreeCells(SPLITS, cells("0").codes, np.array([1.0]))), "depths",
     ),
-    "cells of own splits": (lambda: Counts(cells("0", splits=splits_with(OwnSplits, axes=SPLITS.route.axes + 50))), "splits"),
     "cells of other columns": (lambda: Counts(cells("0", splits=splits_with(axes=SPLITS.route.axes + 1))), "splits"),
-    "a tree of own splits": (lambda: Grow(splits_with(OwnSplits), 0, 1), "tree"),
     "a tree of no splits": (lambda: Levels(None, 0, 1, None), "tree"),
     "a start above the first level": (lambda: Grow(SPLITS, -1, 1), "start"),
     "a start below the first word": (lambda: Grow(SPLITS, 64, 1), "start"),
@@ -315,7 +279,6 @@ NUMBERS = {
     "blocks about no question": (lambda: Blocks(Whole(), 2, 3), "questions about rows of numbers"),
     "blocks about blocks": (lambda: Blocks(Blocks(Counts(Whole()), 2, 3), 2, 3), "questions about rows of numbers"),
     "blocks about a choice": (lambda: Blocks(Choose(Sets(([0],))), 2, 3), "questions about rows of numbers"),
-    "blocks about an own question": (lambda: Blocks(OwnCounts(Whole()), 2, 3), "questions about rows of numbers"),
     "blocks about a cell twice": (lambda: Blocks(Counts(cells("0", "0")), 2, 3), "disjoint"),
     "blocks about radii of zero": (lambda: Blocks(Sums(CENTERS, "mean", 0 * RADII), 2, 3), "radii"),
 }  # fmt: skip
@@ -347,7 +310,6 @@ SITES = {
     "swaps of the third power": (lambda: Choose(Swaps(SPACE, [0], NONE, 3)), "power"),
     "sets of power True": (lambda: Choose(Sets(([0],), True)), "power"),
     "sets of a negative power": (lambda: Choose(Sets(([0],), -1)), "power"),
-    "own swaps": (lambda: Choose(OwnSwaps(SPACE, [0], NONE)), "centers of a space"),
     "no options": (lambda: Choose(Sets(())), "there must be an option"),
     "an empty set": (lambda: Choose(Sets(([0], NONE))), "sets must hold points"),
     "a set of no point": (lambda: Choose(Sets(([0, 4],))), "sets must hold points"),
@@ -382,8 +344,6 @@ SITES = {
     "falling radii": (lambda: Cover(Balls(SPACE, [0.5, 0.4], (1, 1))), "must grow"),
     "radii without a number": (lambda: Cover(Balls(SPACE, [np.nan], (1,))), "must grow"),
     "fewer radii than stages": (lambda: Cover(Balls(SPACE, [0.5], (1, 1))), "one radius per stage"),
-    "own balls": (lambda: Cover(OwnBalls(SPACE, [0.5], (1,))), "public sets of points"),
-    "own family": (lambda: family(kind=OwnFamily), "public sets of points"),
     "no sets at all": (lambda: Cover(None), "public sets of points"),
     "a family about other points": (lambda: family(csr_array(np.eye(3, 3))), "about all points"),
     "a family with two stages": (lambda: family(steps=(1, 1)), "about all points"),
@@ -402,10 +362,6 @@ SITES = {
 }  # fmt: skip
 
 
-class OwnClusters(Clusters):
-    pass
-
-
 MIDDLES = Clusters(np.array([[-0.5], [0.5]]))
 DESCRIBED = {
     "no center": (lambda: Counts(Clusters(np.empty((0, 1)))), "centers"),
@@ -416,11 +372,7 @@ DESCRIBED = {
     "a radius of zero": (lambda: Counts(Clusters(MIDDLES.centers, 0.0)), "radius"),
     "a radius that is none": (lambda: Counts(Clusters(MIDDLES.centers, math.nan)), "radius"),
     "a radius as a text": (lambda: Counts(Clusters(MIDDLES.centers, "1")), "radius"),
-    "own clusters": (lambda: Counts(OwnClusters(MIDDLES.centers)), "partitions of the list"),
-    "persons of own clusters": (lambda: Persons(OwnClusters(MIDDLES.centers)), "counted in clusters"),
     "persons of rings": (lambda: Persons(Rings(MIDDLES.centers)), "counted in clusters"),
-    "totals of own clusters": (lambda: Totals(OwnClusters(MIDDLES.centers), [0]), "totals must be of clusters"),
-    "bins of own clusters": (lambda: Counts(ClusterBins(OwnClusters(MIDDLES.centers), [1, 1])), "bins must be bins of clusters"),
     "too few columns with bins": (lambda: Counts(ClusterBins(MIDDLES, [3])), "bins"),
     "too many columns with bins": (lambda: Counts(ClusterBins(MIDDLES, [3, 3, 3])), "bins"),
     "bins of all columns": (lambda: Counts(ClusterBins(Clusters(np.zeros((1, 3))), NONE)), "bins"),
@@ -511,25 +463,6 @@ def test_cells_are_accepted_if_they_are_disjoint_and_sorted_and_only_then(paths,
     else:
         with pytest.raises(ValueError, match="disjoint and sorted"):
             question.check(GROUNDS["numbers"])
-
-
-class OwnCharge(Charge):
-    """A charge that says it is any other."""
-
-    def __eq__(self, other):
-        return True
-
-    def __ne__(self, other):
-        return False
-
-    __hash__ = None
-
-
-def test_a_charge_that_only_says_it_was_planned_pays_for_nothing():
-    curator, charges = gate("numbers")
-    with pytest.raises(TypeError, match="planned charge"):
-        curator.ask(Counts(Whole()), OwnCharge(**vars(charges["counts"])))
-    assert curator.ledger.entries == ()
 
 
 def test_rows_at_points_cannot_be_clipped():
