@@ -42,7 +42,8 @@ def pytest_collection_modifyitems(config, items):
         seen[name] += 1
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,6 +4,7 @@ import dataclasses
 import encodings
 import pkgutil
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -91,19 +92,9 @@ def test_no_cell_changes_how_an_encoding_reads_others(name, tmp_path):
     """Shifts, escapes and quotes in disguise: whatever one cell holds, other rows stay as they are."""
     path = tmp_path / "rows.csv"
     cells = [
-        b"\x1b$B",
-        b"~{",
-        b"+ACI-",
-        b"+AAo-",
-        b"\\x22",
-        b"\\u0022",
-        b"\\N{QUOTATION MARK}",
-        b"\\q",
-        b"\x0e",
-        b"\xff",
-        b"\x81",
-        b"\xe0\x80",
-    ]
+        b"1", b"\x1b$B", b"~{", b"+ACI-", b"+AAo-", b"\\x22", b"\\u0022", b"\\N{QUOTATION MARK}", b"\\q", b"\x0e", b"\xff",
+        b"\x81", b"\xe0\x80",
+    ]  # fmt: skip
     path.write_bytes(b"a,b\n1,2\n")
     try:
         is_read = scan(path, encoding=name).columns == ("a", "b")
@@ -111,12 +102,10 @@ def test_no_cell_changes_how_an_encoding_reads_others(name, tmp_path):
         is_read = False
     if not is_read:  # refused, or more than a byte for each letter
         return
-    sizes = set()
-    for cell in [b"1", *cells]:
+    for cell in cells:
         path.write_bytes(b"a,b\n" + cell + b",1\n" + b"1,2\n" * 100)
-        model = PrivateKMeans(1, epsilon=float("inf"), bounds={"a": (0, 9), "b": (0, 9)}, scale="bounds")
-        sizes.add(float(model.fit(scan(path, encoding=name)).cluster_sizes_.sum()))
-    assert sizes <= {100.0, 101.0}
+        _, *others = np.concatenate([*scan(path, encoding=name).read()]).tolist()
+        assert others == [[1.0, 2.0]] * 100, cell
 
 
 def test_a_quote_that_is_open_in_the_header_is_refused_whatever_follows(tmp_path):
