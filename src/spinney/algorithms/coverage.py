@@ -93,7 +93,7 @@ class Coverage(SiteAlgorithm):
 
     def guarantee(self, problem: SiteProblem) -> str | None:
         """Return the printed bound, which needs a delta: its proof has no constants."""
-        if not problem.budget.delta:
+        if not problem.budget.delta or problem.space.is_one_sided:
             return None
         power, cited = ("^2", "Lemma 16") if problem.power == 2 else ("", "Corollary 13")
         factor = "a constant" if self.solver is None else "a constant times the solver's factor"

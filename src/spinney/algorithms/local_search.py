@@ -25,7 +25,7 @@ import numpy as np
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
 from spinney.algorithms.site_hst import SiteHST, ask_tree, level_parts
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_options, released
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_both_ways, check_options, released
 from spinney.constraints import boolean, check, integer, one_of
 from spinney.curators.purse import Purse
 from spinney.privacy import Part
@@ -75,6 +75,8 @@ class LocalSearch(SiteAlgorithm):
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         check_options(self.steps * problem.k * len(problem.space.candidates), "The algorithm 'local-search'")
+        if self.start == "hst":
+            check_both_ways(problem.space, "The start 'hst' of 'local-search'")
         tree = (1 - SIZES) / 2 if self.start == "hst" else Fraction(0)
         step = (1 - SIZES - tree) / (self.steps + 1)
         return (
@@ -86,7 +88,7 @@ class LocalSearch(SiteAlgorithm):
 
     def guarantee(self, problem: SiteProblem) -> str | None:
         """Return the printed bound: it is about more steps than are taken here, unless they are asked for."""
-        if problem.power == 2:
+        if problem.power == 2 or problem.space.is_one_sided:
             return None
         steps, cited = ("k log log n", "Fan, Li and Li, Theorem 4.3") if self.start == "hst" else ("k log n", "Gupta et al.")
         return (

@@ -23,7 +23,7 @@ import numpy as np
 
 from spinney.algorithms.problem import SiteProblem
 from spinney.algorithms.result import Result
-from spinney.algorithms.sites import SIZES, SiteAlgorithm, released
+from spinney.algorithms.sites import SIZES, SiteAlgorithm, check_both_ways, released
 from spinney.constraints import check, integer, one_of
 from spinney.curators.purse import Purse
 from spinney.privacy import Part
@@ -84,6 +84,7 @@ class SiteHST(SiteAlgorithm):
         check("SiteHST", vars(self), lawful)
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
+        check_both_ways(problem.space, "The algorithm 'hst'")
         return (*level_parts(1 - SIZES, self.levels, self.allocation), Counting().part("sizes", SIZES))
 
     def guarantee(self, problem: SiteProblem) -> str | None:

@@ -12,7 +12,7 @@ from spinney.algorithms.result import Result
 from spinney.curators.purse import Purse
 from spinney.exceptions import ParameterError
 from spinney.questions import Counts, Labels
-from spinney.spaces import FloatArray, IntArray, nearest_site
+from spinney.spaces import FiniteMetric, FloatArray, IntArray, nearest_site
 
 #: The part of epsilon that pays for the final sizes.
 SIZES = Fraction(5, 100)
@@ -35,6 +35,15 @@ def check_options(options: int, owner: str) -> None:
         raise ParameterError(
             f"{owner} would weigh {options} options, more than {MOST_OPTIONS}, and take too long.",
             "ask for fewer choices or candidates; for sites, algorithm='cells' makes no choices.",
+        )
+
+
+def check_both_ways(space: FiniteMetric, owner: str) -> None:
+    """Raise if a tree of balls is asked for in a space that knows the way from demand to sites alone."""
+    if space.is_one_sided:
+        raise ParameterError(
+            f"{owner} needs distances that are alike there and back.",
+            "algorithm='cells' or 'coverage' take one-way streets and tables of costs; so does LocalSearch(start='kmedian++').",
         )
 
 

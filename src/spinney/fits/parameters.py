@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from spinney.spaces.box import Ball, Box, NamedBox, as_space
 from spinney.spaces.column_facts import SCALE_HINT
 from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.distances import places_of
-from spinney.spaces.metric import Coordinates, FiniteMetric, Matrix, Network
+from spinney.spaces.metric import FiniteMetric, Source
 from spinney.spaces.schema import Schema
 from spinney.spaces.units import nameless_schema, schema_of, uneven
 
@@ -82,8 +82,8 @@ SITES = {
     ),
     # The space is asked about the rows' points, so it is no class of the caller's.
     "space": Constraint(
-        lambda value: type(value) is FiniteMetric and type(value.source) in (Matrix, Coordinates, Network), "a FiniteMetric",
-        "space=FiniteMetric.from_graph(edges), .from_points(points) or .from_matrix(distances); it is public.",
+        lambda value: type(value) is FiniteMetric and type(value.source) in get_args(Source), "a FiniteMetric",
+        "space=FiniteMetric.from_graph(edges), .from_points(points), .from_matrix(distances) or .from_costs(costs).",
     ),
 }  # fmt: skip
 

@@ -13,6 +13,8 @@ import numpy as np
 from spinney.questions.arrays import LONGEST, SHORTEST, frozen, is_one_of, require
 from spinney.spaces import Domain, FiniteMetric
 from spinney.spaces.metric import Coordinates, Matrix, Network
+from spinney.spaces.one_sided import Costs, OneWay
+from spinney.spaces.sphere import Sphere
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def _copied_space(given: FiniteMetric, n: int) -> FiniteMetric:
     what = "a space must be a FiniteMetric as from_matrix, from_points or from_graph make it"
     require(type(given) is FiniteMetric and type(n) is int and given.n_points == n >= 1, what)
     source: Any = given.source
-    require(is_one_of(type(source), (Matrix, Coordinates, Network)), what)
+    require(is_one_of(type(source), (Matrix, Coordinates, Sphere, Network, OneWay, Costs)), what)
     parts = [getattr(source, one.name) for one in fields(source)]
     require(all(is_one_of(type(part), (np.ndarray, bool)) for part in parts), what)
     source = type(source)(*(frozen(part, None) if type(part) is np.ndarray else part for part in parts))
@@ -97,14 +99,23 @@ def _copied_space(given: FiniteMetric, n: int) -> FiniteMetric:
     if "diameter" in vars(given):  # public, and slow to find; whatever it is, a cost stays in its range
         vars(space)["diameter"] = float(given.diameter)
     require(_are_places(space.candidates, n - 1) and space.candidates.size, what)
-    if type(source) is Network:
-        require(_are_places(source.starts, len(source.ends)) and _are_places(source.ends, n - 1), what)
-        starts, ends, lengths = source.starts, source.ends, source.lengths
-        whole = starts.size == n + 1 and starts[0] == 0 and starts[-1] == ends.size and (np.diff(starts) >= 0).all()
-        require(whole and lengths.shape == ends.shape and lengths.dtype == np.float64 and (lengths >= 0).all(), what)
+    if is_one_of(type(source), (Network, OneWay)):
+        _check_edges(source.starts, source.ends, source.lengths, n, what)
+        if type(source) is OneWay:
+            _check_edges(source.back_starts, source.back_ends, source.back_lengths, n, what)
     elif type(source) is Matrix:
         require(source.values.shape == (n, n) and source.values.dtype.kind == "f", what)
+    elif type(source) is Costs:
+        values = source.values
+        require(values.ndim == 2 and min(values.shape) >= 1 and sum(values.shape) == n and values.dtype.kind == "f", what)
     else:
         points = source.points
         require(points.ndim == 2 and len(points) == n and points.dtype == np.float64, what)
     return space
+
+
+def _check_edges(starts: Any, ends: Any, lengths: Any, n: int, what: str) -> None:
+    """Raise unless these are the edges of a network, as flat arrays."""
+    require(_are_places(starts, len(ends)) and _are_places(ends, n - 1), what)
+    whole = starts.size == n + 1 and starts[0] == 0 and starts[-1] == ends.size and (np.diff(starts) >= 0).all()
+    require(whole and lengths.shape == ends.shape and lengths.dtype == np.float64 and (lengths >= 0).all(), what)

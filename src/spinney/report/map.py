@@ -14,6 +14,7 @@ from spinney.releases.sites import SiteRelease
 from spinney.report.canvas import NewFigure, cut, entitle, new_figure, place_labels, save
 from spinney.report.frames import site_names
 from spinney.spaces.metric import FiniteMetric, Network
+from spinney.spaces.one_sided import OneWay
 
 __all__ = ["draw_map", "look_like_degrees"]
 
@@ -118,9 +119,9 @@ def _draw_space(axis: Any, release: SiteRelease, space: FiniteMetric, points: ND
     """Draw the public edges or points, and the private summary of the demand."""
     from matplotlib.collections import LineCollection
 
-    if isinstance(space.source, Network):
+    if isinstance(space.source, Network | OneWay):
         tails = np.repeat(np.arange(space.n_points), np.diff(space.source.starts))
-        once = tails < space.source.ends
+        once = (tails < space.source.ends) | isinstance(space.source, OneWay)
         edges: Any = np.stack([points[tails[once]], points[space.source.ends[once]]], axis=1)
         width = 0.6 if len(edges) < MANY**2 else 0.2
         axis.add_collection(LineCollection(edges, colors="0.7", linewidths=width, zorder=1, label="network (public)"))

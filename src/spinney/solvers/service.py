@@ -64,7 +64,7 @@ class Service:
         if (4 if narrow else 8) * entries > TABLE_BYTES:
             return None
         kept = np.empty((len(self.demand), len(self.candidates)), np.float32 if narrow else np.float64)
-        for part, block in self.space.blocks(self.demand, self.candidates):
+        for part, block in self.space.blocks(self.demand, self.candidates, of_demand=True):
             kept[part] = self._cost(block)
         return kept
 
@@ -76,7 +76,7 @@ class Service:
         """Return the costs of serving some demand points, by their places, from all candidates."""
         if self.table is not None:
             return self.table[members]
-        return self._cost(self.space.distances_between(self.demand[members], self.candidates))
+        return self._cost(self.space.distances_between(self.demand[members], self.candidates, of_demand=True))
 
     def from_candidates(self, places: ArrayLike) -> FloatArray:
         """Return the costs of serving all demand from some candidates, one row per candidate."""

@@ -35,6 +35,14 @@ def are_degrees(names: Iterable[object] | None) -> bool:
     return any(_says(name, "longitude", LONGITUDE) for name in texts) and any(_says(name, "latitude", LATITUDE) for name in texts)
 
 
+def east_first(table: Any, values: Any) -> tuple[Any, bool]:
+    """Return two columns with the longitude first, if the names of a table's columns say which is which, and whether they do."""
+    names = column_names(table)
+    if len(names) != 2 or not are_degrees(names):
+        return values, False
+    return values[:, ::-1] if _says(names[0], "latitude", LATITUDE) else values, True
+
+
 def refuse_degrees(names: Iterable[object] | None, owner: str, hint: str = UNITS) -> None:
     """Raise if columns that an owner measures as a plane are degrees by their public names; the hint says what else to do."""
     if are_degrees(names):

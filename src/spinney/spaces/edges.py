@@ -6,7 +6,7 @@ Whoever passes private rows by mistake reads of types alone: no message repeats 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any
@@ -15,13 +15,13 @@ import numpy as np
 
 from spinney.exceptions import ParameterError
 from spinney.spaces.box import WIDEST, FloatArray
-from spinney.spaces.distances import IntArray
+from spinney.spaces.distances import IntArray, Network
+from spinney.spaces.graphs import EdgeColumns, is_networkx, networkx_edges
+from spinney.spaces.one_sided import OneWay
 from spinney.spaces.plain_values import LARGEST_WHOLE
 
 #: Columns of a table of edges.
 COLUMNS = ("from", "to", "length")
-#: Attributes of a networkx edge that may hold its length, the first one first.
-ATTRIBUTES = ("length", "weight")
 #: Lengths of one edge given more than once may differ by this share: rounding.
 ROUNDING = 1e-9
 
@@ -34,17 +34,23 @@ _LARGEST = (
     "keep = np.flatnonzero(labels == np.bincount(labels).argmax()); graph = graph.tocsr()[keep][:, keep]."
 )
 _MISSING = "add the edges that are missing, or keep the largest part alone."
+_STRONG = "keep the largest strong part: graph.subgraph(max(networkx.strongly_connected_components(graph), key=len))."
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeList:
-    """Edges between points 0 to n - 1, and what the points are called if they have names."""
+    """Edges between points 0 to n - 1, and what the points are called if they have names.
+
+    They lead from tails to heads alone if they are `directed`; of `parallel` ones the shortest counts.
+    """
 
     n_points: int
     tails: IntArray
     heads: IntArray
     lengths: FloatArray
     names: tuple[str, ...] | None = None
+    directed: bool = False
+    parallel: bool = False
 
 
 def _wrong(expected: str, got: str, hint: str) -> ParameterError:
@@ -52,32 +58,35 @@ def _wrong(expected: str, got: str, hint: str) -> ParameterError:
     return ParameterError.wrong("graph", "FiniteMetric", expected, got, hint)
 
 
-def read_edges(graph: Any) -> tuple[IntArray, IntArray, FloatArray, tuple[str, ...] | None]:
-    """Return the arrays of a connected undirected network: where each node's edges start, where they lead, how long they are.
-
-    The names of its points come last, if they have some.
-    """
-    edges = _edge_list(graph)
+def read_edges(graph: Any, weight: str | None = None) -> tuple[Network | OneWay, tuple[str, ...] | None]:
+    """Return a connected network, one-way if the graph is directed, and the names of its points if they have some."""
+    edges = _edge_list(graph, weight)
     n, lengths = edges.n_points, edges.lengths
     if not (np.abs(lengths) < WIDEST).all():
         raise _wrong(f"a network with finite lengths below {WIDEST}", "others", "leave out edges that do not exist.")
     if (lengths < 0).any():
         raise _wrong("a network with lengths that are not negative", "others", "distances are lengths.")
-    low, high, lengths = _each_edge_once(np.minimum(edges.tails, edges.heads), np.maximum(edges.tails, edges.heads), lengths)
-    arrays = _both_ways(n, low, high, lengths)
+    if edges.directed:
+        ways = _each_edge_once(edges.tails, edges.heads, lengths, may_differ=True)
+        _check_connected(n, ways[0], ways[1], _STRONG, one_way=True)
+        tails, heads, lengths = ways
+        return OneWay(*_by_tail(n, tails, heads, lengths), *_by_tail(n, heads, tails, lengths)), edges.names
+    low, high = np.minimum(edges.tails, edges.heads), np.maximum(edges.tails, edges.heads)
+    low, high, lengths = _each_edge_once(low, high, lengths, edges.parallel)
     _check_connected(n, low, high, _LARGEST if hasattr(graph, "tocsr") else _MISSING)
-    for array in arrays:
-        array.flags.writeable = False
-    return *arrays, edges.names
+    both = np.concatenate([low, high]), np.concatenate([high, low]), np.concatenate([lengths, lengths])
+    return Network(*_by_tail(n, *both)), edges.names
 
 
-def _edge_list(graph: Any) -> EdgeList:
+def _edge_list(graph: Any, weight: str | None) -> EdgeList:
     """Return the edges of a network as they were given, repeated ones and loops too.
 
     Points are numbered as their labels say if these are 0 to n - 1, and else in the order of their first appearance.
     """
     from scipy.sparse import coo_array, issparse  # type: ignore[import-untyped]
 
+    if weight is not None and not is_networkx(graph):
+        raise ParameterError.wrong("weight", "FiniteMetric", "left out", weight, "only edges of a networkx graph have names.")
     if issparse(graph):
         if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] == 0:
             hint = "give the matrix shape=(n, n) when you build it."
@@ -86,22 +95,14 @@ def _edge_list(graph: Any) -> EdgeList:
         tails, heads = (np.asarray(axis, dtype=np.int64) for axis in triples.coords)
         _check_ways(tails, heads)
         return EdgeList(int(triples.shape[0]), tails, heads, _lengths(triples.data))
-    nodes: Any = []
-    if _is_networkx(graph):
-        if graph.is_directed():
-            raise _wrong(_BOTH_WAYS, "a directed graph", "graph.to_undirected(), if each edge is as long in both directions.")
-        nodes, columns = list(graph.nodes), _networkx_columns(graph)
+    if is_networkx(graph):
+        read = networkx_edges(graph, weight)
     elif hasattr(graph, "columns") or hasattr(graph, "column_names"):
-        columns = _frame_columns(graph)
+        read = EdgeColumns((), *_frame_columns(graph))
     else:
-        columns = _triple_columns(graph)
-    tails, heads, lengths = columns
-    return _numbered(nodes, tails, heads, _lengths(lengths))
-
-
-def _is_networkx(graph: Any) -> bool:
-    """Return whether this is a graph of networkx, which is never imported here."""
-    return all(hasattr(graph, name) for name in ("is_directed", "nodes", "edges")) and callable(graph.edges)
+        read = EdgeColumns((), *_triple_columns(graph))
+    edges = _numbered(read.nodes, read.tails, read.heads, _lengths(read.lengths))
+    return replace(edges, directed=read.directed, parallel=read.parallel)
 
 
 def _check_ways(tails: IntArray, heads: IntArray) -> None:
@@ -111,13 +112,6 @@ def _check_ways(tails: IntArray, heads: IntArray) -> None:
     if 0 < np.count_nonzero(counts == 2) < len(edges):
         hint = "matrix.maximum(matrix.T) takes each edge in both directions, if it is as long in both."
         raise _wrong(_BOTH_WAYS, "edges in one direction and in both", hint)
-
-
-def _networkx_columns(graph: Any) -> list[Any]:
-    edges = list(graph.edges(data=True))
-    key = next((name for name in ATTRIBUTES if any(name in data for *_, data in edges)), None)
-    tails, heads = [u for u, _, _ in edges], [v for _, v, _ in edges]
-    return [tails, heads, [1.0 if key is None else data.get(key) for *_, data in edges]]
 
 
 def _frame_columns(frame: Any) -> list[Any]:
@@ -220,15 +214,17 @@ def _numbered(nodes: Sequence[Any], tails: Any, heads: Any, lengths: FloatArray)
     return EdgeList(n, ends[:, 0].copy(), ends[:, 1].copy(), lengths, names)
 
 
-def _each_edge_once(low: IntArray, high: IntArray, lengths: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Drop loops and merge repeated edges, which must agree on their length."""
-    apart = low < high
+def _each_edge_once(
+    low: IntArray, high: IntArray, lengths: FloatArray, may_differ: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Drop loops and keep the shortest of repeated edges, which must agree on their length unless they may differ."""
+    apart = low != high
     low, high, lengths = low[apart], high[apart], lengths[apart]
     order = np.lexsort((lengths, high, low))
     low, high, lengths = low[order], high[order], lengths[order]
     again = np.zeros(len(low), dtype=bool)
     again[1:] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
-    if (lengths[1:] - lengths[:-1] > ROUNDING * lengths[1:])[again[1:]].any():
+    if not may_differ and (lengths[1:] - lengths[:-1] > ROUNDING * lengths[1:])[again[1:]].any():
         raise _wrong(
             "a network with one length per edge", "different lengths of one edge",
             "edges count in both directions: give each once, or the shorter length both times.",
@@ -236,18 +232,21 @@ def _each_edge_once(low: IntArray, high: IntArray, lengths: FloatArray) -> tuple
     return low[~again], high[~again], lengths[~again]
 
 
-def _both_ways(n: int, low: IntArray, high: IntArray, lengths: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    tails, ends, both = np.concatenate([low, high]), np.concatenate([high, low]), np.concatenate([lengths, lengths])
-    order = np.lexsort((ends, tails))
+def _by_tail(n: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return where the edges of each node start, where they lead and how long they are, in arrays that cannot be written to."""
+    order = np.lexsort((heads, tails))
     starts = np.zeros(n + 1, dtype=np.int64)
     starts[1:] = np.cumsum(np.bincount(tails, minlength=n))
-    return starts, ends[order], both[order]
+    found = starts, heads[order], lengths[order]
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
-def _check_connected(n: int, low: IntArray, high: IntArray, hint: str) -> None:
+def _check_connected(n: int, low: IntArray, high: IntArray, hint: str, one_way: bool = False) -> None:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
     links = coo_array((np.ones(len(low), dtype=np.int8), (low, high)), shape=(n, n))
-    if connected_components(links, directed=False, return_labels=False) > 1:
+    if connected_components(links, directed=one_way, connection="strong", return_labels=False) > 1:
         raise _wrong("connected", "a network of several parts", hint)

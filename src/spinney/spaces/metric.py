@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from spinney.spaces.box import FloatArray
-from spinney.spaces.degrees import column_names, refuse_degrees
+from spinney.spaces.degrees import column_names, east_first, refuse_degrees
+from spinney.spaces.diameters import diameter_bound
 from spinney.spaces.distances import (
     BLOCK_ENTRIES,
     ROUNDING,
@@ -31,26 +32,25 @@ from spinney.spaces.distances import (
     symmetric,
     wrong,
 )
+from spinney.spaces.one_sided import Costs, OneWay
+from spinney.spaces.snapping import nearest_points
+from spinney.spaces.sphere import Sphere, are_positions, on_sphere
 from spinney.threads import each, n_threads
 
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network", "nearest_site"]
 
 Given = ArrayLike | None
 Names = Sequence[str] | None
-Measure = Literal["euclidean", "manhattan"]
-
-#: Diameters are rounded up by this share, far more than the error of a sum.
-MARGIN = 1e-9
-#: Searches for a diameter visit about SEARCHED_POINTS points together; their number is between these limits.
-LEAST_SEARCHES, MOST_SEARCHES, SEARCHED_POINTS = 8, 128, 2**20
+Measure = Literal["euclidean", "manhattan", "haversine"]
+Source = Matrix | Coordinates | Sphere | Network | OneWay | Costs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteMetric:
-    """Finitely many public points with distances; made by `from_matrix`, `from_points` or `from_graph`.
+    """Finitely many public points with distances; made by `from_matrix`, `from_points`, `from_graph` or `from_costs`.
 
-    Different points may be at distance 0. A matrix need not obey the triangle inequality: privacy does not rest on it, but
-    the quality promised by the papers does; `is_metric` checks it.
+    Different points may be at distance 0. A matrix need not obey the triangle inequality, and neither one-way streets nor tables
+    of costs do: privacy does not rest on it, but the quality promised by the papers does; `is_metric` checks it.
 
     Attributes
     ----------
@@ -60,17 +60,20 @@ class FiniteMetric:
     coordinates : array of shape (n_points, d) or None
         Where the points are drawn.
     names : tuple of str or None
-        What the points are called, if they have names: one different text each.
+        What the points are called: one different text each.
+    degrees : bool
+        Whether coordinates are longitude and latitude.
     diameter : float
         A public upper bound on every distance: exact for a matrix, else mostly within a few percent of the largest distance,
-        and never more than twice it.
+        and never more than twice it, one-way streets apart.
     """
 
-    source: Matrix | Coordinates | Network
+    source: Source
     n_points: int
     candidates: IntArray
     coordinates: FloatArray | None
     names: tuple[str, ...] | None = None
+    degrees: bool = False
 
     @classmethod
     def from_matrix(
@@ -103,62 +106,103 @@ class FiniteMetric:
         Parameters
         ----------
         points : array of shape (n, d)
-            In units of length. A frame whose columns are called longitude and latitude is refused.
-        metric : {"euclidean", "manhattan"}
+            In units of length, or longitudes and latitudes for ``"haversine"``. A frame whose columns are called longitude and
+            latitude is refused as a plane, and read by these names on the globe.
+        metric : {"euclidean", "manhattan", "haversine"}
+            Straight lines, lines along a grid of streets, or great circles in meters.
         candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
         names : sequence of str, optional
             What the points are called.
         """
-        if not isinstance(metric, str) or metric not in ("euclidean", "manhattan"):
-            raise wrong("metric", "'euclidean' or 'manhattan'", metric, "for others, compute a matrix and use from_matrix.")
-        refuse_degrees(column_names(points), "FiniteMetric.from_points", "or compute a matrix of distances and use from_matrix.")
-        table = np.array(numbers("points", points, "from_points"), dtype=np.float64, order="C")
-        table.flags.writeable = False
+        if not isinstance(metric, str) or metric not in get_args(Measure):
+            raise wrong("metric", "'euclidean', 'manhattan' or 'haversine'", metric, "for others, use from_matrix.")
+        read = numbers("points", points, "from_points")
+        if metric == "haversine":
+            table = _frozen(_on_globe("points", east_first(points, read)[0]))
+            return cls._made(Sphere(_frozen(on_sphere(table))), len(table), candidates, table, names, degrees=True)
+        refuse_degrees(column_names(points), "FiniteMetric.from_points", "or measure great circles with metric='haversine'.")
+        table = _frozen(read)
         return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
 
     @classmethod
-    def from_graph(cls, graph: Any, candidates: Given = None, coordinates: Given = None, *, names: Names = None) -> FiniteMetric:
+    def from_graph(
+        cls, graph: Any, candidates: Given = None, coordinates: Given = None, *, names: Names = None, weight: str | None = None
+    ) -> FiniteMetric:
         """Measure lengths of shortest paths in a connected network.
 
         Parameters
         ----------
         graph : edges of the network
             A list or an array of triples, (u, v, length); a pandas or polars frame or an Arrow table with the columns ``from``,
-            ``to`` and ``length``, or else its first three; a networkx graph, whose edges have a ``length`` or a ``weight``, or
-            all count 1; a scipy sparse matrix with a length at (u, v). A dense array is read as triples, never as a matrix.
-            An edge counts in both directions and may be given in one, or more than once, with one length. Length 0 is
-            allowed; in a sparse matrix it must be stored. Edges from a point to itself do not matter. A directed graph is
-            refused, and so is a sparse matrix with some edges in both directions and some in one.
+            ``to`` and ``length``, or else its first three; a networkx graph; a scipy sparse matrix with a length at (u, v). A
+            dense array is read as triples, never as a matrix. An edge counts in both directions and may be given in one, or more
+            than once, with one length. Length 0 is allowed; in a sparse matrix it must be stored. Edges from a point to itself do
+            not matter. A sparse matrix with some edges in both directions and some in one is refused.
+
+            A directed graph of networkx has one-way streets: demand travels along them to the sites. If sites serve demand where
+            it is, as ambulances do, pass ``graph.reverse()``; ``graph.to_undirected()`` drops directions. Of parallel edges of a
+            multigraph the shortest counts.
 
             Ends that are the numbers 0 to n - 1 are indices. Others are names: points are then numbered by first appearance.
         candidates : array of int, or of names, optional
             Where a center may be; by default everywhere.
         coordinates : array of shape (n, d), optional
-            Where the points are drawn; distances do not depend on them.
+            Where the points are drawn; distances do not depend on them. By default the ``x`` and ``y`` of the nodes of a graph,
+            if all have them. A frame with the columns longitude and latitude says that they are degrees.
         names : sequence of str, optional
             What the points are called, if the edges do not say so.
+        weight : str, optional
+            The attribute of networkx edges that holds their length, such as ``travel_time``; numbers may be written as texts. By
+            default ``length`` or ``weight``, or else all edges count 1.
         """
         from spinney.spaces.edges import read_edges
+        from spinney.spaces.graphs import node_coordinates
 
-        starts, ends, lengths, own = read_edges(graph)
+        source, own = read_edges(graph, weight)
         if own is not None and names is not None:
             raise wrong("names", "None, because the edges name their points", type(names).__name__, "leave names out.")
-        return cls._made(Network(starts, ends, lengths), len(starts) - 1, candidates, coordinates, names if own is None else own)
+        drawn, degrees = (coordinates, False) if coordinates is not None else node_coordinates(graph)
+        called = names if own is None else own
+        return cls._made(source, len(source.starts) - 1, candidates, drawn, called, degrees=degrees)
+
+    @classmethod
+    def from_costs(cls, costs: ArrayLike, *, names: Names = None, candidate_names: Names = None) -> FiniteMetric:
+        """Read what it costs to serve each of n demand points from each of m candidates: minutes, money or lengths.
+
+        Demand points are points 0 to n - 1, and candidates points n to n + m - 1. Costs need not be distances, and no bound on
+        the cost of any algorithm is left then; `is_metric` says whether they could be.
+
+        Parameters
+        ----------
+        costs : array of shape (n, m)
+            Finite and not negative.
+        names, candidate_names : sequence of str, optional
+            What demand points and candidates are called; both or none, and all different.
+        """
+        values = numbers("costs", costs, "from_costs")
+        if float(values.min()) < 0:
+            raise wrong("costs", "not negative", "negative ones", "add the same to all of them.")
+        n, m = values.shape
+        if (names is None) != (candidate_names is None):
+            raise wrong("candidate_names", "given with names, or not at all", "one of them", "name demand points and candidates.")
+        called = None if names is None or candidate_names is None else [*names, *candidate_names]
+        return cls._made(Costs(_frozen(values, values.dtype)), n + m, np.arange(n, n + m), None, called)
 
     @classmethod
     def _made(
-        cls, source: Matrix | Coordinates | Network, n: int, candidates: Given, coordinates: Given, names: Names
+        cls, source: Source, n: int, candidates: Given, coordinates: Given, names: Names, *, degrees: bool = False
     ) -> FiniteMetric:
         called = checked_names(names, n)
         chosen = checked_candidates(places_of(candidates, called, "candidates", "FiniteMetric"), n)
         drawn = None
         if coordinates is not None:
-            drawn = np.array(numbers("coordinates", coordinates, "FiniteMetric"), dtype=np.float64)
-            if len(drawn) != n:
+            read, is_named = east_first(coordinates, numbers("coordinates", coordinates, "FiniteMetric"))
+            if len(read) != n:
                 raise wrong("coordinates", f"an array with {n} rows, one per point", coordinates, "leave them out if unknown.")
-            drawn.flags.writeable = False
-        return cls(source, n, chosen, drawn, called)
+            degrees = degrees or is_named
+            drawn = _frozen(_on_globe("coordinates", read) if degrees else read)
+        return cls(source, n, chosen, drawn, called, degrees)
 
     def __repr__(self) -> str:
         kind = type(self.source).__name__.lower()
@@ -167,37 +211,65 @@ class FiniteMetric:
     @property
     def described(self) -> dict[str, Any]:
         """What a release says of the space: its kind, and how many points and candidates it has."""
-        kind = {"Matrix": "matrix", "Coordinates": "points", "Network": "graph"}[type(self.source).__name__]
-        return {"kind": kind, "n_points": self.n_points, "n_candidates": len(self.candidates)}
+        kind = {Matrix: "matrix", Coordinates: "points", Sphere: "points", Network: "graph", OneWay: "graph", Costs: "matrix"}
+        return {"kind": kind[type(self.source)], "n_points": self.n_points, "n_candidates": len(self.candidates)}
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether what is known is the way from demand to sites: one-way streets, and tables of costs."""
+        return isinstance(self.source, OneWay | Costs)
+
+    def nearest(self, positions: ArrayLike, limit: float | None = None) -> IntArray:
+        """Return the nearest point of each of some public positions, by its coordinates; ties go to the lowest index.
+
+        Parameters
+        ----------
+        positions : array of shape (m, d)
+            As the coordinates of the space are: longitudes and latitudes if these are degrees.
+        limit : float, optional
+            How far the nearest point may be, in units of the coordinates, or in meters if these are degrees; farther positions
+            have the index -1. So have those that are missing.
+        """
+        if self.coordinates is None:
+            raise wrong("coordinates", "known", None, "make the space with coordinates=, one row per point.")
+        read, is_named = east_first(positions, np.array(positions, dtype=np.float64))
+        if read.ndim != 2 or read.shape[1] != self.coordinates.shape[1] or is_named > self.degrees:
+            raise wrong("positions", "as the coordinates of the space are", positions, "a row each, longitude before latitude.")
+        return nearest_points(self.coordinates, self.degrees, read, limit)
 
     def distances(self, sources: ArrayLike) -> FloatArray:
         """Return the distances from some points to all points, one row per source."""
         return self.distances_between(sources, np.arange(self.n_points))
 
-    def distances_between(self, sources: ArrayLike, targets: ArrayLike, oriented: bool = False) -> FloatArray:
+    def distances_between(
+        self, sources: ArrayLike, targets: ArrayLike, oriented: bool = False, of_demand: bool = False
+    ) -> FloatArray:
         """Return the distances from some points to some others, one row per source.
 
         The length of a path is added up from one of its ends, and which one may change its last bit. `oriented` always starts
-        from the source, so that a distance depends on its two points alone and not on what else is asked.
+        from the source, so that a distance depends on its two points alone and not on what else is asked. In one-way streets the
+        sources are sites, and the way to them counts; if they are `of_demand`, or `oriented`, the way from them.
         """
         rows, columns = self._indices("sources", sources), self._indices("targets", targets)
-        return self._measure(rows, columns, not oriented and self._turns(len(rows), len(columns)))
+        turned = not oriented and self._turns(len(rows), len(columns))
+        return self._measure(rows, columns, turned, oriented or of_demand)
 
     def _turns(self, n_sources: int, n_targets: int) -> bool:
         """Whether to search from the targets: in a network, if they are fewer."""
-        return isinstance(self.source, Network) and n_sources > n_targets
+        return isinstance(self.source, Network | OneWay) and n_sources > n_targets
 
-    def _measure(self, rows: IntArray, columns: IntArray, turned: bool) -> FloatArray:
+    def _measure(self, rows: IntArray, columns: IntArray, turned: bool, of_demand: bool) -> FloatArray:
         """Return the distances from rows to columns, added up from the columns if `turned`."""
         if turned:
-            return np.ascontiguousarray(self._measure(columns, rows, turned=False).T)
+            return np.ascontiguousarray(self._measure(columns, rows, False, not of_demand).T)
+        source = self.source.seen(of_demand) if isinstance(self.source, OneWay) else self.source
         out = np.empty((len(rows), len(columns)))
         if out.size < BLOCK_ENTRIES // 8 or len(rows) < (threads := n_threads()):
-            self.source.fill(rows, columns, out)
+            source.fill(rows, columns, out)
             return out
         step = -(-len(rows) // (4 * threads))  # a number of parts that is fixed would leave some without rows
         parts = [slice(start, start + step) for start in range(0, len(rows), step)]
-        list(each(lambda part: self.source.fill(rows[part], columns, out[part]), parts))
+        list(each(lambda part: source.fill(rows[part], columns, out[part]), parts))
         return out
 
     def blocks(
@@ -206,6 +278,7 @@ class FiniteMetric:
         targets: ArrayLike | None = None,
         entries: int | None = None,
         oriented: bool = False,
+        of_demand: bool = False,
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Yield the rows of `distances_between`, at most about `entries` numbers at a time, each with its place.
 
@@ -215,7 +288,7 @@ class FiniteMetric:
             By default all points.
         entries : int, optional
             By default `BLOCK_ENTRIES`.
-        oriented : bool
+        oriented, of_demand : bool
             As for `distances_between`.
         """
         everything = np.arange(self.n_points)
@@ -225,33 +298,19 @@ class FiniteMetric:
         turned = not oriented and self._turns(min(step, len(rows)), len(columns))  # one end for all blocks, the last one too
         for start in range(0, len(rows), step):
             part = slice(start, min(start + step, len(rows)))
-            yield part, self._measure(rows[part], columns, turned)
+            yield part, self._measure(rows[part], columns, turned, oriented or of_demand)
 
     @cached_property
     def diameter(self) -> float:
-        """A public upper bound on every distance: exact for a matrix, else mostly within a few percent of the largest one.
-
-        The farthest distance from a point u is at most d(u, s) plus the farthest distance from s: the largest of the least such
-        bounds holds for all pairs. The points s are taken in turn from the edge, where bounds are largest, and from the middle,
-        where the distances known so far say that points are near to all (Takes and Kosters 2011).
-        """
-        if isinstance(self.source, Matrix):
-            return float(self.source.values.max())
-        upper, lower, largest = np.full(self.n_points, np.inf), np.zeros(self.n_points), 0.0
-        for turn in range(max(LEAST_SEARCHES, min(MOST_SEARCHES, SEARCHED_POINTS // self.n_points))):
-            place = int(np.where(upper > lower, lower, np.inf).argmin() if turn % 2 else upper.argmax())
-            row = self.distances([place])[0]
-            reach = float(row.max())
-            upper, lower = np.minimum(upper, row + reach), np.maximum(lower, np.maximum(row, reach - row))
-            upper[place], largest = reach, max(largest, reach)
-            if upper.max() <= largest:
-                break
-        return float(upper.max()) * (1 + MARGIN)
+        """A public upper bound on every distance: exact for a table, else mostly within a few percent of the largest one."""
+        return diameter_bound(self)
 
     def is_metric(self) -> bool:
         """Return whether the triangle inequality holds up to rounding; for a matrix, in n^3 steps."""
+        if isinstance(self.source, Costs):
+            return self.source.obeys_triangles()
         if not isinstance(self.source, Matrix):
-            return True
+            return not self.is_one_sided
         values = self.source.values
         slack = min(float(((row[:, None] + values).min(axis=0).astype(np.float64) - row).min()) for row in values)
         return slack >= -ROUNDING[values.dtype] * float(values.max())
@@ -263,6 +322,20 @@ class FiniteMetric:
         if places.size and (places.min() < 0 or places.max() >= self.n_points):
             raise wrong(name, f"indices from 0 to {self.n_points - 1}", value, "points count from 0.")
         return places.astype(np.int64)
+
+
+def _frozen(values: ArrayLike, dtype: Any = np.float64) -> Any:
+    """Return a copy that cannot be written to."""
+    copy = np.array(values, dtype=dtype, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
+def _on_globe(name: str, degrees: FloatArray) -> FloatArray:
+    """Return longitudes and latitudes after a check."""
+    if degrees.shape[1] != 2 or not are_positions(degrees).all():
+        raise wrong(name, "longitudes and latitudes", degrees, "degrees, longitude before latitude.")
+    return degrees
 
 
 def nearest_site(space: FiniteMetric, sites: ArrayLike, points: ArrayLike | None = None) -> IntArray:

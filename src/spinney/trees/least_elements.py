@@ -14,9 +14,10 @@ import numpy as np
 
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
-from spinney.spaces.metric import Coordinates, FiniteMetric, IntArray, Network
+from spinney.spaces.metric import Coordinates, FiniteMetric, IntArray, Matrix, Network
 from spinney.spaces.pairwise import distance_below, in_strides, pairwise
 from spinney.spaces.shortest_paths import pop, push
+from spinney.spaces.sphere import Sphere
 
 #: Points of the order that are compared with one point while it is in the cache.
 BATCH = 64
@@ -164,7 +165,8 @@ def least_elements(space: FiniteMetric, order: IntArray, floor: float = 0.0) -> 
     source = space.source
     if isinstance(source, Network):
         return LeastElements(*_in_network(source.starts, source.ends, source.lengths, order, floor))
-    if isinstance(source, Coordinates):
-        strides = in_strides(source.points)
-        return LeastElements(*_in_coordinates(source.points, strides, source.manhattan, order, floor))
+    if isinstance(source, Coordinates | Sphere):  # on the globe by straight lines: arcs are at most pi / 2 times as long
+        strides, manhattan = in_strides(source.points), isinstance(source, Coordinates) and source.manhattan
+        return LeastElements(*_in_coordinates(source.points, strides, manhattan, order, floor))
+    assert isinstance(source, Matrix)
     return LeastElements(*_in_matrix(source.values, order, floor))

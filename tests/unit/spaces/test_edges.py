@@ -56,6 +56,7 @@ FORMS = {
     "other order": lambda triples: pd.DataFrame(as_columns(triples))[["length", "to", "from"]],
     "networkx length": as_networkx,
     "networkx weight": lambda triples: as_networkx(triples, "weight"),
+    "networkx texts": lambda triples: as_networkx([(u, v, str(length)) for u, v, length in triples]),
 }
 
 
@@ -92,13 +93,6 @@ def test_names_are_in_the_order_of_first_appearance(seed, n, shift, form):
     assert texts.names == tuple(f"p{label}" for label in seen)
     turned = [place[label] for label in seen]
     np.testing.assert_array_equal(texts.distances(np.arange(n)), space.distances(turned)[:, turned])
-
-
-def test_a_directed_graph_is_refused_with_what_to_type():
-    with pytest.raises(
-        ParameterError, match=r"(?s)both directions. Got 'a directed graph' instead.\nHint: graph.to_undirected\(\)"
-    ):
-        FiniteMetric.from_graph(NetworkX("ab", [("a", "b", {"length": 1.0})], directed=True))
 
 
 @settings(deadline=None)

@@ -1,0 +1,60 @@
+"""The nearest public point of each position: ties go to the lowest index, and positions that are too far have none.
+
+What is found depends on the position and on public facts alone, whatever else is asked. A tree of the different public points
+finds the two nearest; where they are alike far, all at that distance are looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spinney.spaces.box import WIDEST, FloatArray
+from spinney.spaces.distances import IntArray
+from spinney.spaces.sphere import are_positions, chord, on_sphere
+
+#: Positions are looked up by as many at a time.
+BLOCK = 2**16
+#: Points so near to the nearest one, by this share, are looked at again.
+NEAR = 1e-9
+#: A position that has no point.
+NOWHERE = -1
+
+
+def nearest_points(coordinates: FloatArray, degrees: bool, positions: Any, limit: float | None = None) -> IntArray:
+    """Return the index of the nearest point of each position, `NOWHERE` if it is farther than a limit or not a position.
+
+    The limit is in units of the coordinates; in meters along the globe if these are degrees.
+    """
+    from scipy.spatial import cKDTree  # type: ignore[import-untyped]
+
+    points = on_sphere(coordinates) if degrees else coordinates
+    different, first = np.unique(points, axis=0, return_index=True)
+    order = np.argsort(first)
+    different, first = different[order], first[order]  # of points at one place the first one counts
+    tree = cKDTree(different)
+    farthest = np.inf if limit is None else chord(limit) if degrees else float(limit)
+    found = np.full(len(positions), NOWHERE, dtype=np.int64)
+    for start in range(0, len(positions), BLOCK):
+        part = np.asarray(positions[start : start + BLOCK], dtype=np.float64)
+        known = np.flatnonzero(are_positions(part) if degrees else (np.abs(part) < WIDEST).all(axis=1))
+        here = on_sphere(part[known]) if degrees else part[known]
+        found[start + known] = _nearest(tree, here, first, farthest)
+    return found
+
+
+def _nearest(tree: Any, here: FloatArray, first: IntArray, farthest: float) -> IntArray:
+    """Return the index of the nearest point of each position."""
+    gaps, places = tree.query(here, k=[1, 2] if tree.n > 1 else [1])
+    best = places[:, 0].copy()
+    if tree.n > 1:
+        for row in np.flatnonzero(gaps[:, 1] <= gaps[:, 0] * (1 + NEAR)):
+            near = np.sort(tree.query_ball_point(here[row], gaps[row, 0] * (1 + NEAR)))
+            best[row] = near[_squared(tree.data[near], here[row]).argmin()]
+    return np.where(gaps[:, 0] <= farthest, first[best], NOWHERE)
+
+
+def _squared(points: FloatArray, here: FloatArray) -> FloatArray:
+    """Return squared distances, added up column by column."""
+    return sum(((points[:, axis] - here[axis]) ** 2 for axis in range(len(here))), start=np.zeros(len(points)))
