@@ -32,4 +32,6 @@ from spinney.spaces.box import Box as Box
 from spinney.spaces.metric import FiniteMetric as FiniteMetric
 from spinney.tables.arrow_streams import stream as stream
 from spinney.tables.batches import scan as scan
+from spinney.tables.map_files import read_network as read_network
+from spinney.tables.map_files import read_places as read_places
 from spinney.verification.checking import verify as verify

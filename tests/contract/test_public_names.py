@@ -11,7 +11,7 @@ NAMES = [
     "FiniteMetric", "Ledger", "LoosePromiseWarning", "OneCluster", "ParameterError", "PrivateKMeans", "PrivateKMedian",
     "PrivateKMedoids", "PublicEncoder", "PublicScaler", "Release", "ReleaseError", "SeededNoiseWarning", "SiteRelease",
     "SpinneyError", "UncountedFitsWarning", "UnitsWarning", "__version__", "describe", "fit", "max_coverage", "one_cluster",
-    "plan_description", "read_release", "scan", "stream", "verify",
+    "plan_description", "read_network", "read_places", "read_release", "scan", "stream", "verify",
 ]  # fmt: skip
 
 

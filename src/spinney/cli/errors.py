@@ -33,8 +33,9 @@ _UNEXPECTED = (
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "adjacency", "algorithm", "bins", "bounds", "columns", "delta", "encoding", "epsilon", "groups", "largest_part",
-        "max_rows_per_group", "model", "n_features", "n_guess", "power", "scale", "separator", "title",
+        "adjacency", "algorithm", "bins", "both_ways", "bounds", "columns", "delta", "encoding", "epsilon", "groups",
+        "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
+        "scale", "separator", "title", "weight",
     )
 }  # fmt: skip
 OPTIONS |= {

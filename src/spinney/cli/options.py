@@ -61,10 +61,12 @@ MAX_K = click.option(
 
 #: The public files that a map of sites is drawn from.
 MAP_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--graph", type=FILE, default=None, help="Public network: a table with columns from, to, length."),
-    click.option("--points", type=FILE, default=None, help="Or public points: a table with columns name, x, y."),
+    click.option("--graph", type=FILE, default=None, help="Public network: a table from, to, length, or a map."),
+    click.option("--points", type=FILE, default=None, help="Or public points: a table name, x, y, or a GTFS feed."),
     click.option("--coordinates", type=FILE, default=None, help="Where a network is drawn: a table with columns name, x, y."),
     click.option("--columns", default=None, help="Columns of coordinates instead of x,y."),
+    click.option("--weight", default=None, help="Attribute of edges that holds their lengths; length or weight by default."),
+    click.option("--both-ways", is_flag=True, help="Take one-way streets as open in both directions."),
     click.option("--largest-part", is_flag=True, help="Leave out what is not connected with the network's largest part."),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,18 @@ from spinney.exceptions import DataError, ParameterError
 from spinney.fits.parameters import check_clusters, check_promise, check_sites
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
+from spinney.naming import kind_of
 from spinney.releases.sites import SiteRelease
 from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
-from spinney.tables.networks import find_places, read_demand, read_edges, read_names, read_points
+from spinney.tables.map_files import GRAPHML, JSON, PLACES, SHAPES, read_network, read_places
+from spinney.tables.networks import find_places, read_demand, read_names
 
 #: Where coordinates are unless the user says otherwise.
 AXES = ["x", "y"]
+#: Kinds of networks that may say where their points are.
+GRAPHS = GRAPHML | JSON | SHAPES
 #: What makes a value of --existing or --candidates a file.
 SUFFIXES = (".csv", ".parquet")
 
@@ -39,6 +43,8 @@ class PublicFiles:
     coordinates: Path | None
     columns: str | None
     metric: str | None
+    weight: str | None
+    both_ways: bool
     largest_part: bool
     candidates: tuple[str, ...]
     existing: tuple[str, ...]
@@ -52,6 +58,8 @@ class PublicFiles:
         for option, value, needed, holds in (
             ("--metric", self.metric, "--points", self.points),
             ("--coordinates", self.coordinates, "--graph", self.graph),
+            ("--weight", self.weight, "--graph", self.graph),
+            ("--both-ways", self.both_ways, "--graph", self.graph),
             ("--largest-part", self.largest_part, "--graph", self.graph),
             ("--columns", self.columns, "--points or --coordinates", self.points or self.coordinates),
         ):
@@ -60,8 +68,8 @@ class PublicFiles:
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether the space can be drawn."""
-        return self.graph is None or self.coordinates is not None
+        """Whether the space can be drawn, as far as names of files say."""
+        return self.graph is None or self.coordinates is not None or kind_of(self.graph) in GRAPHS
 
     @property
     def axes(self) -> list[str]:
@@ -76,35 +84,47 @@ class PublicFiles:
 
     def read(self) -> tuple[FiniteMetric, NDArray[np.int64]]:
         """Return the space, with the names of its points, and the existing sites."""
-        axes = self.axes
         where = str(self.graph or self.points)
-        if self.points is not None:
-            points = read_points(self.points, axes)
-            names = points.names
-        else:
-            assert self.graph is not None
-            edges = read_edges(self.graph, self.largest_part)
-            names = edges.names
-            drawn = None if self.coordinates is None else _drawn(self.coordinates, axes, names)
-        candidates = find_places(_names(self.candidates), names, "--candidates", where) if self.candidates else None
+        space = self._read_points() if self.graph is None else self._read_network(self.graph)
+        candidates = _places(self.candidates, space, "--candidates", where) if self.candidates else None
         if candidates is not None and not len(candidates):
             raise DataError("--candidates names no point.", "leave it out if sites may be anywhere.")
-        existing = find_places(_names(self.existing), names, "--existing", where)
-        if self.points is not None:
-            metric: Any = self.metric or "euclidean"
-            return FiniteMetric.from_points(points.coordinates, metric, candidates, names=names), existing
-        return FiniteMetric.from_graph(edges.graph, candidates, drawn, names=names), existing
+        existing = _places(self.existing, space, "--existing", where)
+        return space if candidates is None else replace(space, candidates=np.sort(candidates)), existing
+
+    def _read_points(self) -> FiniteMetric:
+        assert self.points is not None
+        places = read_places(self.points, self.axes)
+        metric: Any = self.metric or ("haversine" if places.degrees else "euclidean")
+        if places.degrees and metric != "haversine":
+            raise ParameterError(f"{self.points} is in longitude and latitude.", "--metric haversine measures great circles.")
+        return FiniteMetric.from_points(places.coordinates, metric, names=places.names)
+
+    def _read_network(self, graph: Path) -> FiniteMetric:
+        space = read_network(graph, weight=self.weight, largest_part=self.largest_part, both_ways=self.both_ways)
+        if self.coordinates is None:
+            return space
+        places = read_places(self.coordinates, self.axes)
+        known = {name: place for place, name in enumerate(places.names)}
+        names = space.names or tuple(map(str, range(space.n_points)))
+        missing = next((name for name in names if name not in known), None)
+        if missing is not None:
+            raise DataError(f"{self.coordinates} has no point {missing!r}.", "give coordinates for every point of the network.")
+        drawn = places.coordinates[[known[name] for name in names]]
+        return replace(space, coordinates=drawn, degrees=places.degrees)
 
 
-def _drawn(path: Path, axes: list[str], names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return where the points of a network are drawn, in their order."""
-    points = read_points(path, axes)
-    places = {name: place for place, name in enumerate(points.names)}
-    missing = next((name for name in names if name not in places), None)
-    if missing is not None:
-        raise DataError(f"{path} has no point {missing!r}.", "give coordinates for every point of the network.")
-    drawn: NDArray[np.float64] = points.coordinates[[places[name] for name in names]]
-    return drawn
+def _places(values: Iterable[str], space: FiniteMetric, option: str, where: str) -> NDArray[np.int64]:
+    """Return the points that are named, each once; of files of places, the points of the space that are nearest to them."""
+    maps = [value for value in values if value.lower().endswith(tuple(PLACES))]
+    names = _names(value for value in values if value not in maps)
+    found = [find_places(names, space.names or map(str, range(space.n_points)), option, where)]
+    for path in maps:
+        if not space.degrees:
+            raise ParameterError(f"{option}: {path} needs points in longitude and latitude.", "--graph or --points with degrees.")
+        found.append(space.nearest(read_places(path).coordinates))
+    together = np.concatenate(found)
+    return together[np.sort(np.unique(together, return_index=True)[1])]
 
 
 def _names(values: Iterable[str]) -> list[str]:
@@ -122,8 +142,8 @@ def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]
     """Return what is asked for; what needs no file is checked first."""
     check_clusters("n_clusters", OWNER, parameters["n_clusters"])
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
-    if files.points is not None:
-        refuse_degrees(files.axes, "--points", "or give the lengths of roads with --graph.")
+    if files.points is not None and files.metric != "haversine":
+        refuse_degrees(files.axes, "--points", "measure great circles with --metric haversine, or roads with --graph.")
     with reading(files.graph or files.points):
         space, existing = files.read()
     return {"space": space, "existing_sites": existing, **parameters}

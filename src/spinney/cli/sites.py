@@ -13,6 +13,8 @@ from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, MAP_OPTIONS, OUT, a
 from spinney.cli.results import JSON
 from spinney.exceptions import ParameterError
 
+METRICS = ["euclidean", "manhattan", "haversine"]
+
 
 @click.command()
 @add_options(
@@ -26,7 +28,7 @@ from spinney.exceptions import ParameterError
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
     GROUPS,
-    click.option("--metric", type=click.Choice(["euclidean", "manhattan"]), default=None, help="Distance between --points."),
+    click.option("--metric", type=click.Choice(METRICS), default=None, help="Distance between --points."),
     click.option("--plan", "only_plan", is_flag=True, help="Show every question and its charge, read no demand, and stop."),
     click.option("--n-guess", type=int, default=None, help="With --plan: a public guess of the number of rows."),
     click.option("--picture", type=FILE, default=None, help="Also write a map (PNG)."),
@@ -80,7 +82,7 @@ def sites(
     def drawn(release: Any, part: Path) -> None:
         from spinney.report.map import draw_map
 
-        draw_map(release, part, space, files.degrees)
+        draw_map(release, part, space, files.degrees or space.degrees or None)
 
     def listed(release: Any, part: Path) -> None:
         with part.open("w", encoding="utf-8", newline="") as file:

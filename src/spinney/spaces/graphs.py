@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,3 +83,43 @@ def coordinates_of(nodes: Sequence[Mapping[str, Any]], crs: Any = None) -> tuple
         if table.size and np.isfinite(table).all():
             return table, are_degrees or any(word in str(crs).lower() for word in DEGREES)
     return None, False
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlainGraph:
+    """A graph that was read from a file, with the methods of networkx that are used here; edges may be parallel."""
+
+    nodes: Mapping[str, Mapping[str, Any]]
+    links: Sequence[tuple[str, str, Mapping[str, Any]]]
+    directed: bool = False
+    crs: Any = None
+
+    @property
+    def graph(self) -> dict[str, Any]:
+        """What is said of the whole graph."""
+        return {"crs": self.crs}
+
+    def is_directed(self) -> bool:
+        """Whether edges lead one way."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Whether edges may be parallel."""
+        return True
+
+    def edges(self, data: bool = True) -> Sequence[tuple[str, str, Mapping[str, Any]]]:
+        """Return the edges with their attributes."""
+        return self.links
+
+    def largest_part(self) -> PlainGraph:
+        """Return the largest part that is connected, both ways if edges lead one way."""
+        from scipy.sparse import coo_array  # type: ignore[import-untyped]
+        from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+
+        place = {name: i for i, name in enumerate(self.nodes)}
+        ends = np.array([(place[u], place[v]) for u, v, _ in self.links], dtype=np.int64).reshape(-1, 2).T
+        links = coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(len(place), len(place)))
+        _, labels = connected_components(links, directed=self.directed, connection="strong")
+        inside = labels == np.bincount(labels).argmax()
+        kept = {name: about for name, about in self.nodes.items() if inside[place[name]]}
+        return replace(self, nodes=kept, links=[link for link in self.links if link[0] in kept and link[1] in kept])

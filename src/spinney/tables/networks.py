@@ -19,6 +19,7 @@ from spinney.exceptions import DataError
 from spinney.naming import kind_of
 from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
+from spinney.spaces.degrees import east_first
 from spinney.spaces.plain_values import WHOLE
 from spinney.tables.encoding import name_cell
 from spinney.tables.records import as_numbers, read_header, read_records
@@ -73,10 +74,11 @@ class Edges:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
-    """Public points: what they are called and where they are."""
+    """Public points: what they are called and where they are, and whether that is longitude and latitude."""
 
     names: tuple[str, ...]
     coordinates: NDArray[np.float64]
+    degrees: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,7 +279,8 @@ def read_points(path: Path, columns: list[str]) -> Points:
         wrong = np.flatnonzero(~(np.abs(numbers) < WIDEST))
         if len(wrong):
             raise DataError(f"{_line(path, rows[wrong[0]])} has no number in column {column!r}.", "leave unknown points out.")
-    return Points(tuple(read.names[NAME]), read.numbers.select(columns).to_numpy(order="c"))
+    found, degrees = east_first(read.numbers, read.numbers.select(columns).to_numpy(order="c"))
+    return Points(tuple(read.names[NAME]), found, degrees)
 
 
 def read_names(path: Path) -> list[str]:

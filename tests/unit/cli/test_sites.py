@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.sparse import coo_array
 
-from spinney import FiniteMetric, PrivateKMedoids
+from spinney import FiniteMetric, PrivateKMedoids, read_release
 from spinney.cli import site_fitting
 from spinney.releases.sites import SiteRelease
 from spinney.report.publication import page
@@ -121,6 +121,9 @@ WRONG = {
     ("--graph", "edges.csv", "--picture", "map.png"): (2, "--picture needs --coordinates"),
     (*POINTS, "--coordinates", "places.csv"): (2, "--coordinates needs --graph"),
     (*POINTS, "--largest-part"): (2, "--largest-part needs --graph"),
+    (*POINTS, "--both-ways"): (2, "--both-ways needs --graph"),
+    (*POINTS, "--weight", "length"): (2, "--weight needs --graph"),
+    (*POINTS, "--candidates", "stops.txt"): (2, "stops.txt needs points in longitude and latitude"),
     (*POINTS, "--n-guess", "7"): (2, "--n-guess needs --plan"),
     (*POINTS, "--csv", "./release.json"): (2, "Two outputs have one name"),
     (*POINTS, "--groups", "person"): (2, "need each other"),
@@ -218,3 +221,39 @@ def test_show_refuses_other_public_files(folder, options, words, code):
     assert result.exit_code == code
     assert words in result.stderr
     assert not (folder / "map.png").exists()
+
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="x" attr.type="string"/><key id="d1" for="node" attr.name="y" attr.type="string"/>
+<key id="d2" for="edge" attr.name="minutes" attr.type="string"/><key id="d3" for="graph" attr.name="crs"/>
+<graph edgedefault="directed"><data key="d3">epsg:4326</data>{nodes}{edges}</graph></graphml>"""
+STOPS = "stop_id,stop_lat,stop_lon\nzob,53.1001,8.2032\nhbf,53.1,8.2069\n"
+
+
+def test_a_one_way_ring_of_a_map_with_stops_as_candidates(folder):
+    """Demand at 10 goes around the ring to the stop at 32 or at 69 hundredths, whichever comes first."""
+    node = '<node id="n{}"><data key="d0">{}</data><data key="d1">53.1</data></node>'
+    nodes = "".join(node.format(i, 8.2 + i / 10000) for i in range(80))
+    edges = "".join(f'<edge source="n{i}" target="n{(i + 1) % 80}"><data key="d2">1.0</data></edge>' for i in range(80))
+    (folder / "ring.graphml").write_text(GRAPHML.format(nodes=nodes, edges=edges))
+    (folder / "stops.txt").write_text(STOPS)
+    (folder / "trips.csv").write_text("point\n" + "n33\n" * 5000)
+    asked = ("--graph", "ring.graphml", "--candidates", "stops.txt", "--demand", "trips.csv", "--k", "1", "--epsilon", "1")
+    result = run("sites", *asked, "--out", "ring.json")
+    refused(result, 3, "ring.graphml: no edge has a length or weight. Hint: say which holds the length; edges have 'minutes'.")
+    assert run("sites", *asked, "--weight", "minutes", "--out", "ring.json").exit_code == 0
+    assert read_release(folder / "ring.json").names == ("n69",)
+    assert run("sites", *asked, "--weight", "minutes", "--both-ways", "--out", "both.json").exit_code == 0
+    assert read_release(folder / "both.json").names == ("n32",)
+
+
+def test_stops_as_points_are_measured_on_the_globe(folder):
+    (folder / "stops.txt").write_text(STOPS)
+    (folder / "trips.csv").write_text("point\n" + "zob\n" * 900)
+    asked = ("--demand", "trips.csv", "--k", "1", "--epsilon", "1", "--out", "stops.json")
+    assert run("sites", "--points", "stops.txt", *asked).exit_code == 0
+    assert read_release(folder / "stops.json").names == ("zob",)
+    (folder / "p.csv").write_text("name,lat,lon\nzob,53.1001,8.2032\nhbf,53.1,8.2069\n")
+    refused(run("sites", "--points", "p.csv", "--columns", "lat,lon", *asked, "--force"), 2, "--metric haversine")
+    assert run("sites", "--points", "p.csv", "--columns", "lat,lon", "--metric", "haversine", *asked, "--force").exit_code == 0
+    refused(run("sites", "--points", "stops.txt", "--metric", "manhattan", *asked, "--force"), 2, "is in longitude and latitude")
