@@ -13,7 +13,7 @@ import numpy as np
 from spinney.questions.arrays import LONGEST, SHORTEST, frozen, is_one_of, require
 from spinney.spaces import Domain, FiniteMetric
 from spinney.spaces.metric import Coordinates, Matrix, Network
-from spinney.spaces.one_sided import Costs, OneWay
+from spinney.spaces.one_sided import CostTable, OneWay
 from spinney.spaces.sphere import Sphere
 
 
@@ -91,7 +91,7 @@ def _copied_space(given: FiniteMetric, n: int) -> FiniteMetric:
     what = "a space must be a FiniteMetric as from_matrix, from_points or from_graph make it"
     require(type(given) is FiniteMetric and type(n) is int and given.n_points == n >= 1, what)
     source: Any = given.source
-    require(is_one_of(type(source), (Matrix, Coordinates, Sphere, Network, OneWay, Costs)), what)
+    require(is_one_of(type(source), (Matrix, Coordinates, Sphere, Network, OneWay, CostTable)), what)
     parts = [getattr(source, one.name) for one in fields(source)]
     require(all(is_one_of(type(part), (np.ndarray, bool)) for part in parts), what)
     source = type(source)(*(frozen(part, None) if type(part) is np.ndarray else part for part in parts))
@@ -105,7 +105,7 @@ def _copied_space(given: FiniteMetric, n: int) -> FiniteMetric:
             _check_edges(source.back_starts, source.back_ends, source.back_lengths, n, what)
     elif type(source) is Matrix:
         require(source.values.shape == (n, n) and source.values.dtype.kind == "f", what)
-    elif type(source) is Costs:
+    elif type(source) is CostTable:
         values = source.values
         require(values.ndim == 2 and min(values.shape) >= 1 and sum(values.shape) == n and values.dtype.kind == "f", what)
     else:

@@ -59,6 +59,13 @@ class Network:
         shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
 
 
+def frozen_copy(values: ArrayLike, dtype: Any = np.float64) -> Any:
+    """Return a copy that cannot be written to."""
+    copy = np.array(values, dtype=dtype, order="C")
+    copy.flags.writeable = False
+    return copy
+
+
 def wrong(name: str, expected: str, got: object, hint: str) -> ParameterError:
     """Return the error about a parameter of a space."""
     return ParameterError.wrong(name, "FiniteMetric", expected, got, hint)

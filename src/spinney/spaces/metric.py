@@ -27,14 +27,15 @@ from spinney.spaces.distances import (
     as_array,
     checked_candidates,
     checked_names,
+    frozen_copy,
     numbers,
     places_of,
     symmetric,
     wrong,
 )
-from spinney.spaces.one_sided import Costs, OneWay
+from spinney.spaces.one_sided import CostTable, OneWay
 from spinney.spaces.snapping import nearest_points
-from spinney.spaces.sphere import Sphere, are_positions, on_sphere
+from spinney.spaces.sphere import Sphere, on_globe, on_sphere
 from spinney.threads import each, n_threads
 
 __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix", "Network", "nearest_site"]
@@ -42,7 +43,7 @@ __all__ = ["BLOCK_ENTRIES", "Coordinates", "FiniteMetric", "IntArray", "Matrix",
 Given = ArrayLike | None
 Names = Sequence[str] | None
 Measure = Literal["euclidean", "manhattan", "haversine"]
-Source = Matrix | Coordinates | Sphere | Network | OneWay | Costs
+Source = Matrix | Coordinates | Sphere | Network | OneWay | CostTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,10 +120,10 @@ class FiniteMetric:
             raise wrong("metric", "'euclidean', 'manhattan' or 'haversine'", metric, "for others, use from_matrix.")
         read = numbers("points", points, "from_points")
         if metric == "haversine":
-            table = _frozen(_on_globe("points", east_first(points, read)[0]))
-            return cls._made(Sphere(_frozen(on_sphere(table))), len(table), candidates, table, names, degrees=True)
+            table = frozen_copy(on_globe("points", east_first(points, read)[0]))
+            return cls._made(Sphere(frozen_copy(on_sphere(table))), len(table), candidates, table, names, degrees=True)
         refuse_degrees(column_names(points), "FiniteMetric.from_points", "or measure great circles with metric='haversine'.")
-        table = _frozen(read)
+        table = frozen_copy(read)
         return cls._made(Coordinates(table, metric == "manhattan"), len(table), candidates, table, names)
 
     @classmethod
@@ -187,7 +188,7 @@ class FiniteMetric:
         if (names is None) != (candidate_names is None):
             raise wrong("candidate_names", "given with names, or not at all", "one of them", "name demand points and candidates.")
         called = None if names is None or candidate_names is None else [*names, *candidate_names]
-        return cls._made(Costs(_frozen(values, values.dtype)), n + m, np.arange(n, n + m), None, called)
+        return cls._made(CostTable(frozen_copy(values, values.dtype)), n + m, np.arange(n, n + m), None, called)
 
     @classmethod
     def _made(
@@ -201,7 +202,7 @@ class FiniteMetric:
             if len(read) != n:
                 raise wrong("coordinates", f"an array with {n} rows, one per point", coordinates, "leave them out if unknown.")
             degrees = degrees or is_named
-            drawn = _frozen(_on_globe("coordinates", read) if degrees else read)
+            drawn = frozen_copy(on_globe("coordinates", read) if degrees else read)
         return cls(source, n, chosen, drawn, called, degrees)
 
     def __repr__(self) -> str:
@@ -211,13 +212,13 @@ class FiniteMetric:
     @property
     def described(self) -> dict[str, Any]:
         """What a release says of the space: its kind, and how many points and candidates it has."""
-        kind = {Matrix: "matrix", Coordinates: "points", Sphere: "points", Network: "graph", OneWay: "graph", Costs: "matrix"}
+        kind = {Matrix: "matrix", Coordinates: "points", Sphere: "points", Network: "graph", OneWay: "graph", CostTable: "matrix"}
         return {"kind": kind[type(self.source)], "n_points": self.n_points, "n_candidates": len(self.candidates)}
 
     @property
     def is_one_sided(self) -> bool:
         """Whether what is known is the way from demand to sites: one-way streets, and tables of costs."""
-        return isinstance(self.source, OneWay | Costs)
+        return isinstance(self.source, OneWay | CostTable)
 
     def nearest(self, positions: ArrayLike, limit: float | None = None) -> IntArray:
         """Return the nearest point of each of some public positions, by its coordinates; ties go to the lowest index.
@@ -303,11 +304,19 @@ class FiniteMetric:
     @cached_property
     def diameter(self) -> float:
         """A public upper bound on every distance: exact for a table, else mostly within a few percent of the largest one."""
-        return diameter_bound(self)
+        if isinstance(self.source, Matrix | CostTable):
+            return float(self.source.values.max())
+        return diameter_bound(self.n_points, self._ways)
+
+    def _ways(self, place: int) -> tuple[FloatArray, FloatArray]:
+        """Return how far it is from all points to one of them, and back."""
+        there = self.distances([place])[0]
+        one, everything = np.array([place]), np.arange(self.n_points)
+        return there, self._measure(one, everything, False, True)[0] if self.is_one_sided else there
 
     def is_metric(self) -> bool:
         """Return whether the triangle inequality holds up to rounding; for a matrix, in n^3 steps."""
-        if isinstance(self.source, Costs):
+        if isinstance(self.source, CostTable):
             return self.source.obeys_triangles()
         if not isinstance(self.source, Matrix):
             return not self.is_one_sided
@@ -322,20 +331,6 @@ class FiniteMetric:
         if places.size and (places.min() < 0 or places.max() >= self.n_points):
             raise wrong(name, f"indices from 0 to {self.n_points - 1}", value, "points count from 0.")
         return places.astype(np.int64)
-
-
-def _frozen(values: ArrayLike, dtype: Any = np.float64) -> Any:
-    """Return a copy that cannot be written to."""
-    copy = np.array(values, dtype=dtype, order="C")
-    copy.flags.writeable = False
-    return copy
-
-
-def _on_globe(name: str, degrees: FloatArray) -> FloatArray:
-    """Return longitudes and latitudes after a check."""
-    if degrees.shape[1] != 2 or not are_positions(degrees).all():
-        raise wrong(name, "longitudes and latitudes", degrees, "degrees, longitude before latitude.")
-    return degrees
 
 
 def nearest_site(space: FiniteMetric, sites: ArrayLike, points: ArrayLike | None = None) -> IntArray:

@@ -34,7 +34,7 @@ class OneWay:
 
 
 @dataclass(frozen=True, eq=False)
-class Costs:
+class CostTable:
     """Costs from demand points to candidates: rows are the first points of the space, and columns the points after them.
 
     Two demand points are as far apart as the candidate that tells them apart most: a row that moves between them changes no cost

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spinney.compilation import compiled
 from spinney.spaces.box import FloatArray
-from spinney.spaces.distances import IntArray
+from spinney.spaces.distances import IntArray, wrong
 
 #: The mean radius of the Earth in meters (IUGG).
 RADIUS = 6_371_008.8
@@ -27,11 +27,27 @@ def are_positions(degrees: FloatArray) -> NDArray[np.bool_]:
         return np.asarray((np.abs(degrees) <= LARGEST).all(axis=1))
 
 
+def on_globe(name: str, degrees: FloatArray) -> FloatArray:
+    """Return public longitudes and latitudes after a check."""
+    if degrees.shape[1] != 2 or not are_positions(degrees).all():
+        raise wrong(name, "longitudes and latitudes", degrees, "degrees, longitude before latitude.")
+    return degrees
+
+
 def on_sphere(degrees: FloatArray) -> FloatArray:
     """Return longitudes and latitudes as vectors from the middle of the Earth, in meters."""
-    longitude, latitude = np.radians(degrees).T
-    flat = np.cos(latitude)
-    return np.ascontiguousarray(np.stack([flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)], axis=1) * RADIUS)
+    out = np.empty((len(degrees), 3))
+    _turn(np.ascontiguousarray(degrees, dtype=np.float64), out)
+    return out
+
+
+@compiled
+def _turn(degrees, out):  # type: ignore[no-untyped-def]
+    for i in range(degrees.shape[0]):  # one by one, so that no position has another last bit beside others
+        longitude, latitude = degrees[i, 0] * np.pi / 180, degrees[i, 1] * np.pi / 180
+        out[i, 0] = RADIUS * np.cos(latitude) * np.cos(longitude)
+        out[i, 1] = RADIUS * np.cos(latitude) * np.sin(longitude)
+        out[i, 2] = RADIUS * np.sin(latitude)
 
 
 def chord(meters: float) -> float:
