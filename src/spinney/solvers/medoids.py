@@ -1,8 +1,8 @@
 """k-medoids of weighted demand in a finite metric: the best of several local searches.
 
-Some searches start from k-median++; the others from the best centers so far, a few of them drawn anew. Where the table of all
-costs would be too large, a sample of the demand stands for all of it, and of the candidates first a sample is tried and then
-those next to the centers found.
+Some searches start from k-median++; the others from the best centers so far, a few of them drawn anew. Of many candidates first a
+sample is tried and then those next to the centers found; where the table of all costs would be too large, a sample of the demand
+stands for all of it, too.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ TRIALS = 3
 KICK = 8
 #: Demand points, and candidates, in the samples of a problem whose table does not fit.
 SAMPLE = 4096
+#: Candidates that are all tried by every search; of more, samples are.
+MANY = 2**14
 #: Costs that all searches together look at, about: minutes. Only with thousands of centers does this mean fewer searches.
 MOST_COSTS = 2**38
 
@@ -44,8 +46,11 @@ def solve_medoids(
     rng = np.random.default_rng(0) if rng is None else rng
     service, fixed = Service.of(space, weights, power), np.asarray(existing, dtype=np.int64)
     check_room(int(np.count_nonzero(~np.isin(space.candidates, fixed))), k)
-    if 4 * len(service.demand) * len(service.candidates) <= TABLE_BYTES:
+    fits = 4 * len(service.demand) * len(service.candidates) <= TABLE_BYTES
+    if fits and len(service.candidates) <= MANY:
         return _search(service, k, rng, restarts, fixed)
+    if fits:
+        service.tabulate()
     return _search_samples(service, k, rng, restarts, fixed)
 
 
@@ -70,18 +75,18 @@ def _search(service: Service, k: int, rng: np.random.Generator, restarts: int, f
 
 
 def _search_samples(service: Service, k: int, rng: np.random.Generator, restarts: int, fixed: IntArray) -> Medoids:
-    """Solve for a sample of the demand: first among sampled candidates, then among those next to the centers found."""
+    """Solve first among sampled candidates, then among those next to the centers found; without a table, for sampled demand."""
     space, candidates = service.space, service.candidates
     seeds = seed_medoids(service, k, rng, fixed)
-    sample = _sample_demand(service, np.concatenate([seeds, fixed]), rng)
+    sample = service if "table" in vars(service) else _sample_demand(service, np.concatenate([seeds, fixed]), rng)
     size = max(SAMPLE, 4 * k)
     near = candidates[np.isin(candidates, sample.demand)]
     some = np.concatenate([seeds, rng.permutation(near)[: size // 2], rng.permutation(candidates)[: size // 2]])
-    found = _search(replace(sample, candidates=np.unique(some)), k, rng, restarts, fixed)
+    found = _search(sample.among(np.unique(some)), k, rng, restarts, fixed)
     apart = space.distances_between(found.points, candidates)
     next_to = np.argpartition(apart, min(size // k, len(candidates) - 1), axis=1)[:, : size // k]
     local = np.unique(np.concatenate([found.points, candidates[next_to.ravel()]]))
-    better = local_search(replace(sample, candidates=local), found.points, fixed, alpha=0.0)
+    better = local_search(sample.among(local), found.points, fixed, alpha=0.0)
     costs = [(service.cost(np.concatenate([points, fixed])), points) for points in (seeds, found.points, better.points)]
     cost, points = min(costs, key=lambda pair: pair[0])
     return Medoids(np.sort(points), cost, found.swaps + better.swaps)

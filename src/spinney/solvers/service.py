@@ -5,7 +5,7 @@ The table has a row per demand point, so a network is searched from demand point
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -71,6 +71,13 @@ class Service:
     def tabulate(self) -> None:
         """Compute the table now, if it fits, so that single candidates are read from it too."""
         _ = self.table
+
+    def among(self, points: IntArray) -> Service:
+        """Return the same demand with these sorted candidates alone; costs that are in a table already are read from it."""
+        part = replace(self, candidates=points)
+        if "table" in self.__dict__ and self.table is not None:
+            part.__dict__["table"] = np.ascontiguousarray(self.table[:, np.searchsorted(self.candidates, points)])
+        return part
 
     def rows(self, members: IntArray) -> NDArray[Any]:
         """Return the costs of serving some demand points, by their places, from all candidates."""

@@ -52,11 +52,11 @@ class Network:
     ends: IntArray
     lengths: FloatArray
 
-    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray) -> None:
-        """Write the distances from sources to targets, by a search from each source."""
+    def fill(self, sources: IntArray, targets: IntArray, out: FloatArray, within: float = np.inf) -> None:
+        """Write the distances from sources to targets, by a search from each source that ends at the distance `within`."""
         from spinney.spaces.shortest_paths import shortest_paths
 
-        shortest_paths(self.starts, self.ends, self.lengths, sources, targets, out)
+        shortest_paths(self.starts, self.ends, self.lengths, sources, targets, within, out)
 
 
 def frozen_copy(values: ArrayLike, dtype: Any = np.float64) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -243,34 +243,36 @@ class FiniteMetric:
         return self.distances_between(sources, np.arange(self.n_points))
 
     def distances_between(
-        self, sources: ArrayLike, targets: ArrayLike, oriented: bool = False, of_demand: bool = False
+        self, sources: ArrayLike, targets: ArrayLike, oriented: bool = False, of_demand: bool = False, within: float = np.inf
     ) -> FloatArray:
         """Return the distances from some points to some others, one row per source.
 
         The length of a path is added up from one of its ends, and which one may change its last bit. `oriented` always starts
         from the source, so that a distance depends on its two points alone and not on what else is asked. In one-way streets the
-        sources are sites, and the way to them counts; if they are `of_demand`, or `oriented`, the way from them.
+        sources are sites, and the way to them counts; if they are `of_demand`, or `oriented`, the way from them. Points that are
+        at least `within` apart may be said to be infinitely far: a network is not searched so far.
         """
         rows, columns = self._indices("sources", sources), self._indices("targets", targets)
         turned = not oriented and self._turns(len(rows), len(columns))
-        return self._measure(rows, columns, turned, oriented or of_demand)
+        return self._measure(rows, columns, turned, oriented or of_demand, within)
 
     def _turns(self, n_sources: int, n_targets: int) -> bool:
         """Whether to search from the targets: in a network, if they are fewer."""
         return isinstance(self.source, Network | OneWay) and n_sources > n_targets
 
-    def _measure(self, rows: IntArray, columns: IntArray, turned: bool, of_demand: bool) -> FloatArray:
+    def _measure(self, rows: IntArray, columns: IntArray, turned: bool, of_demand: bool, within: float = np.inf) -> FloatArray:
         """Return the distances from rows to columns, added up from the columns if `turned`."""
         if turned:
-            return np.ascontiguousarray(self._measure(columns, rows, False, not of_demand).T)
+            return np.ascontiguousarray(self._measure(columns, rows, False, not of_demand, within).T)
         source = self.source.seen(of_demand) if isinstance(self.source, OneWay) else self.source
+        fill = partial(source.fill, within=within) if isinstance(source, Network) else source.fill
         out = np.empty((len(rows), len(columns)))
         if out.size < BLOCK_ENTRIES // 8 or len(rows) < (threads := n_threads()):
-            source.fill(rows, columns, out)
+            fill(rows, columns, out)
             return out
         step = -(-len(rows) // (4 * threads))  # a number of parts that is fixed would leave some without rows
         parts = [slice(start, start + step) for start in range(0, len(rows), step)]
-        list(each(lambda part: source.fill(rows[part], columns, out[part]), parts))
+        list(each(lambda part: fill(rows[part], columns, out[part]), parts))
         return out
 
     def blocks(

@@ -87,7 +87,7 @@ def _spread_seeds(space: FiniteMetric, inside: IntArray, n_cells: int, rng: np.r
         shares = np.cumsum((closest / reach) ** 2)  # of the largest, so that squares neither vanish nor overflow
         pick = int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
         seeds.append(int(inside[min(pick, len(inside) - 1)]))
-        row = space.distances_between(seeds[-1:], inside)[0]
+        row = space.distances_between(seeds[-1:], inside, within=reach)[0]  # a farther seed is nearest to no point
         own[row < closest] = len(seeds) - 1
         closest = np.minimum(closest, row)
     return np.array(seeds, dtype=np.int64), own

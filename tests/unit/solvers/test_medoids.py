@@ -50,3 +50,8 @@ def test_samples_stand_for_a_table_that_does_not_fit(monkeypatch):
     sampled = solve_medoids(space, weights, 8, existing=[0])
     assert sampled.cost == pytest.approx(Service.of(space, weights).cost([*sampled.points, 0]))
     assert whole.cost <= sampled.cost < 1.05 * whole.cost
+    monkeypatch.setattr(medoids, "TABLE_BYTES", 2**30)
+    monkeypatch.setattr(medoids, "MANY", 1000)
+    some = solve_medoids(space, weights, 8, existing=[0])  # of the candidates, for all of the demand
+    assert some.cost == pytest.approx(Service.of(space, weights).cost([*some.points, 0]))
+    assert whole.cost <= some.cost < 1.002 * whole.cost

@@ -89,6 +89,28 @@ def test_networks_agree_with_scipy(seed, n, extra, whole):
     assert space.is_metric()
 
 
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 60), extra=st.integers(0, 90), spread=st.sampled_from([0, 1, 8, 150, 600]))
+def test_a_distance_is_the_least_sum_of_lengths_to_the_last_bit(seed, n, extra, spread):
+    """However different lengths are, however a search orders its nodes, and wherever it ends."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(seed, n, extra)
+    graph.data = np.maximum(graph.data * 10.0 ** rng.uniform(-spread / 2, 0, graph.nnz), 1e-320) * (rng.random(graph.nnz) < 0.9)
+    space = FiniteMetric.from_graph(graph)
+    (tails, heads), lengths = graph.coords, graph.data
+    tails, heads, lengths = np.r_[tails, heads], np.r_[heads, tails], np.r_[lengths, lengths]
+    expected = np.full((n, n), np.inf)
+    np.fill_diagonal(expected, 0.0)
+    for _ in range(n):
+        for tail, head, length in zip(tails, heads, lengths, strict=True):
+            expected[:, head] = np.minimum(expected[:, head], expected[:, tail] + length)
+    np.testing.assert_array_equal(space.distances(np.arange(n)), expected)
+    within = float(rng.choice(expected.ravel()))
+    found = space.distances_between(np.arange(n), np.arange(n), within=within)
+    np.testing.assert_array_equal(found[expected < within], expected[expected < within])
+    assert (found[expected >= within] >= within).all()
+
+
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 40), sites=st.integers(1, 9), block=st.sampled_from([1, 30, 2**22]))
 @settings(deadline=None)
 def test_the_nearest_site_is_the_first_of_the_nearest(seed, n, sites, block):
