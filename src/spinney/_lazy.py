@@ -18,13 +18,7 @@ _LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
 def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
-
-    Parameters
-    ----------
-    package, file : str
-        Its ``__name__`` and ``__file__``.
-    """
+    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from its ``__name__`` and ``__file__``."""
     stub = sys.modules[package].__spec__.loader.get_data(f"{file}i")  # type: ignore[union-attr]
     homes = {name: module for module, name in _LINE.findall(stub.decode())}
 

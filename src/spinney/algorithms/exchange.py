@@ -31,21 +31,9 @@ def exchanged(
 ) -> tuple[FloatArray, Distances, NDArray[np.bool_]]:
     """Return centers, those worth least beside those whose rows lie farther than the rows of others, and their distances.
 
-    And which of them were put elsewhere: their clusters are not settled, so they get no margins.
-
-    Parameters
-    ----------
-    centers : array of shape (k, d)
-    moved : Moved
-        The points that these centers were made of, by the step before.
-    distances : Distances
-        From these centers.
-    noise : float
-        The length of the noise in a sum of the next step, in clipping radii.
-    spreads : array of shape (d,)
-        Of all rows along each column: directions are drawn in these units.
-    rng : numpy.random.Generator
-        Public randomness.
+    And which of them were put elsewhere: their clusters are not settled, so they get no margins. The centers were made of `moved`
+    by the step before; `noise` is its length in a sum of the next step, in clipping radii. Directions are drawn in units of the
+    spreads of all rows along each column.
     """
     weights = np.bincount(nearest(moved.centers, centers)[1], moved.weights, len(centers)).astype(np.float64)
     squares, gains = _gains(weights, distances, noise)

@@ -75,12 +75,7 @@ class Occupancy:
     def of(cls, private_counts: IntArray | FloatArray, noise: Noise, prior: ArrayLike = 1.0) -> Occupancy:
         """Read noisy counts by the most likely share of empty cells and mean of the others.
 
-        Parameters
-        ----------
-        private_counts : array of int or float
-        noise : Noise
-        prior : float or array
-            The probability that the surroundings of a cell have rows at all, as known before.
+        The prior is the probability that the surroundings of a cell have rows at all.
         """
         known = private_counts + 1j * np.asarray(prior)  # pairs
         different, place, times = np.unique(known, return_inverse=True, return_counts=True)

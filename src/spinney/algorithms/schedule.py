@@ -30,20 +30,11 @@ RADII = tuple(f"radii {i}" for i in range(1, MOST_STEPS + 1))
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which steps are worth their charges for n rows.
-
-    Parameters
-    ----------
-    problem : PointProblem
-    preview : callable
-        ``preview(kind, *names)``: the noise of a question that these charges pay for together.
-    n : float
-        Rows: a noisy number, or a guess.
-    """
+    """Which steps are worth their charges for n rows."""
 
     problem: PointProblem
-    preview: Preview
-    n: float
+    preview: Preview  # (kind, *names): the noise of a question that these charges pay for together
+    n: float  # a noisy number of rows, or a guess
 
     def noise(self, *steps: str) -> float:
         """Return the length of the noise in a sum that these steps pay for together, in clipping radii."""

@@ -139,15 +139,7 @@ def shrunk(steps: FloatArray, variances: FloatArray, sides: FloatArray | None = 
     """Return noisy steps shortened, or moved toward one level of all columns, the more the less they stand out of their noise.
 
     James and Stein's estimate, around zero or around a common share of the columns' sides: many columns of one kind, such as
-    pixels, may have a level to find where none of them stands out.
-
-    Parameters
-    ----------
-    steps : array of shape (k, d)
-    variances : array of shape (k,)
-        Of the noise in each coordinate.
-    sides : array of shape (d,), optional
-        Of the columns, for a level.
+    pixels, may have a level to find where none of them stands out. Variances are of the noise in each coordinate of a step.
     """
     level = np.zeros_like(steps) if sides is None else np.outer(steps @ sides / (sides @ sides), sides)
     noise = variances * max(steps.shape[1] - (sides is not None), 0)
@@ -162,16 +154,6 @@ def shrunk_together(steps: FloatArray, variances: FloatArray, centers: FloatArra
 
     If a summary lies beside the rows, all centers have the same way to go; if it sees little, they begin too far apart. What is
     in common has less noise than each step. The common step is believed as far as it stands out of how much steps differ.
-
-    Parameters
-    ----------
-    steps : array of shape (k, d)
-    variances : array of shape (k,)
-        Of the noise in each coordinate.
-    centers : array of shape (k, d)
-        Where the steps begin.
-    sides : array of shape (d,)
-        Of the columns.
     """
     d, parts = steps.shape[1], 1 / np.maximum(variances, NOTHING)
     parts = parts / parts.sum()

@@ -40,12 +40,7 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class Tightened(Algorithm):
-    """An algorithm that works inside a private box. Its plan is made with the declared domain: plans read only its columns.
-
-    Parameters
-    ----------
-    inner : Algorithm
-    """
+    """An algorithm that works inside a private box. Its plan is made with the declared domain: plans read only its columns."""
 
     inner: Algorithm
 

@@ -50,30 +50,15 @@ BESIDE, SURE = 1 / 10, 2.5
 
 @dataclass(frozen=True)
 class NoisyCells:
-    """Disjoint boxes with noisy numbers of rows.
+    """Disjoint boxes with noisy numbers of rows."""
 
-    Parameters
-    ----------
-    points : array of shape (m, d)
-        Where the rows of each box are on average.
-    weights : array of shape (m,)
-        Noisy numbers, some of them negative.
-    lower, upper : arrays of shape (m, d)
-    full : array of bool of shape (m,)
-        Those not taken as empty: the summary.
-    std : float
-        Of the noise in each number.
-    is_number : array of bool of shape (d,), optional
-        Columns that are looked at alone too, if not all are alike.
-    """
-
-    points: FloatArray
-    weights: FloatArray
+    points: FloatArray  # where the rows of each box are on average
+    weights: FloatArray  # noisy numbers, some of them negative
     lower: FloatArray
     upper: FloatArray
-    full: NDArray[np.bool_]
-    std: float
-    is_number: NDArray[np.bool_] | None = None
+    full: NDArray[np.bool_]  # those not taken as empty: the summary
+    std: float  # of the noise in each number
+    is_number: NDArray[np.bool_] | None = None  # columns that are looked at alone too, if not all are alike
 
 
 @dataclass(frozen=True)
@@ -86,17 +71,7 @@ class Count:
 
 
 def count_clusters(cells: NoisyCells, most: int, power: int, rng: np.random.Generator) -> Count:
-    """Return how many clusters there are, from 1 to `most`.
-
-    Parameters
-    ----------
-    cells : NoisyCells
-    most : int
-    power : {1, 2}
-        1 for k-median, 2 for k-means.
-    rng : numpy.random.Generator
-        Public randomness.
-    """
+    """Return how many clusters there are, from 1 to `most`; power 1 is for k-median, 2 for k-means."""
     merging = _Merging(cells, math.ceil(OVER * most), power, rng)
     costs, valleys = {merging.k: merging.cost}, {1: 0.0}
     while merging.k > 1:

@@ -32,21 +32,11 @@ HINT = 'write TOML such as epsilon = 1, delta = 0, unit = "row", schema = "appro
 
 @dataclass(frozen=True)
 class Policy:
-    """What was asked for; what a key does not say is not asked.
+    """What was asked for; what a key does not say is not asked."""
 
-    Parameters
-    ----------
-    name : str
-        Of its file.
-    asked : dict
-        The keys that it has, with their values.
-    columns : dict
-        The columns of its schema by their names; empty if it names none.
-    """
-
-    name: str
-    asked: dict[str, Any]
-    columns: dict[str, Column]
+    name: str  # of its file
+    asked: dict[str, Any]  # the keys that it has, with their values
+    columns: dict[str, Column]  # of its schema, by their names; empty if it names none
 
 
 def read_policy(path: Path) -> Policy:

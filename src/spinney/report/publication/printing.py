@@ -32,15 +32,7 @@ def find_browser() -> str | None:
 
 
 def print_pdf(page: str, path: str | os.PathLike[str]) -> None:
-    """Print a page of HTML; the browser has a profile of its own and no network is needed.
-
-    Parameters
-    ----------
-    page : str
-        The whole page.
-    path : str or Path
-        Where the PDF is written.
-    """
+    """Print a page of HTML to a PDF; the browser has a profile of its own and no network is needed."""
     browser = find_browser()
     hint = "write a report that ends in .html, and print it from any browser."
     if browser is None:
