@@ -2,6 +2,7 @@ import os
 import pickle
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -28,9 +29,16 @@ def estimators():
     ]
 
 
-@parametrize_with_checks(estimators(), expected_failed_checks=lambda estimator: EXPECTED)
+def hold(estimator, check, expected):
+    """Run a check, which must fail if that is expected; of what pytest expects it writes a page, which takes longer."""
+    name = getattr(check, "func", check).__name__
+    with pytest.raises(Exception) if name in expected else nullcontext():  # noqa: PT011
+        check(estimator)
+
+
+@parametrize_with_checks(estimators())
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+    hold(estimator, check, EXPECTED)
 
 
 ARRAY_API = """
@@ -105,9 +113,9 @@ SPACE = FiniteMetric.from_points([[x, y] for x in range(5) for y in range(5)])
 DEMAND = np.random.default_rng(0).integers(0, 25, 300)
 
 
-@parametrize_with_checks([Tabular(2, epsilon=1.0, space=SPACE, noise_seed=0)], expected_failed_checks=lambda _: NOT_FOR_DEMAND)
+@parametrize_with_checks([Tabular(2, epsilon=1.0, space=SPACE, noise_seed=0)])
 def test_scikit_learn_contract_of_sites(estimator, check):
-    check(estimator)
+    hold(estimator, check, NOT_FOR_DEMAND)
 
 
 @pytest.fixture

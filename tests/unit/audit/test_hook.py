@@ -84,11 +84,6 @@ def test_a_watched_source_draws_what_the_source_within_draws():
         assert np.array_equal(watched, drawn(values, draw, SeededSource(5)))
         assert np.array_equal(events[-1].exact, values)
         assert events[-1].draw == draw
-    for name, norm in (("laplace", "l1"), ("gaussian", "squared l2"), ("select", "range")):  # beside the entrance
-        assert np.array_equal(
-            getattr(Watched(SeededSource(5), events.append), name)(values, 3.0), getattr(SeededSource(5), name)(values, 3.0)
-        )
-        assert (events[-1].draw.scale, events[-1].draw.norm, events[-1].draw.sensitivity) == (3.0, norm, None)
     cells = values.reshape(5, 2)
     assert np.array_equal(Watched(SeededSource(5), events.append).cube(cells, 3.0), SeededSource(5).cube(cells, 3.0))
     assert (events[-1].draw.scale, events[-1].draw.sensitivity) == (3.0, None)

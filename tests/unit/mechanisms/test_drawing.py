@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from spinney.mechanisms.drawing import Drawn, Watched
+from spinney.mechanisms.drawing import Draw, Drawn, Watched
 from spinney.mechanisms.source import SeededSource
 
 VALUES = np.array([3, -1, 10**6])
 
 
-@pytest.mark.parametrize(("name", "kind"), [("laplace", "laplace"), ("gaussian", "gaussian"), ("select", "gumbel")])
+KINDS = [("laplace", "laplace", "l1"), ("gaussian", "gaussian", "squared l2"), ("select", "gumbel", "range")]
+
+
+@pytest.mark.parametrize(("name", "kind", "norm"), KINDS)
 @pytest.mark.parametrize("factor", [1.0, {}, {"": 2.0, "other": 5.0}])
-def test_a_draw_beside_all_questions_is_told_with_its_scale_and_no_sensitivity(name, kind, factor):
+def test_a_draw_beside_all_questions_is_told_with_its_scale_and_no_sensitivity(name, kind, norm, factor):
     told = []
     watched = Watched(SeededSource(3), told.append, factor=factor)
     times = factor if isinstance(factor, float) else factor.get("", 1.0)
@@ -20,5 +23,5 @@ def test_a_draw_beside_all_questions_is_told_with_its_scale_and_no_sensitivity(n
     (event,) = told
     assert isinstance(event, Drawn)
     assert event.asked is None
-    assert (event.draw.distribution, event.draw.scale, event.draw.sensitivity) == (kind, 4.0 * times, None)
+    assert event.draw == Draw(kind, 4.0 * times, norm)
     assert event.exact.tolist() == VALUES.tolist()
