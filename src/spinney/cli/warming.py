@@ -51,6 +51,19 @@ def _tables_on_disk() -> None:
     count_between(codes, codes, codes)
 
 
+def _texts() -> None:
+    """Read cells of every kind, and quotes around them."""
+    import polars as pl
+
+    from spinney.spaces.column_facts import column_of
+    from spinney.tables.encoding import codes
+    from spinney.tables.records import is_plain
+
+    for facts in ({"bounds": (0, 1), "signs": ["EUR"]}, {"dates": ("2024-01-01", "2024-12-31")}, {"boolean": True}):
+        codes(pl.Series(["1"]), column_of("a", facts, "warm"))
+    is_plain(b'"1"\n', ",")
+
+
 def _sites() -> None:
     from spinney.estimators.kmedoids import PrivateKMedoids
     from spinney.solvers.swaps import add_changes
@@ -76,7 +89,7 @@ def _sites() -> None:
 
 
 #: What is compiled, one after the other; what one step has compiled the next ones find.
-STEPS = {"tables in memory": _tables, "tables on disk": _tables_on_disk, "sites": _sites}
+STEPS = {"tables in memory": _tables, "tables on disk": _tables_on_disk, "tables of texts": _texts, "sites": _sites}
 
 
 def warm_up() -> str:

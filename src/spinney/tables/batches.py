@@ -19,7 +19,7 @@ from spinney.spaces.column import Column
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import ArrowStream, stream
 from spinney.tables.encoding import check_schema, coded_columns, with_codes
-from spinney.tables.records import COMMAS, Csv, stream_records
+from spinney.tables.records import COMMAS, Csv, as_names, stream_records
 from spinney.tables.schema import (
     ROWS,
     Found,
@@ -269,8 +269,8 @@ class _CsvFile(_File):
     def _parse(self, size: int) -> Iterator[NDArray[Any]]:
         chosen = list(self.columns or ())
         texts, count = [name for name in chosen if name in self.coded], 0
-        for plain, names in self._records([name for name in chosen if name not in self.coded], texts):
-            numbers = with_codes(plain, names, chosen, self.coded)
+        for plain, cells in self._records([name for name in chosen if name not in self.coded], texts):
+            numbers = with_codes(plain, cells, chosen, self.coded)
             count += numbers.height
             for start in range(0, numbers.height, size):
                 yield numbers[start : start + size].to_numpy(order="fortran")
@@ -279,7 +279,8 @@ class _CsvFile(_File):
     def read_groups(self) -> Iterator[pl.Series]:
         import polars as pl
 
-        yield pl.concat(names.to_series() for _, names in self._records([], [str(self.groups)]))
+        names = pl.concat(cells for _, cells in self._records([], [str(self.groups)]))
+        yield names.select(as_names(pl.all())).to_series()
 
 
 class _SheetFile(_File):

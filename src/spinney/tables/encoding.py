@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -19,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.exceptions import DataError, ParameterError
-from spinney.spaces.cell_facts import TRUTH
 from spinney.spaces.column import Column
-from spinney.spaces.plain_values import LARGEST_WHOLE, WHOLE, canonical_name
+from spinney.spaces.plain_values import LARGEST_WHOLE, WHOLE
 from spinney.spaces.schema import Schema
 from spinney.tables.cells import number
-from spinney.tables.notation import day_cell, number_cell, once
+from spinney.tables.letters import decided
+from spinney.tables.notation import text_cell
 from spinney.tables.records import as_names
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ __all__ = [
     "coded_columns",
     "codes",
     "declared_cell",
-    "declared_number",
+    "is_text",
     "name_cell",
     "number_cells",
     "with_codes",
@@ -44,6 +45,8 @@ __all__ = [
 
 #: What the types of a column must hold, by its kind, in words.
 HOLDS = {"category": "names", "boolean": "truth values", "date": "dates", "number": "numbers"}
+#: Blanks, as polars has them: those of Python without the separators of ASCII.
+WHITE = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace() and not "\x1c" <= letter <= "\x1f")
 #: Steps of a day, by the unit of a type of times.
 DAY_STEPS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 #: polars writes days up to this many from the epoch.
@@ -66,7 +69,7 @@ def _text(cell: Any) -> str | None:
     """Return a text without blanks around it; None of what is none, is empty, or has half a letter, which polars refuses."""
     try:
         cell.encode()
-        return str(cell.replace("\r", " ").strip()) or None
+        return str(cell.replace("\r", " ").strip(WHITE)) or None
     except Exception:  # whatever a cell may raise, it is missing
         return None
 
@@ -78,7 +81,7 @@ def _name(cell: Any) -> str | None:
             cell = cell.decode("utf-8", "replace")
         if isinstance(cell, str):
             text = _text(cell)
-            return None if text is None else canonical_name(text)
+            return None if text is None else re.sub(WHOLE, r"\1", text)
         if isinstance(cell, bool | np.bool_):
             return "true" if cell else "false"
         if isinstance(cell, np.datetime64):
@@ -102,42 +105,38 @@ def cell_names(cells: Iterable[Any]) -> pl.Series:
     return pl.Series("cells", [_name(cell) for cell in cells], pl.String)
 
 
-def _code_cell(names: pl.Expr, column: Column) -> pl.Expr:
-    """Return cells, as the texts that they say, as numbers of a column's kind."""
+def _code_cell(texts: pl.Expr, column: Column) -> pl.Expr:
+    """Return cells of text as numbers of a column's kind."""
     import polars as pl
 
-    if column.kind == "number":
-        return number_cell(names, column)
-    places = {name: float(place) for place, name in enumerate(column.categories)} or TRUTH
-    places = places | {alias: places[name] for alias, name in column.aliases}
-    is_small = column.ignore_case or column.kind == "boolean"
-    places = {name.lower(): place for name, place in places.items()} if is_small else places
-
-    def read(text: pl.Expr) -> pl.Expr:
-        text = text.str.replace(WHOLE, "$1")
-        if column.kind == "date":
-            return day_cell(text, column)
-        text = text.str.to_lowercase() if is_small else text
-        return text.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
-
-    return once(names, read)
+    return texts.map_batches(lambda cells: codes(cells, column), return_dtype=pl.Float64)
 
 
-def codes(names: pl.Series, column: Column) -> pl.Series:
-    """Return a column of texts as numbers."""
+def codes(texts: pl.Series, column: Column) -> pl.Series:
+    """Return a column of texts as numbers: most are read letter by letter, and what is left by patterns."""
     import polars as pl
 
-    return pl.DataFrame({"cells": names}).select(_code_cell(pl.col("cells"), column)).to_series()
+    found, left = decided(texts, column)
+    if len(left):
+        cells = texts.gather(left).alias("cells").to_frame().select(as_names(pl.col("cells")))
+        found[left] = cells.select(text_cell(pl.col("cells"), column)).to_series().to_numpy()
+    return pl.Series("cells", found, nan_to_null=True)
 
 
-def with_codes(numbers: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[str], coded: dict[str, Column]) -> pl.DataFrame:
+def with_codes(numbers: pl.DataFrame, texts: pl.DataFrame, chosen: Sequence[str], coded: dict[str, Column]) -> pl.DataFrame:
     """Return the chosen columns of a CSV file as numbers, in their order."""
     import polars as pl
 
     if not coded:
         return numbers
-    found = names.select(_code_cell(pl.col(name), coded[name]).alias(name) for name in chosen if name in coded)
-    return pl.DataFrame({name: found[name] if name in coded else numbers[name] for name in chosen})
+    return pl.DataFrame({name: codes(texts[name], coded[name]) if name in coded else numbers[name] for name in chosen})
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether a declared type holds texts."""
+    import polars as pl
+
+    return bool(dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum)
 
 
 def name_cell(name: str, dtype: Any) -> pl.Expr | None:
@@ -145,7 +144,7 @@ def name_cell(name: str, dtype: Any) -> pl.Expr | None:
     import polars as pl
 
     cell = pl.col(name)
-    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
+    if is_text(dtype):
         return as_names(cell.cast(pl.String)).str.replace(WHOLE, "$1")
     if dtype == pl.Date or dtype == pl.Datetime:
         return _day(cell, dtype).alias(name)
@@ -169,16 +168,6 @@ def number_cells(cells: Sequence[Any], column: Column) -> pl.Series:
     return pl.Series(numbers, dtype=pl.Float64).fill_null(codes(texts, column))
 
 
-def declared_number(name: str, column: Column, dtype: Any) -> pl.Expr | None:
-    """Return how a column of numbers of a declared type is read; None if it holds none."""
-    import polars as pl
-
-    cell = pl.col(name)
-    if dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum:
-        return number_cell(as_names(cell.cast(pl.String)), column).alias(name)
-    return cell.cast(pl.Float64, strict=False) if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null else None
-
-
 def _day(cell: pl.Expr, dtype: Any) -> pl.Expr:
     """Return days, or the days that times lie in where they are, as texts; those that polars panics at are missing."""
     import polars as pl
@@ -196,11 +185,15 @@ def declared_cell(where: Path | str, column: Column, dtype: Any) -> pl.Expr:
     import polars as pl
 
     name = str(column.name)
-    names = name_cell(name, dtype) if column.kind != "number" else declared_number(name, column, dtype)
-    dated = (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Null)
-    if names is None or (column.kind == "date" and dtype not in dated):
+    cell = pl.col(name)
+    if is_text(dtype):
+        return _code_cell(cell.cast(pl.String), column).alias(name)
+    if column.kind == "number" and (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
+        return cell.cast(pl.Float64, strict=False)
+    names = None if column.kind == "number" else name_cell(name, dtype)
+    if names is None or (column.kind == "date" and dtype not in (pl.Date, pl.Datetime, pl.Null)):
         raise DataError(
             f"{where}: column {name!r} does not hold {HOLDS[column.kind]}.",
             "its declared type is another one; give it bounds of its own kind, or leave it out.",
         )
-    return names if column.kind == "number" else _code_cell(names, column).alias(name)
+    return _code_cell(names, column).alias(name)

@@ -21,9 +21,9 @@ from spinney.privacy.seal import sealed
 from spinney.spaces.box import WIDEST
 from spinney.spaces.degrees import east_first
 from spinney.spaces.plain_values import WHOLE
-from spinney.tables.encoding import name_cell
+from spinney.tables.encoding import is_text, name_cell
 from spinney.tables.records import as_numbers, read_header, read_records
-from spinney.tables.schema import check_groups, check_names, is_text, parquet_schema, read_parquet, shielded, unreadable
+from spinney.tables.schema import check_groups, check_names, parquet_schema, read_parquet, shielded, unreadable
 
 if TYPE_CHECKING:
     import polars as pl

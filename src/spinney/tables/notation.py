@@ -7,12 +7,11 @@ or month where marks part them, and a text that goes on with a blank or a T; ``Y
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from spinney.spaces.cell_facts import DATES, NUMBERS
+from spinney.spaces.cell_facts import DATES, NUMBERS, TRUTH
 from spinney.spaces.column import Column
-from spinney.spaces.plain_values import EPOCH
+from spinney.spaces.plain_values import EPOCH, WHOLE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,32 +25,40 @@ _DIGITS = {"YYYY": "[0-9]{4}", "YY": "[0-9]{2}", "MMM": "[A-Za-z]{3}", "MM": "[0
 _CODES = {"YYYY": "%Y", "YY": "%y", "MMM": "%b", "MM": "%m", "DD": "%d"}
 
 
-def number_cell(text: pl.Expr, column: Column) -> pl.Expr:
-    """Return cells of text, without blanks around them, as numbers in a column's notations."""
+def is_small(column: Column) -> bool:
+    """Whether letters of names are read alike in both cases."""
+    return column.ignore_case or column.kind == "boolean"
+
+
+def places_of(column: Column) -> dict[str, float]:
+    """Return the numbers of the names of a category, or of truth values."""
+    places = {name: float(place) for place, name in enumerate(column.categories)} or TRUTH
+    places = places | {alias: places[name] for alias, name in column.aliases}
+    return {name.lower(): place for name, place in places.items()} if is_small(column) else places
+
+
+def text_cell(text: pl.Expr, column: Column) -> pl.Expr:
+    """Return cells of text, without blanks around them, as numbers of a column's kind."""
     import polars as pl
 
-    return text.map_batches(lambda cells: _numbers(cells, column), return_dtype=pl.Float64)
+    if column.kind == "number":
+        return _number_cell(text, column)
+    text = text.str.replace(WHOLE, "$1")
+    if column.kind == "date":
+        return _day_cell(text, column)
+    places = places_of(column)
+    text = text.str.to_lowercase() if is_small(column) else text
+    return text.replace_strict(list(places), list(places.values()), default=None, return_dtype=pl.Float64)
 
 
-def _numbers(cells: pl.Series, column: Column) -> pl.Series:
-    """Return cells as numbers: those that fit the first notation, then what is left in the next one, or below zero."""
+def _number_cell(text: pl.Expr, column: Column) -> pl.Expr:
+    """Return numbers in the first notation that fits, or the first one below zero with a sign behind the minus."""
     import polars as pl
 
-    def read(texts: pl.Series, cell: pl.Expr) -> pl.Series:
-        return pl.DataFrame({"x": texts}).select(cell).to_series()
-
-    text, formats = pl.col("x"), column.formats or ("1234.5",)
-    ways = [_in_notation(text, notation, column.signs) for notation in formats]
-    if column.signs:  # most cells in one look; then rare blanks, and a sign between the minus and the number
-        ways.insert(0, _in_notation(text, formats[0], column.signs, blanks=" "))
-        below = pl.lit("-") + text.str.extract(rf"^-\s*(?:{_either(column.signs)})\s*([0-9].*)$")
-        ways += [_in_notation(below, notation, column.signs) for notation in formats]
-    found = read(cells, ways[0])
-    for way in ways[1:]:
-        left = (found.is_null() & cells.is_not_null()).arg_true()
-        if len(left):
-            found = found.scatter(left, read(cells.gather(left), way))
-    return found
+    formats, texts = column.formats or ("1234.5",), [text]
+    if column.signs:
+        texts.append(pl.lit("-") + text.str.extract(rf"^-\s*(?:{_either(column.signs)})\s*([0-9].*)$"))
+    return pl.coalesce(_in_notation(one, notation, column.signs) for one in texts for notation in formats)
 
 
 def _either(signs: tuple[str, ...]) -> str:
@@ -61,8 +68,8 @@ def _either(signs: tuple[str, ...]) -> str:
     return "|".join(pl.escape_regex(sign) for sign in signs)
 
 
-def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...], blanks: str | None = None) -> pl.Expr:
-    """Return numbers in one notation, with at most one sign before and one behind, and these blanks between, or any."""
+def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...]) -> pl.Expr:
+    """Return numbers in one notation, with at most one sign before and one behind, and any blanks between."""
     import polars as pl
 
     marks = NUMBERS.fullmatch(notation)
@@ -78,8 +85,7 @@ def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...], blanks: s
     plain = text
     if signs:  # a number neither begins nor ends with one of their letters
         fits = rf"(?:{_either(signs)})?\s*{fits}\s*(?:{_either(signs)})?"
-        plain = text.str.strip_chars("".join(sorted({*"".join(signs), *(blanks or "")})))
-        plain = plain.str.strip_chars() if blanks is None else plain
+        plain = text.str.strip_chars("".join(sorted({*"".join(signs)}))).str.strip_chars()
     if thousands:
         is_mark = thousands in ",."
         plain = plain.str.replace_all(thousands if is_mark else _THOUSANDS[thousands], "", literal=is_mark)
@@ -88,19 +94,7 @@ def _in_notation(text: pl.Expr, notation: str, signs: tuple[str, ...], blanks: s
     return pl.when(text.str.contains(f"^{fits}$")).then(plain).cast(pl.Float64, strict=False)
 
 
-def once(text: pl.Expr, read: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-    """Return what `read` makes of cells of text, as numbers; each text is read once, for many cells say the same."""
-    import polars as pl
-
-    def read_each(cells: pl.Series) -> pl.Series:
-        texts = cells.unique()
-        numbers = pl.DataFrame({"x": texts}).select(read(pl.col("x"))).to_series()
-        return cells.replace_strict(texts, numbers, default=None, return_dtype=pl.Float64)
-
-    return text.map_batches(read_each, return_dtype=pl.Float64)
-
-
-def day_cell(text: pl.Expr, column: Column) -> pl.Expr:
+def _day_cell(text: pl.Expr, column: Column) -> pl.Expr:
     """Return cells of text, without blanks around them, as days since the column's epoch."""
     import polars as pl
 

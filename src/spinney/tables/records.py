@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
+from spinney.compilation import compiled
 from spinney.constraints import Constraint, check
 
 if TYPE_CHECKING:
@@ -156,15 +157,14 @@ def as_numbers(text: pl.Expr) -> pl.Expr:
     return text.str.strip_chars().cast(pl.Float64, strict=False)
 
 
-def as_names(text: pl.Expr, has_returns: bool = True) -> pl.Expr:
+def as_names(text: pl.Expr) -> pl.Expr:
     """Return cells of text without blanks around them; a carriage return within a line is a blank, and nothing is missing."""
     import polars as pl
 
     def filled(cells: pl.Series) -> pl.Series:  # named twice, the strip would be done twice
         return cells.to_frame("x").select(pl.when(pl.col("x") != "").then(pl.col("x"))).to_series()
 
-    name = (text.str.replace_all("\r", " ", literal=True) if has_returns else text).str.strip_chars()
-    return name.map_batches(filled, return_dtype=pl.String)
+    return text.str.replace_all("\r", " ", literal=True).str.strip_chars().map_batches(filled, return_dtype=pl.String)
 
 
 def read_records(path: Path, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -172,7 +172,7 @@ def read_records(path: Path, header: Header, numbers: list[str], texts: list[str
     import polars as pl
 
     parts = list(stream_records(path, header, numbers, texts))
-    return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts)
+    return pl.concat(part[0] for part in parts), pl.concat(part[1] for part in parts).select(as_names(pl.col(texts)))
 
 
 def _blocks(path: Path, header: Header) -> Iterator[bytes]:
@@ -191,7 +191,7 @@ def _blocks(path: Path, header: Header) -> Iterator[bytes]:
 def stream_records(
     path: Path, header: Header, numbers: list[str], texts: list[str]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield what `read_records` returns, in one piece or more: the lines of a block at a time."""
+    """Yield what `read_records` returns, the lines of a block at a time; texts are as they are, with blanks around them."""
     blocks, rest = _blocks(path, header), bytearray()
     for block in blocks:
         rest += block
@@ -210,21 +210,28 @@ def stream_records(
 
 def is_plain(lines: bytes | bytearray, separator: str) -> bool:
     """Whether all quotes stand around whole cells of one line, so that polars cuts these lines where Python's reader does."""
-    if _QUOTE not in lines:
-        return True
-    letters, mark = np.frombuffer(lines, np.uint8), ord(separator)
-    marks = np.flatnonzero((letters == _QUOTE) | (letters == _END))
-    is_quote = letters[marks] == _QUOTE
-    is_open = np.bitwise_xor.accumulate(is_quote)  # behind each of them
-    if is_open[-1] or is_open[~is_quote].any():
-        return False
-    places = marks[is_quote]
-    opening, closing = places[::2], places[1::2]
-    before, behind = letters[np.maximum(opening - 1, 0)], letters[np.minimum(closing + 1, len(letters) - 1)]
-    return bool(
-        ((before == mark) | (before == _END) | (opening == 0)).all()
-        and ((behind == mark) | (behind == _END) | (closing == len(letters) - 1)).all()
-    )
+    return _QUOTE not in lines or bool(are_whole(np.frombuffer(bytes(lines), np.uint8), ord(separator)))
+
+
+@compiled
+def are_whole(letters: Any, mark: int) -> bool:
+    """Whether quotes come in pairs on one line, with a mark or the end of a line before and behind each pair."""
+    place = 0
+    while place < len(letters):
+        if letters[place] != _QUOTE:
+            place += 1
+            continue
+        if place and letters[place - 1] != mark and letters[place - 1] != _END:
+            return False
+        place += 1
+        while place < len(letters) and letters[place] != _QUOTE:
+            if letters[place] == _END:
+                return False
+            place += 1
+        place += 1
+        if place > len(letters) or (place < len(letters) and letters[place] != mark and letters[place] != _END):
+            return False
+    return True
 
 
 def _parse_plain(lines: bytes, header: Header, numbers: list[str], texts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -232,7 +239,7 @@ def _parse_plain(lines: bytes, header: Header, numbers: list[str], texts: list[s
     import polars as pl
 
     # A header line that polars cuts where it cuts the lines below; not blank, for blank lines are skipped before a header.
-    separator, has_quotes, has_returns = header.written.separator, _QUOTE in lines, b"\r" in lines
+    separator, has_quotes = header.written.separator, _QUOTE in lines
     source = separator.encode().join(b"c%d" % i for i in range(len(header.names))) + b"\n" + lines
 
     def scan(floats: set[str]) -> pl.LazyFrame:
@@ -257,7 +264,7 @@ def _parse_plain(lines: bytes, header: Header, numbers: list[str], texts: list[s
         rest = scan(set()).select(as_numbers(pl.col(unread))).collect()
         frame = frame.with_columns(frame[name].fill_null(rest[name]) for name in unread)
     cells = [pl.col(name) if name in floats else as_numbers(pl.col(name)) for name in numbers]
-    return frame.select(cells), frame.select(as_names(pl.col(texts), has_returns))
+    return frame.select(cells), frame.select(texts)
 
 
 def reader_parts(
@@ -274,7 +281,7 @@ def reader_parts(
         batch = list(islice(reader, BATCH))
         columns = {name: [record[i] if i < len(record) else None for record in batch] for name, i in places.items()}
         frame = pl.DataFrame(columns, schema=dict.fromkeys(places, pl.String))
-        yield frame.select(as_numbers(pl.col(numbers))), frame.select(as_names(pl.col(texts)))
+        yield frame.select(as_numbers(pl.col(numbers))), frame.select(texts)
         if len(batch) < BATCH:
             return
 

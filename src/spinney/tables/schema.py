@@ -15,7 +15,7 @@ from spinney.exceptions import CuratorError, DataError, ParameterError, SpinneyE
 from spinney.naming import is_path, kind_of, named
 from spinney.spaces.column import Column
 from spinney.spaces.plain_values import is_digits
-from spinney.tables.encoding import declared_cell
+from spinney.tables.encoding import declared_cell, is_text
 from spinney.tables.records import COMMAS, SEPARATORS, Csv, Header, read_header
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ __all__ = [
     "csv_header",
     "holds_names",
     "holds_numbers",
-    "is_text",
     "open_parquet",
     "parquet_cell",
     "parquet_frames",
@@ -240,13 +239,6 @@ def can_be_read(empty: Any) -> bool:
     except reader_errors():
         return False
     return True
-
-
-def is_text(dtype: Any) -> bool:
-    """Whether a Parquet column holds texts."""
-    import polars as pl
-
-    return bool(dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum)
 
 
 def arrow_series(column: Any, dtype: Any) -> pl.Series:

@@ -23,8 +23,8 @@ from spinney.spaces.plain_values import canonical_name
 from spinney.spaces.schema import Schema
 from spinney.tables.arrow_streams import ADDRESS, as_stream, is_a, is_class_of_streams
 from spinney.tables.cells import chosen_places, listed, no_numbers, number, numeric_array, numeric_column, single_column
-from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, declared_number, name_cell, number_cells
-from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, is_text, shielded
+from spinney.tables.encoding import cell_names, coded_columns, codes, declared_cell, is_text, name_cell, number_cells
+from spinney.tables.schema import arrow_series, can_be_read, holds_names, holds_numbers, shielded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -201,14 +201,15 @@ def _plain_numbers(frame: Any, place: int) -> NDArray[np.float64]:
 
 def _coded_numbers(frame: Any, place: int, column: Column) -> NDArray[np.float64]:
     """Return a column of a frame as numbers, texts in the column's notations."""
+    import polars as pl
+
     if hasattr(frame, "iloc"):
         cells = frame.iloc[:, place]
         is_plain = cells.dtype.kind in "fiub"
     else:
         cells = frame[:, place]
         if is_text(cells.dtype):
-            found = cells.alias("cells").to_frame().select(declared_number("cells", column, cells.dtype))
-            return np.asarray(found.to_series().to_numpy(), dtype=np.float64)
+            return codes(cells.cast(pl.String), column).to_numpy()
         is_plain = cells.dtype.is_numeric()
     return _plain_numbers(frame, place) if is_plain else np.asarray(number_cells(listed(cells), column).to_numpy())
 
@@ -217,6 +218,8 @@ def _polars_texts(column: pl.Series) -> pl.Series:
     """Return what the cells of a polars column say; its days and times are written as in files."""
     import polars as pl
 
+    if is_text(column.dtype):
+        return column.cast(pl.String)
     if column.dtype not in (pl.Date, pl.Datetime):
         return cell_names(listed(column))
     return pl.DataFrame({"cells": column}).select(name_cell("cells", column.dtype)).to_series()
