@@ -58,12 +58,6 @@ def test_any_other_error_says_nothing_of_the_question(error):
     assert caught.value.__context__ is None
 
 
-def test_charges_that_a_curator_puts_together_are_those_of_its_ledger():
-    charges = tuple(Charge(name, "counts", Measure.PURE, Fraction(1, 2)) for name in ("a", "b"))
-    curator = Curator(None, Unit(), FitLedger(Budget.of(1.0), charges), SeededSource(0))
-    assert curator.pool(charges, "counts") == Charge("a + b", "counts", Measure.PURE, Fraction(1))
-
-
 def test_one_question_is_answered_at_a_time_whatever_thread_asks_and_through_whatever_view():
     """What a backend remembers between questions is shared by its views: two walks at once would read each other's places."""
     at_once = []

@@ -7,7 +7,8 @@ from covering import covering
 from spinney import Ball, Box, PrivateKMeans, PrivateKMedian
 
 NORMAL = np.random.default_rng(0).normal(size=(300, 3))
-#: Where points lie badly; what cells may hold is tried by tests/privacy/test_bad_rows_are_silent.py.
+#: Where points lie badly. What cells may hold is tried by tests/privacy/test_bad_rows_are_silent.py, domains of all widths and
+#: the least epsilon by tests/privacy/test_no_outcome_raises.py.
 ROWS = {
     "some missing": np.where(np.random.default_rng(1).random((300, 3)) < 0.2, np.nan, NORMAL),
     "no rows": np.empty((0, 3)),
@@ -43,37 +44,6 @@ def test_any_rows_give_exactly_k_finite_centers_inside(name, estimator, algorith
     space = Box(-2, 2) if epsilon == 1 else Ball(2.0, [0, 0, 0.5])
     model = estimator(5, epsilon=epsilon, bounds=space, algorithm=algorithm, random_state=0, noise_seed=0)
     check(model.fit(ROWS[name]), 5, 3, space.domain(3))
-
-
-def check_domain(space, estimator, d=2, **changes):
-    domain = space.domain(d)
-    rows = domain.sample(200, np.random.default_rng(0))
-    model = estimator(3, bounds=space, scale=1, random_state=0, noise_seed=0, **changes)
-    check(model.fit(rows), 3, d, domain)
-
-
-EXTREME = [(Box(0, 2e-100), 2), (Box(-4e99, 4e99), 100)]
-
-
-@covering("extreme, estimator, algorithm", EXTREME, [PrivateKMeans, PrivateKMedian], ["tree", "lloyd"])
-def test_the_narrowest_and_widest_domains(extreme, estimator, algorithm):
-    space, d = extreme
-    check_domain(space, estimator, d, epsilon=1.0, algorithm=algorithm)
-
-
-@pytest.mark.parametrize("algorithm", ["tree", "lloyd"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_the_least_epsilon_is_drowned_in_noise(algorithm, delta):
-    model = PrivateKMeans(3, epsilon=1e-9, delta=delta, bounds=(-2, 2), algorithm=algorithm)
-    check(model.fit(NORMAL), 3, 3, Box(-2, 2).domain(3))
-    assert model.release_.sizes_margin > 1e6
-
-
-@covering("d, k, epsilon", [1, 2, 5, 40], [1, 30], [1e-9, 0.01, 100.0])
-def test_columns_clusters_and_budgets_of_all_sizes(d, k, epsilon):
-    rows = np.random.default_rng(d).normal(size=(200, d))
-    model = PrivateKMeans(k, epsilon=epsilon, delta=0.0, bounds=(-2, 2), random_state=0, noise_seed=0)
-    check(model.fit(rows), k, d, Box(-2, 2).domain(d))
 
 
 @pytest.mark.parametrize("model", [PrivateKMeans, PrivateKMedian])
