@@ -124,22 +124,9 @@ class Mapper:
 
 
 class SparkBackend(LookAhead):
-    """Rows on a Spark cluster.
+    """Rows on a Spark cluster, packed in blocks: each row of the frame holds the bytes of an F-ordered array of the type `dtype`.
 
-    Parameters
-    ----------
-    nonprivate_blocks : pyspark.sql.DataFrame
-        Rows packed in blocks: each row holds the bytes of an F-ordered array.
-    dtype : {"<f4", "<f8"}
-        The type of the blocks' numbers.
-    ground, unit
-        As for rows in memory.
-    key : callable
-        Draws a secret.
-    place : callable, optional
-        If rows have groups: gives messages of a `BlockTask` for rows with their groups, as a frame.
-    one_each : callable, optional
-        If rows have groups: gives one row of each as a frame of blocks.
+    If rows have groups, `place` gives messages of a `BlockTask` for rows with their groups, `one_each` blocks of a row of each.
     """
 
     def __init__(

@@ -144,20 +144,9 @@ class _Stream:
 
 
 def counted(frame: Any, read: Reader, unit: Unit, key: bytes, keep: Capper, kind: str = BLOCKS) -> Any:
-    """Return a frame of what is made of the rows that count.
+    """Return a frame of what `keep` makes, in columns of this `kind`, of the rows that count, as the unit says of missing values.
 
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        Private: names of groups, and behind them the columns of the table.
-    read : Reader
-        Of these columns.
-    unit : Unit
-        Whether rows with a missing value count.
-    key : bytes
-        Secret.
-    keep : Capper
-        What executors make of sorted marked rows, in columns of this `kind`.
+    The private frame has names of groups, and behind them the columns of the table, which `read` reads. The key is secret.
     """
     number = "float" if read.dtype == NARROW else "double"
     schema = ", ".join(["name binary", "first long", "second long", *(f"c{i} {number}" for i in range(read.width))])

@@ -38,13 +38,7 @@ def number_columns(frame: Any, names: Iterable[str], titles: Iterable[str] | Non
     """Return columns of a Spark DataFrame as types that `read_columns` takes.
 
     Columns and their types are schema, declared and so public: types that hold no numbers, such as texts and dates, are refused.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-    names : iterable of str
-    titles : iterable of str, optional
-        What a message calls the columns; their names by default.
+    A message names a column by its title, by default its name.
     """
     names = list(names)
     columns = [frame[quoted(name)] for name in names]

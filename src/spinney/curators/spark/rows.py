@@ -71,18 +71,9 @@ class SparkRows(Rows):
 
 
 def spark_rows(frame: Any, columns: tuple[str, ...] | None = None, groups: Any = None, schema: Schema | None = None) -> SparkRows:
-    """Return the rows of a Spark DataFrame, after checks of its schema and of the cluster; no row is read.
+    """Return the rows of a private Spark DataFrame, after checks of its schema and of the cluster; no row is read.
 
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        Private.
-    columns : tuple of str, optional
-        The columns to use; all but the groups by default.
-    groups : str, optional
-        The column that names the group of each row; it is not clustered.
-    schema : Schema, optional
-        How cells are read; without one, columns hold numbers.
+    Columns are by default all but the one that names groups; without a schema they hold numbers.
     """
     unresolved = ParameterError("Spark cannot say which columns the table has.", "see frame.printSchema().")
     names = tuple(answered(lambda: frame.columns, unresolved))  # Spark Connect looks at a table when it has to, and here first

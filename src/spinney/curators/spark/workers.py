@@ -44,12 +44,7 @@ def _probe() -> Callable[[Any], Any]:
 
 
 def check_workers(session: Any) -> None:
-    """Raise unless the workers of a session have this version of this package; asked once per session.
-
-    Parameters
-    ----------
-    session : pyspark.sql.SparkSession
-    """
+    """Raise unless the workers of a session have this version of this package; asked once per session."""
     if session in _CHECKED:
         return
     dead = ParameterError("Spark's Python workers do not start; its log says why. Nothing was charged.", _HINT)
