@@ -27,6 +27,11 @@ from spinney.releases.cover import CoverRelease as CoverRelease
 from spinney.releases.description import DescriptionRelease as DescriptionRelease
 from spinney.releases.reading import read_release as read_release
 from spinney.releases.sites import SiteRelease as SiteRelease
+from spinney.solvers.goals import Capacities as Capacities
+from spinney.solvers.goals import Farthest as Farthest
+from spinney.solvers.goals import OpeningCosts as OpeningCosts
+from spinney.solvers.goals import Travel as Travel
+from spinney.solvers.goals import WithinReach as WithinReach
 from spinney.spaces.box import Ball as Ball
 from spinney.spaces.box import Box as Box
 from spinney.spaces.metric import FiniteMetric as FiniteMetric

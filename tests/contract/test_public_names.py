@@ -7,11 +7,12 @@ from registered import BASELINES
 from spinney.algorithms.registry import HOMES, find
 
 NAMES = [
-    "Ball", "Box", "BudgetError", "CoverRelease", "CuratorError", "DataError", "DescriptionRelease", "FewRowsWarning",
-    "FiniteMetric", "Ledger", "LoosePromiseWarning", "OneCluster", "ParameterError", "PrivateKMeans", "PrivateKMedian",
-    "PrivateKMedoids", "PublicEncoder", "PublicScaler", "Release", "ReleaseError", "SeededNoiseWarning", "SiteRelease",
-    "SpinneyError", "UncountedFitsWarning", "UnitsWarning", "__version__", "describe", "fit", "max_coverage", "one_cluster",
-    "plan_description", "read_network", "read_places", "read_release", "scan", "stream", "verify",
+    "Ball", "Box", "BudgetError", "Capacities", "CoverRelease", "CuratorError", "DataError", "DescriptionRelease", "Farthest",
+    "FewRowsWarning", "FiniteMetric", "Ledger", "LoosePromiseWarning", "OneCluster", "OpeningCosts", "ParameterError",
+    "PrivateKMeans", "PrivateKMedian", "PrivateKMedoids", "PublicEncoder", "PublicScaler", "Release", "ReleaseError",
+    "SeededNoiseWarning", "SiteRelease", "SpinneyError", "Travel", "UncountedFitsWarning", "UnitsWarning", "WithinReach",
+    "__version__", "describe", "fit", "max_coverage", "one_cluster", "plan_description", "read_network", "read_places",
+    "read_release", "scan", "stream", "verify",
 ]  # fmt: skip
 
 

@@ -23,7 +23,8 @@ Cells take near points to be alike. Where rows are at few points, cells hide whe
 one site for all costs. Public distances and the coarse counts tell this share: little on roads, nearly all where all points are
 equally far apart. Counts of points hide nothing, and are noisier for rows that are spread. The larger of both losses decides
 whether cells or points are asked about, and noisy counts of points are read twice: those that surely have rows alone, and the
-others added up in the cells that they would have been asked by.
+others added up in the cells that they would have been asked by. Goals of limits and shares need to know how much demand there is
+altogether, which thin demand at points hides (on roads a tenth of it): they have cells.
 
 If epsilon is infinite, fine cells are single points, and the outcome equals plain local search on the rows.
 
@@ -48,7 +49,7 @@ from spinney.mechanisms import Noise
 from spinney.privacy import Part
 from spinney.questions import Counting, Counts, Labels
 from spinney.questions.counts import CountAnswer
-from spinney.solvers.medoids import solve_medoids
+from spinney.solvers.goals import solve_goal
 from spinney.spaces import FiniteMetric, FloatArray, IntArray
 from spinney.trees.nested_cells import MOVE_POINTS, NestedCells
 
@@ -95,6 +96,7 @@ class Cells(SiteAlgorithm):
     """Noisy counts of public cells, coarse and fine, and local search on expected counts."""
 
     name = "cells"
+    has_goals = True
 
     def parts(self, problem: SiteProblem) -> tuple[Part, ...]:
         shares = {"coarse": COARSE, "fine": 1 - COARSE - SIZES, "sizes": SIZES}
@@ -103,9 +105,12 @@ class Cells(SiteAlgorithm):
     def run(self, purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> Result:
         cells, weights, shares = release_weights(purse, problem, rng)
         demand = spread(problem, cells, weights, shares, rng)
-        medoids = solve_medoids(problem.space, demand, problem.k, problem.power, rng, existing=problem.existing).points
+        chosen = solve_goal(problem.goal, problem.task(demand), rng)
+        if not problem.is_plain:  # whom demand goes to is not simply the nearest: the summary says what was solved
+            full = np.flatnonzero(demand)
+            return released(purse, problem, chosen.points, full, demand[full], chosen.labels)
         full = np.flatnonzero(weights)
-        return released(purse, problem, medoids, cells.seeds[full], weights[full])
+        return released(purse, problem, chosen.points, cells.seeds[full], weights[full])
 
 
 def release_weights(purse: Purse, problem: SiteProblem, rng: np.random.Generator) -> tuple[NestedCells, FloatArray, FloatArray]:
@@ -121,7 +126,7 @@ def release_weights(purse: Purse, problem: SiteProblem, rng: np.random.Generator
     std = purse.preview(Counting(), "fine").std
     cells = coarse.cut(space, numbers_of_cells(problem, coarse, first, std), rng)
     prior = np.clip(first.has_rows[coarse.labels], DOUBT, 1 - DOUBT)
-    if space.n_points**2 <= MOST_ENTRIES and are_points_counted(problem, cells, coarse, first.counts, std):
+    if problem.is_plain and space.n_points**2 <= MOST_ENTRIES and are_points_counted(problem, cells, coarse, first.counts, std):
         points = NestedCells.carve(space, space.n_points, rng)
         answer = purse.ask("fine", Counts(Labels(points.labels, len(points))))
         return points, read_points(problem, (cells, coarse), (answer, of_coarse), prior, rng), np.ones(space.n_points)

@@ -21,7 +21,9 @@ from spinney.releases.objectives import counted_words, objective_of, title_of
 from spinney.releases.preparation import missing_names, missing_rows, prepared_names, prepared_rows
 from spinney.releases.sites import SiteRelease
 from spinney.solvers.categories import counted_as
-from spinney.spaces import Domain, FiniteMetric, IntArray, Schema, domain_to_dict
+from spinney.solvers.goals import Goal, Travel, described
+from spinney.solvers.task import SiteTask
+from spinney.spaces import Domain, FiniteMetric, FloatArray, IntArray, Schema, domain_to_dict
 
 #: The charges of a plan by their names, in the order of asking.
 Charges = Mapping[str, Charge]
@@ -165,6 +167,9 @@ class SiteProblem(Problem):
 
     space: FiniteMetric
     existing: IntArray
+    goal: Goal = field(default_factory=Travel)
+    weights: FloatArray | None = None
+    is_counted: bool = False
 
     solves = "sites"
     few_rows = 20
@@ -177,17 +182,32 @@ class SiteProblem(Problem):
 
     @property
     def title(self) -> str:
-        return f"k-medoids ({'squared distances' if self.power == 2 else 'distances'})"
+        return f"{self.goal.title} ({'squared distances' if self.power == 2 else 'distances'})"
 
     @property
     def size(self) -> str:
-        return f"{self.k} sites of {len(self.space.candidates)} candidates"
+        return f"{'at most ' if self.is_counted else ''}{self.k} sites of {len(self.space.candidates)} candidates"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is wanted but k sites with little travel."""
+        return type(self.goal) is Travel and not self.is_counted and self.weights is None
+
+    def task(self, loads: FloatArray) -> SiteTask:
+        """Return what is to be solved for this expected demand of all points."""
+        return SiteTask(
+            space=self.space, loads=loads, k=self.k, is_counted=self.is_counted, power=self.power, existing=self.existing,
+            weights=self.weights,
+        )  # fmt: skip
 
     def release(self, result: Result, algorithm: str, columns: tuple[str, ...] | None, promise: dict[str, Any]) -> SiteRelease:
         """Return the sites in the order of their indices, their sizes and the summary."""
         space, order = self.space, np.argsort(result.centers)
         sites = np.concatenate([result.centers[order], self.existing])
         named, adjacency = ("point of the space", "its first point"), promise["adjacency"]
+        if self.is_counted:
+            promise = {**promise, "k": len(order), "k_source": f"found on the private summary, of at most {self.k}"}
+        goal = None if self.is_plain else described(self.goal, sites) | {"is_weighted": self.weights is not None}
         return SiteRelease(
             algorithm=algorithm,
             power=self.power,
@@ -202,6 +222,9 @@ class SiteProblem(Problem):
             names=None if space.names is None else tuple(space.names[site] for site in sites),
             preprocessing=prepared_names(*named, adjacency, promise["max_rows_per_group"]),
             missing_values=missing_names(*named, adjacency),
+            goal=goal,
+            assignment=result.assignment,
+            unserved=result.private_unserved,
             **promise,
         )
 

@@ -36,6 +36,10 @@ class Result:
         How far noise may have moved each coordinate of a center, with a probability of 0.95; NaN where no step tells.
     counted : Count, optional
         How many clusters there are, if that was asked.
+    assignment : array of shape (n_points,), optional
+        Of sites: whom each point goes to, chosen sites first, -1 to nobody, if it is not simply the nearest.
+    private_unserved : int, optional
+        The noisy number of rows that go to nobody, if some do.
     """
 
     centers: Any
@@ -47,6 +51,8 @@ class Result:
     supported: int | None = None
     margins: FloatArray | None = None
     counted: Count | None = None
+    assignment: IntArray | None = None
+    private_unserved: int | None = None
 
     @classmethod
     def asked(cls, purse: Purse, centers: FloatArray, points: FloatArray, weights: FloatArray, **more: Any) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class SiteAlgorithm(Algorithm):
 
     solves = "sites"
     backends = ("memory",)
+    #: Whether it solves every goal, and not only the default: k sites with little travel.
+    has_goals: ClassVar[bool] = False
 
 
 def check_options(options: int, owner: str) -> None:
@@ -48,9 +51,20 @@ def check_both_ways(space: FiniteMetric, owner: str) -> None:
 
 
 def released(
-    purse: Purse, problem: SiteProblem, medoids: IntArray, points: IntArray = NONE, weights: FloatArray = WEIGHTLESS
+    purse: Purse,
+    problem: SiteProblem,
+    medoids: IntArray,
+    points: IntArray = NONE,
+    weights: FloatArray = WEIGHTLESS,
+    assignment: IntArray | None = None,
 ) -> Result:
-    """Ask how many rows each chosen site serves, and then each existing one, and return the result."""
+    """Ask how many rows each chosen site serves, and then each existing one, and last how many go to nobody, if some do."""
     sites = np.concatenate([medoids, problem.existing])
-    sizes = purse.ask("sizes", Counts(Labels(nearest_site(problem.space, sites), len(sites))))
-    return Result(medoids, np.maximum(sizes.private_counts, 0), sizes.noise, points, weights)
+    labels = nearest_site(problem.space, sites) if assignment is None else assignment
+    is_left = bool((labels < 0).any())
+    cells = np.where(labels < 0, len(sites), labels)
+    sizes = purse.ask("sizes", Counts(Labels(cells, len(sites) + is_left)))
+    counts = np.maximum(sizes.private_counts, 0)
+    left = int(counts[-1]) if is_left else None
+    own = counts[: len(sites)]
+    return Result(medoids, own, sizes.noise, points, weights, assignment=assignment, private_unserved=left)

@@ -35,7 +35,7 @@ OPTIONS = {
     for name in (
         "adjacency", "algorithm", "bins", "both_ways", "bounds", "columns", "delta", "encoding", "epsilon", "groups",
         "largest_part", "max_rows_per_group", "metric", "model", "n_features", "n_guess", "power",
-        "scale", "separator", "title", "weight",
+        "scale", "separator", "title", "weight", "weights",
     )
 }  # fmt: skip
 OPTIONS |= {

@@ -15,7 +15,7 @@ from spinney.cli.progress import asking, reading
 from spinney.cli.results import as_json, wants_json
 from spinney.curators.demand import DemandRows
 from spinney.exceptions import DataError, ParameterError
-from spinney.fits.parameters import check_clusters, check_promise, check_sites
+from spinney.fits.parameters import check_count, check_promise, check_sites
 from spinney.fits.run import run
 from spinney.ledgers.ledger import Ledger
 from spinney.naming import kind_of
@@ -24,7 +24,7 @@ from spinney.spaces.degrees import refuse_degrees
 from spinney.spaces.metric import FiniteMetric
 from spinney.spaces.plain_values import canonical_name
 from spinney.tables.map_files import GRAPHML, JSON, PLACES, SHAPES, read_network, read_places
-from spinney.tables.networks import find_places, read_demand, read_names
+from spinney.tables.networks import find_places, read_demand, read_names, read_points
 
 #: Where coordinates are unless the user says otherwise.
 AXES = ["x", "y"]
@@ -140,13 +140,25 @@ def _names(values: Iterable[str]) -> list[str]:
 
 def _read_space(files: PublicFiles, has_groups: bool, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return what is asked for; what needs no file is checked first."""
-    check_clusters("n_clusters", OWNER, parameters["n_clusters"])
+    check_count(parameters, OWNER)
     check_promise({"random_state": None, "noise_seed": None, **parameters}, OWNER, has_groups, "sites")
     if files.points is not None and files.metric != "haversine":
         refuse_degrees(files.axes, "--points", "measure great circles with --metric haversine, or roads with --graph.")
     with reading(files.graph or files.points):
         space, existing = files.read()
-    return {"space": space, "existing_sites": existing, **parameters}
+        weights = None if parameters["weights"] is None else _weights(parameters["weights"], space)
+    return {"space": space, "existing_sites": existing, **parameters, "weights": weights}
+
+
+def _weights(path: Path, space: FiniteMetric) -> NDArray[np.float64]:
+    """Return how much a row at each point counts."""
+    read = read_points(path, ["weight"])
+    known = dict(zip(read.names, read.coordinates[:, 0], strict=True))
+    names = space.names or tuple(map(str, range(space.n_points)))
+    missing = next((name for name in names if name not in known), None)
+    if missing is not None:
+        raise DataError(f"{path} has no point {missing!r}.", "give weights for every point of the network.")
+    return np.array([known[name] for name in names])
 
 
 def site_plan_text(files: PublicFiles, n_guess: int | None, groups: str | None, **parameters: Any) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from spinney.cli.files import publish
-from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, MAP_OPTIONS, OUT, add_options, promise_options
+from spinney.cli.goals import GOAL_OPTIONS, goal_of
+from spinney.cli.options import FILE, FORCE, GROUPS, LEDGER, MAP_OPTIONS, OUT, CountType, add_options, promise_options
 from spinney.cli.results import JSON
 from spinney.exceptions import ParameterError
 
@@ -22,8 +23,9 @@ METRICS = ["euclidean", "manhattan", "haversine"]
     click.option("--demand", type=FILE, default=None, help="Private demand: a table with the name of a point in each row."),
     click.option("--demand-column", default="point", show_default=True, help="Column of the demand that names points."),
 )
-@promise_options("sites to choose, existing ones not counted", "auto, cells, hst, local-search or coverage")
+@promise_options("sites to choose, existing ones not counted", "auto, cells, hst, local-search or coverage", CountType())
 @add_options(
+    *GOAL_OPTIONS,
     click.option("--power", type=click.Choice(["1", "2"]), default="1", show_default=True, help="2 sums squared travel costs."),
     click.option("--existing", multiple=True, help="Sites that stay: A,B or a file with a column name; may be repeated."),
     click.option("--candidates", multiple=True, help="Where a site may be, likewise; everywhere by default."),
@@ -56,7 +58,7 @@ def sites(
     from spinney.report.frames import site_rows
 
     files = PublicFiles(**{name: options.pop(name) for name in PublicFiles.__dataclass_fields__})
-    options["power"] = int(options["power"])
+    options |= {"power": int(options["power"]), "goal": goal_of(options)}
     if only_plan:
         click.echo(site_plan_text(files, n_guess, groups, **options))
         return

@@ -21,6 +21,7 @@ from spinney.fits.record import algorithm_of
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.assigning import assign_sites
 from spinney.releases.sites import SiteRelease
+from spinney.solvers.goals import Goal
 from spinney.spaces.metric import FiniteMetric
 from spinney.tables.cells import check_groups
 from spinney.tables.sources import place_column
@@ -38,8 +39,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default 8
-        The number of sites to choose, existing ones not counted; at most 10,000.
+    n_clusters : int or "auto", default 8
+        The number of sites to choose, existing ones not counted; at most 10,000. ``"auto"``: as many as the goal says; without
+        one, as long as a further site saves 5% of the travel costs of the first.
     epsilon : float
         Required: in [1e-9, inf]. ``math.inf`` switches noise off.
     delta : float, default 0.0
@@ -53,6 +55,12 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         1 sums distances, 2 squared distances.
     existing_sites : array of int, or of names, default ()
         Points where there is a site already; they stay, and serve.
+    goal : Capacities, WithinReach, Farthest, OpeningCosts or Travel, optional
+        What is asked for, if it is not little travel in sum: for ``cells`` alone. Its values are public.
+    weights : array of shape (n_points,), optional
+        Public: how much a row at each point counts in costs and shares, above 0, such as by district.
+    max_clusters : int, optional
+        With ``n_clusters="auto"``: the most sites; 20 by default, at most 200.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Whether neighbors differ by a row more or less, or by another row in its place.
     max_rows_per_group : int, optional
@@ -84,7 +92,7 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         space: FiniteMetric | None = None,
         epsilon: float | None = None,
@@ -92,6 +100,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         algorithm: str | Algorithm = "auto",
         power: int = 1,
         existing_sites: ArrayLike = (),
+        goal: Goal | None = None,
+        weights: ArrayLike | None = None,
+        max_clusters: int | None = None,
         adjacency: str = "add-remove",
         max_rows_per_group: int | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -104,6 +115,9 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         self.algorithm = algorithm
         self.power = power
         self.existing_sites = existing_sites
+        self.goal = goal
+        self.weights = weights
+        self.max_clusters = max_clusters
         self.adjacency = adjacency
         self.max_rows_per_group = max_rows_per_group
         self.random_state = random_state
@@ -181,7 +195,8 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
     def from_release(cls, release: SiteRelease | str | Path, space: FiniteMetric) -> Self:
         """Return a fitted estimator made from a release and the public space it is about, with the parameters it records.
 
-        A `noise_seed` is not taken over: another fit of it is private.
+        A `noise_seed` is not taken over: another fit of it is private. Nor are a goal and weights, of which a release has what
+        concerns its own sites: give them again for another fit.
 
         Parameters
         ----------
@@ -215,10 +230,10 @@ class PrivateKMedoids(PrivateEstimator, ClusterMixin, BaseEstimator):
         return estimator
 
     def predict(self, points: Any) -> NDArray[np.int64]:
-        """Return the nearest site of each point: free post-processing for points that are not private.
+        """Return the site of each point, the nearest unless the goal says otherwise: free for points that are not private.
 
-        Sites are numbered as in `release_.sites`: chosen ones from 0 to k - 1, then existing ones. Labels of the private rows are
-        themselves private data; treat them so. What names no point of the space is read as its first point.
+        Sites are numbered as in `release_.sites`: chosen ones from 0 to k - 1, then existing ones; -1 is nobody. Labels of the
+        private rows are themselves private data; treat them so. What names no point of the space is read as its first point.
         """
         self._check_fitted()
         assert self.space is not None

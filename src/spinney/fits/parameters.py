@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from spinney.algorithms.problem import PointProblem, SiteProblem
 from spinney.algorithms.registry import choose, find, names, solves_of
-from spinney.constraints import Constraint, boolean, check, integer, is_integer, one_of, real
+from spinney.constraints import Constraint, boolean, check, integer, is_integer, is_real, one_of, real
 from spinney.exceptions import ParameterError, UnitsWarning
 from spinney.fits.fit import Fit
 from spinney.privacy.adjacency import Adjacency
 from spinney.privacy.budget import Budget
 from spinney.privacy.pricing import Unit
 from spinney.releases.objectives import POWERS
+from spinney.solvers.goals import GOALS, Goal, Travel, check_goal
 from spinney.spaces.box import Ball, Box, NamedBox, as_space
 from spinney.spaces.column_facts import SCALE_HINT
 from spinney.spaces.degrees import refuse_degrees
@@ -75,6 +76,11 @@ WITHOUT_AUTO = Constraint(
     "left out if the number of clusters is not 'auto'",
     "n_clusters='auto' looks for a number up to it.",
 )
+GOAL = Constraint(
+    lambda value: value is None or type(value) in GOALS,
+    "a goal",
+    "leave it out for little travel in sum; others are goal=Capacities(limit=2000) and goal=WithinReach(within=10.0).",
+)
 SITES = {
     "power": Constraint(
         lambda value: not isinstance(value, bool) and isinstance(value, int | float) and value in (1, 2), "1 or 2",
@@ -100,7 +106,7 @@ def check_clusters(name: str, owner: str, value: Any) -> None:
     check(owner, {name: int(value)}, {name: Constraint(lambda k: k <= MOST_CLUSTERS, f"at most {MOST_CLUSTERS}", hint)})
 
 
-def _check_count(typed: Mapping[str, Any], owner: str) -> None:
+def check_count(typed: Mapping[str, Any], owner: str) -> None:
     """Raise unless the number of clusters is a number, or to be found up to one."""
     if isinstance(typed["n_clusters"], str) and typed["n_clusters"] == AUTO:
         if typed["max_clusters"] is not None:
@@ -245,7 +251,7 @@ class PointFacts:
 def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_groups: bool) -> PointFacts:
     """Return the public facts of a fit of points from what was typed, or raise a ParameterError that says what to type."""
     typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, "max_clusters": None, **typed}
-    _check_count(typed, owner)
+    check_count(typed, owner)
     check(owner, typed, {"model": MODEL})
     is_local = typed["model"] == "local"
     budget, unit = check_promise(typed, owner, has_groups, "users" if is_local else "points")
@@ -284,14 +290,50 @@ def _existing(sites: Any, space: FiniteMetric, owner: str) -> NDArray[np.int64]:
 
 def check_sites(typed: Mapping[str, Any], owner: str, has_groups: bool) -> Fit:
     """Return a fit of sites from what was typed, or raise a ParameterError that says what to type."""
-    typed = {"random_state": None, "noise_seed": None, **typed}
-    check_clusters("n_clusters", owner, typed["n_clusters"])
+    typed = {"random_state": None, "noise_seed": None, "goal": None, "weights": None, "max_clusters": None, **typed}
+    check_count(typed, owner)
     budget, unit = check_promise(typed, owner, has_groups, "sites")
-    check(owner, typed, {"space": SITES["space"], "power": SITES["power"]})
+    check(owner, typed, {"space": SITES["space"], "power": SITES["power"], "goal": GOAL})
     space = typed["space"]
     existing = _existing(typed["existing_sites"], space, owner)
-    k, free = int(typed["n_clusters"]), int(np.count_nonzero(~np.isin(space.candidates, existing)))
+    free = int(np.count_nonzero(~np.isin(space.candidates, existing)))
+    is_counted = isinstance(typed["n_clusters"], str)
+    k = min(int(typed["max_clusters"] or MOST_FOUND), max(free, 1)) if is_counted else int(typed["n_clusters"])
     fewer = Constraint(lambda count: count <= free, f"at most {free}, the number of free candidates", "ask for fewer.")
     check(owner, {"n_clusters": k}, {"n_clusters": fewer})
-    problem = SiteProblem(k=k, power=int(typed["power"]), space=space, existing=existing, budget=budget, unit=unit)
-    return Fit(problem, choose(typed["algorithm"], "sites"), has_groups, typed["random_state"], typed["noise_seed"])
+    goal = Travel() if typed["goal"] is None else typed["goal"]
+    _check_number_of_sites(goal, typed["n_clusters"], space.n_points, owner)
+    problem = SiteProblem(
+        k=k, power=int(typed["power"]), space=space, existing=existing, budget=budget, unit=unit, goal=goal,
+        is_counted=is_counted, weights=_point_weights(typed["weights"], space.n_points, owner),
+    )  # fmt: skip
+    algorithm = choose(typed["algorithm"], "sites")
+    if not (problem.is_plain or getattr(algorithm, "has_goals", False)):
+        hint = "algorithm='cells', the default, has a summary that every question about sites is solved on."
+        raise ParameterError.wrong("algorithm", owner, "'cells' with a goal, weights, or k to be found", typed["algorithm"], hint)
+    return Fit(problem, algorithm, has_groups, typed["random_state"], typed["noise_seed"])
+
+
+def _check_number_of_sites(goal: Goal, k: Any, n_points: int, owner: str) -> None:
+    """Raise unless a goal fits the space, and whether the number of sites is to be found."""
+    is_counted = isinstance(k, str)
+    check_goal(goal, owner, n_points)
+    if is_counted and not goal.may_count:
+        hint = "n_clusters=8: how many sites there are to be is given."
+        raise ParameterError.wrong("n_clusters", owner, f"an int with the goal {goal.kind!r}", AUTO, hint)
+    if goal.must_count and not is_counted:
+        hint = "n_clusters='auto': this goal finds how many sites."
+        raise ParameterError.wrong("n_clusters", owner, f"{AUTO!r} with the goal {goal.kind!r}", k, hint)
+
+
+def _point_weights(weights: Any, n_points: int, owner: str) -> NDArray[np.float64] | None:
+    """Return how much a row at each point counts, if it is said."""
+    if weights is None:
+        return None
+    plain = type(weights) in (np.ndarray, list, tuple)
+    values = np.asarray(weights) if plain and all(map(is_real, weights)) else np.empty(0)
+    fits = values.shape == (n_points,) and bool(np.isfinite(values).all() and (values > 0).all())
+    if not fits:
+        hint = "a weight for each point of the space, such as that of its district; they are public."
+        raise ParameterError.wrong("weights", owner, f"{n_points} numbers above 0, one for each point", weights, hint)
+    return values.astype(np.float64)

@@ -35,8 +35,11 @@ def assign(release: Release, rows: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def assign_sites(release: SiteRelease, space: FiniteMetric, places: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the nearest site of each point, given by its index; what is no index is read as the first point."""
-    labels = nearest_site(space, release.sites)
+    """Return whom each point goes to, given by its index: the nearest site, unless the release says otherwise.
+
+    What is no index is read as the first point.
+    """
+    labels = nearest_site(space, release.sites) if release.assignment is None else release.assignment
     with sealed():
         with np.errstate(all="ignore"):
             known = (places >= 0) & (places < space.n_points) & (places == np.floor(places))

@@ -40,6 +40,13 @@ class SiteRelease(ClusterRelease):
         Where the sites are drawn, if the space says so; public given the sites.
     names : tuple of str or None
         What the sites are called, if the space's points have names.
+    goal : dict or None
+        What was asked for, if it is not simply little travel to k sites: its kind and its public numbers, those of arrays for
+        each site.
+    assignment : array of int of shape (n_points,) or None
+        Whom each point of the space goes to, by the place of its site, or -1 for nobody, if it is not simply the nearest.
+    unserved : float or None
+        The noisy number of rows that go to nobody, if some points do; its margin is `sizes_margin`.
     epsilon, promised_epsilon, delta, adjacency, max_rows_per_group, noise, charges, version, model, preprocessing, parameters,
     random_state, noise_seed, made, mechanisms, k, k_source, missing_values, versions, audit, signature, format
         As for `Promise`.
@@ -50,7 +57,7 @@ class SiteRelease(ClusterRelease):
         "as in the public files?"
     )
 
-    _floats, _wholes = ("sizes", "summary_weights", "coordinates"), ("medoids", "existing_sites", "summary_points")
+    _floats, _wholes = ("sizes", "summary_weights", "coordinates"), ("medoids", "existing_sites", "summary_points", "assignment")
     _tuples = ("charges", "mechanisms", "names")
 
     power: int
@@ -59,6 +66,9 @@ class SiteRelease(ClusterRelease):
     space: dict[str, Any]
     coordinates: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
+    goal: dict[str, Any] | None = None
+    assignment: NDArray[np.int64] | None = None
+    unserved: float | None = None
     format: str = "spinney-sites/3"
 
     def __repr__(self) -> str:
@@ -68,6 +78,25 @@ class SiteRelease(ClusterRelease):
     def sites(self) -> NDArray[np.int64]:
         """The chosen sites and then the existing ones."""
         return np.concatenate([self.medoids, self.existing_sites])
+
+    @property
+    def limits(self) -> NDArray[np.float64] | None:
+        """The public limits of the sites, if there are any."""
+        limit = None if self.goal is None else self.goal.get("limit")
+        return None if limit is None else np.broadcast_to(np.asarray(limit, dtype=np.float64), self.sizes.shape)
+
+    @property
+    def doubts(self) -> dict[str, str]:
+        """What to say of the release, besides: which limits are passed, by expected demand, or by sizes beyond their margins."""
+        if self.limits is None or self.looks_empty:
+            return super().doubts
+        over = np.flatnonzero(self.sizes - self.sizes_margin > self.limits).tolist()
+        room, expected = float(self.limits.sum()), float(self.summary_weights.sum())
+        text = f"The demand that is expected, {expected:,.0f} rows, is more than all sites can take, {room:,.0f}. "
+        text = text if expected > room else ""
+        if over:
+            text += f"Of these sites the size is above the limit by more than its margin: {', '.join(map(str, over))}."
+        return super().doubts | ({"Limits that are passed": text.strip()} if text else {})
 
     @classmethod
     def _read_fields(cls, record: dict[str, Any]) -> dict[str, Any]:
@@ -94,5 +123,17 @@ class SiteRelease(ClusterRelease):
             and all(np.isfinite(values).all() for values in numbers)
             and self.power in (1, 2)
             and (self.names is None or len(self.names) == count)
+            and self._is_assigned(n, count)
             and all(isinstance(text, str) for text in (self.algorithm, *(self.names or ())))
+        )
+
+    def _is_assigned(self, n: int, count: int) -> bool:
+        """Whether each point goes to a site, or to nobody, if it is stated; and the goal has limits for all sites, if any."""
+        labels, left = self.assignment, self.unserved
+        limit = None if self.goal is None else self.goal.get("limit")
+        return bool(
+            (labels is None or (labels.shape == (n,) and ((labels >= -1) & (labels < count)).all()))
+            and (left is None or np.isfinite(left))
+            and (self.goal is None or isinstance(self.goal.get("kind"), str))
+            and (limit is None or np.shape(limit) in ((), (count,)))
         )

@@ -7,6 +7,9 @@ from spinney.report.label import privacy_label as privacy_label
 from spinney.report.label import registry_entry as registry_entry
 from spinney.report.map import draw_map as draw_map
 from spinney.report.picture import draw as draw
+from spinney.report.planning import SiteTravel as SiteTravel
+from spinney.report.planning import site_curve as site_curve
+from spinney.report.planning import site_travel as site_travel
 from spinney.report.publication import html_page as html_page
 from spinney.report.publication import markdown_page as markdown_page
 from spinney.report.publication import page as page

@@ -44,8 +44,12 @@ def solve_medoids(
     points, candidates or not, have a center already; they stay and are not counted in k. By default `rng` is seeded with 0.
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    service, fixed = Service.of(space, weights, power), np.asarray(existing, dtype=np.int64)
-    check_room(int(np.count_nonzero(~np.isin(space.candidates, fixed))), k)
+    return solve_service(Service.of(space, weights, power), k, rng, restarts, np.asarray(existing, dtype=np.int64))
+
+
+def solve_service(service: Service, k: int, rng: np.random.Generator, restarts: int, fixed: IntArray) -> Medoids:
+    """Return good centers for this demand; the points that are fixed have one already."""
+    check_room(int(np.count_nonzero(~np.isin(service.candidates, fixed))), k)
     fits = 4 * len(service.demand) * len(service.candidates) <= TABLE_BYTES
     if fits and len(service.candidates) <= MANY:
         return _search(service, k, rng, restarts, fixed)

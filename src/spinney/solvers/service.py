@@ -23,6 +23,8 @@ EXACT_BYTES = 2**28
 TABLE_BYTES = 2**30
 #: Largest costs between which 32 bits neither vanish nor overflow.
 NARROW = 1e-30, 1e30
+#: By this share a distance may lie beyond a reach, and be within it: lengths of paths are rounded.
+SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,7 @@ class Service:
     """Demand and candidates of one problem; made by `of`.
 
     Centers may be at `candidates`, an array of points; "places" below are places in it. `demand` are the points of positive
-    weight. The power is 1 for k-median, 2 for squared distances.
+    weight. The power is 1 for k-median, 2 for squared distances, 0 for what lies farther away than `reach`, which costs 1.
     """
 
     space: FiniteMetric
@@ -38,6 +40,7 @@ class Service:
     demand: IntArray
     weights: FloatArray
     power: int
+    reach: float = 0.0
 
     @classmethod
     def of(cls, space: FiniteMetric, weights: ArrayLike, power: int = 1, candidates: IntArray | None = None) -> Service:
@@ -67,6 +70,13 @@ class Service:
         for part, block in self.space.blocks(self.demand, self.candidates, of_demand=True):
             kept[part] = self._cost(block)
         return kept
+
+    def reaching(self, reach: float) -> Service:
+        """Return the same demand, where what lies within reach costs nothing and all else 1; distances are not searched again."""
+        other = replace(self, power=0, reach=reach)
+        if self.power == 1 and self.table is not None:
+            other.__dict__["table"] = other._cost(self.table).astype(self.table.dtype)
+        return other
 
     def tabulate(self) -> None:
         """Compute the table now, if it fits, so that single candidates are read from it too."""
@@ -107,6 +117,8 @@ class Service:
         return float(self.weights @ self.from_nearest(points)) if len(self.demand) else 0.0
 
     def _cost(self, distances: FloatArray) -> FloatArray:
+        if self.power == 0:
+            return np.asarray(distances > self.reach * (1 + SLACK), dtype=np.float64)
         return distances if self.power == 1 else distances**2
 
 

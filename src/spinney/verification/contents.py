@@ -52,7 +52,9 @@ def _sites_fit(record: dict[str, Any]) -> bool:
     sites = len(record["medoids"] + record["existing_sites"])
     told = [record[name] for name in ("coordinates", "names") if record[name] is not None]
     weighed = len(record["summary_points"]) == len(record["summary_weights"])
-    return _are_long([record["sizes"], *told], sites) and weighed
+    told += [value for value in record.get("goal", {}).values() if isinstance(value, list)]
+    assigned = record.get("assignment")
+    return _are_long([record["sizes"], *told], sites) and weighed and (assigned is None or max(assigned) < sites)
 
 
 def _rows_fit(record: dict[str, Any]) -> bool:
@@ -124,6 +126,8 @@ def _nowhere(record: dict[str, Any]) -> tuple[str, str | None]:
         return words, "a site, or a point of the summary, is no point of the space"
     if len(set(sites)) < len(sites):
         return words, "a site is there twice"
+    if len(record.get("assignment", ())) not in (0, space["n_points"]):
+        return words, "points are assigned that are none of the space"
     if min(record["sizes"]) < 0 or record["sizes_margin"] < 0:
         return words, "a size is negative"
     return words, None

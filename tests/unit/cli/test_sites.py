@@ -257,3 +257,41 @@ def test_stops_as_points_are_measured_on_the_globe(folder):
     refused(run("sites", "--points", "p.csv", "--columns", "lat,lon", *asked, "--force"), 2, "--metric haversine")
     assert run("sites", "--points", "p.csv", "--columns", "lat,lon", "--metric", "haversine", *asked, "--force").exit_code == 0
     refused(run("sites", "--points", "stops.txt", "--metric", "manhattan", *asked, "--force"), 2, "is in longitude and latitude")
+
+
+def test_goals_are_options(folder):
+    near = np.abs(PLACES[:, None] - PLACES).sum(axis=2)
+    assert sites(*POINTS, "--metric", "manhattan", "--within", "1", algorithm="auto", epsilon="100").exit_code == 0
+    release = read()
+    shown = run("show", "release.json").output
+    assert "Asked for: reach, within 1." in shown
+    assert f"About {release.unserved:,.0f} rows go to no site" in shown
+    assert release.goal == {"kind": "reach", "within": 1.0, "is_weighted": False}
+    assert (
+        release.assignment == np.where(near[release.medoids].min(axis=0) <= 1, near[release.medoids].argmin(axis=0), -1)
+    ).all()
+    assert sites(*POINTS, "--limit", "2100", algorithm="auto", epsilon="100").exit_code == 0
+    assert read().limits.tolist() == [2100, 2100]
+    assert (
+        sites(*POINTS, "--within", "2", "--share", "0.9", "--max-k", "6", k="auto", algorithm="auto", epsilon="100").exit_code
+        == 0
+    )
+    assert len(read().medoids) == 2
+    weights = pl.DataFrame({"name": NAMES[::-1], "weight": [1e6 if name == "H0" else 1.0 for name in NAMES[::-1]]})
+    weights.write_csv("weights.csv")
+    assert sites(*MAP, "--weights", "weights.csv", k="1", algorithm="auto", epsilon="100").exit_code == 0
+    assert read().goal == {"kind": "travel", "gain": 0.05, "is_weighted": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--share", "0.9"), "--share needs --within"),
+        (("--within", "1", "--limit", "5"), "--limit and --within are two goals"),
+        (("--opening-cost", "5"), "--k must be 'auto' with the goal 'opening-costs'"),
+        (("--max-k", "5"), "--max-k must be left out"),
+        (("--limit", "-1"), "must be a float in"),
+    ],
+)
+def test_goals_that_do_not_fit_are_refused(folder, no_demand, more, said):
+    assert said in refused(sites(*POINTS, *more, algorithm="auto"), 2)

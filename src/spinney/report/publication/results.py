@@ -186,6 +186,17 @@ def _center_sections(release: Release, whole: bool) -> list[Section]:
     return [Section("What was found", tuple(blocks)), Section(title, (Paragraph(summary), *pictures))]
 
 
+def _goal(release: SiteRelease) -> list[Block]:
+    """Return what was asked for, if it is not simply little travel, and how many rows go to nobody."""
+    if release.goal is None:
+        return []
+    numbers = [f"{clean(name, LETTERS)} {value:g}" for name, value in release.goal.items() if type(value) is float]
+    weighted = ["weights of points"] if release.goal.get("is_weighted") else []
+    words = f"Asked for: {', '.join([clean(str(release.goal['kind']), LETTERS), *numbers, *weighted])}."
+    left = "" if release.unserved is None else f" About {release.unserved:,.0f} rows go to no site, with the same margin."
+    return [Paragraph(words + left)]
+
+
 def _site_sections(release: SiteRelease, whole: bool) -> list[Section]:
     order = np.argsort(-release.sizes, kind="stable")[: len(release.sizes) if whole else SHOWN_LINES]
     names = site_names(release)
@@ -198,7 +209,7 @@ def _site_sections(release: SiteRelease, whole: bool) -> list[Section]:
     grid = Sheet(
         "Sites, by the rows that each serves", ("no.", "site", "kind", "rows"), tuple(rows), 3, note, _bar_words(release)
     )
-    blocks: list[Block] = [grid, _summary(release)]
+    blocks: list[Block] = [grid, *_goal(release), _summary(release)]
     blocks = [*(Notice(title, text) for title, text in release.doubts.items()), *blocks]
     drawing = map_drawing(release, order)
     return [Section("What was found", tuple(blocks)), *([Section("Map", (drawing,))] if drawing else [])]
