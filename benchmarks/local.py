@@ -1,14 +1,18 @@
 """Devices of the local model: ``python -m benchmarks local``; writes tables into ``docs/local.md``.
 
-One response of a device in Python, in CPU time, and the size of its report; and the variance of counts by unary reports and by a
-Hadamard code. Costs are the suite ``local`` of `benchmarks.run`.
+One response of a device in Python, in CPU time, and the size of its report; the variance of counts by unary reports and by a
+Hadamard code; and what few users pay for five centers beside one (alone: ``local few``). Costs are the suite ``local`` of
+`benchmarks.run`.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
+import warnings
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +20,10 @@ from benchmarks.drawn import CLUSTERS
 from benchmarks.pages import into_page, markdown
 
 HISTOGRAM_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
+#: Users and columns, runs; and clusters: how many, how far from the middle of [-1, 1]^d they are at most, and how wide.
+FEW, RUNS = ((1_000, 4), (1_000, 8), (5_000, 16), (20_000, 8)), 20
+CLUSTERED = {"near the middle": (5, 0.3, 0.1), "tight": (5, 0.2, 0.04), "one blob": (1, 0.3, 0.15), "two": (2, 0.5, 0.15)}
+CLUSTERED |= {"all over": (5, 0.85, 0.1), "wide": (5, 0.6, 0.25)}
 
 
 def _questions() -> dict[str, str]:
@@ -78,12 +86,37 @@ def histogram_table() -> str:
     return markdown(["epsilon", "unary, 1,024 bits", "Hadamard, 11 bits"], lines)
 
 
+def _few_costs(users: int, columns: int, clusters: int, reach: float, width: float) -> str:
+    """Return the cost of five centers over that of one, and over that of the exact mean; means over runs with seeded noise."""
+    from spinney import PrivateKMeans
+
+    costs = np.zeros(3)
+    for seed in range(RUNS):
+        rng = np.random.default_rng([users, columns, seed])
+        rows = rng.uniform(-reach, reach, (clusters, columns))[rng.integers(clusters, size=users)]
+        rows = np.clip(rows + rng.normal(0, width, rows.shape), -1, 1)
+        facts: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 1), "model": "local", "adjacency": "replace"}
+        models = (PrivateKMeans(k, random_state=seed, noise_seed=seed, **facts) for k in (5, 1))
+        costs += [*(-model.fit(rows).score(rows) for model in models), ((rows - rows.mean(axis=0)) ** 2).sum()]
+    return f"{costs[0] / costs[1]:.2f} ({costs[0] / costs[2]:.2f})"
+
+
+def few_table() -> str:
+    """Return what few users pay."""
+    lines = [[f"{users:,} x {d}", *(_few_costs(users, d, *kind) for kind in CLUSTERED.values())] for users, d in FEW]
+    return markdown(["users x columns", *CLUSTERED], lines)
+
+
 def main() -> None:
-    """Measure, print and write both tables."""
-    for name, table in (
-        ("responses", markdown(["question", "characters", "characters of a report", "milliseconds"], respond_times())),
-        ("histograms", histogram_table()),
-    ):
+    """Measure, print and write the tables that are named, or all."""
+    makers = {
+        "responses": lambda: markdown(["question", "characters", "characters of a report", "milliseconds"], respond_times()),
+        "histograms": histogram_table,
+        "few": few_table,
+    }
+    warnings.simplefilter("ignore")
+    for name in sys.argv[1:] or makers:
+        table = makers[name]()
         print(table)
         into_page(name, table)
 

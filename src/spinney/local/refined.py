@@ -36,12 +36,11 @@ from spinney.spaces import FloatArray
 from spinney.spaces.nearest import nearest
 
 #: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
-#: One of them is merged with others if its users exceed the noise by this many.
+#: One of them is merged with others if its users exceed the noise by this many, and one beside the middle is asked about again.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
-#: From this number of columns on the coarse cells are as wide as half the domain: a center without users is then anywhere, and
-#: makes room for the mean of all users. It has none if they exceed the noise by no more than this, in cells beyond what noise
-#: passes somewhere, and in wide offsets.
-MANY_COLUMNS, LEAST_SUPPORT = 8, 1.0
+#: The users of a center are known if, in cells, they exceed by this many standard deviations what noise passes somewhere. Cells
+#: know where users are if they hold this share of all, by what they exceed the noise.
+LEAST_SUPPORT, MOST_USERS = 1.0, 0.5
 #: What the parameters may be.
 _POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
 PARAMETERS = {
@@ -131,14 +130,23 @@ class Refined(Protocol):
         kernel = problem.kernel
         spread, variance = _spreads(tree, weights, stds, centers, problem)
         reaches = np.minimum(3 * spread, gaps_of(centers, problem))
+        known = _known(summary, centers)
+        unknown = centers[~known]
+        if unknown.size:
+            half = float((problem.domain.upper - problem.domain.lower).max()) / 2
+            centers, reaches = np.vstack([centers[known], problem.domain.center]), np.append(reaches[known], half)
+            spread, variance = np.append(spread[known], half), np.append(variance[known], half**2 / 3)
         third = yield "reports", asking.offsets("wide", centers, reaches, "mean", self.bins, epsilon, groups[-2])
         step = _Step(third, asking.grid, reaches)
-        asked, (centers, variance), spread = centers, _moved(centers, variance, step), step.spreads(spread)
-        if count > problem.k:
+        (centers, variance), spread = _moved(centers, variance, step), step.spreads(spread)
+        if len(centers) > problem.k:
             centers, variance, spread = _merged(centers, variance, spread, step, problem, rng)
             reaches = gaps_of(centers, problem)
-        elif problem.n_features >= MANY_COLUMNS and (worst := _unsupported(summary, asked, step)) is not None:
-            centers[worst], variance[worst], spread[worst] = _mean_of_all(summary, asked, step, problem, rng)
+        elif unknown.size:
+            found = step.masses > STANDS_OUT * step.mass_std
+            found[-1] = True
+            unknown = np.vstack([centers[~found], unknown])
+            centers, variance, spread, reaches = centers[found], variance[found], spread[found], reaches[found]
         reaches = np.minimum(self.reach * spread, reaches)
         floor = reaches if kernel == "mean" else np.maximum(reaches / self.reach * 0.5, asking.grid.step)
         fourth = yield "reports", asking.offsets("narrow", centers, floor, kernel, 2, epsilon, groups[-1])
@@ -147,6 +155,8 @@ class Refined(Protocol):
         users += third.total_users + fourth.total_users
         sizes = np.maximum(np.rint(last.masses * users / max(fourth.total_users, 1)), 0).astype(np.int64)
         noise = Noise("gaussian", float(last.mass_std * users / max(fourth.total_users, 1)) + 1e-9)
+        missing = max(problem.k - len(centers), 0)
+        centers, sizes = np.vstack([centers, unknown[:missing]]), np.pad(sizes, (0, missing))
         kept = weights > 0
         return Result(problem.domain.clip(centers), sizes, noise, tree.middles[kept], weights[kept] * users)
 
@@ -210,13 +220,6 @@ class _Step:
         variance = np.maximum(noise / denominator * reaches, 1e-12 * reaches) ** 2
         self.precision = np.where(self.masses > 2 * self.mass_std, 1 / variance, 0.0)
 
-    def around(self, centers: FloatArray, point: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """Return the mean of all users off a point, its variance by noise, and their mean square in a column."""
-        places = (centers - point).T[:, :, None] + self._places * self.reaches[:, None]
-        shares, gaps = self._shares[: self.d], self.reaches * (self._places[1] - self._places[0])
-        squares = (shares * places**2).sum(axis=(1, 2)).mean() - self._mass @ gaps**2 / 6
-        return (shares * places).sum(axis=(1, 2)), self._stds**2 * (places**2).sum(axis=(1, 2)), float(squares)
-
     def spreads(self, before: FloatArray) -> FloatArray:
         """Return the standard deviation of a cluster's columns, between an eighth of what it was thought to be and the whole."""
         squares = (self._shares[: self.d] * self._places**2).sum(axis=2).mean(axis=0) / self._mass * self.reaches**2
@@ -244,35 +247,21 @@ def _merged(
     return found, noise, wide
 
 
-def _unsupported(summary: CellSummary, centers: FloatArray, step: _Step) -> int | None:
-    """Return the center whose users stand out least of the noise, in what cells and wide offsets say; None if all do.
+def _known(summary: CellSummary, centers: FloatArray) -> NDArray[np.bool_]:
+    """Whether the users of each center stand out of the noise, in cells; one at least does not if cells know too few users.
 
     Cells of noise are among those that stand out, for the largest of many were taken; so what noise passes somewhere counts for
-    nothing.
+    nothing. The centers that are not known make room for one that starts in the middle of the domain and reaches everywhere.
     """
-    k, kept = len(centers), summary.weights > 0
+    kept, cut = summary.weights > 0, cut_of(len(summary.weights))
+    weights, squares = summary.weights[kept], summary.stds[kept] ** 2
     labels = nearest(summary.tree.middles[kept], centers)[1]
-    stds = np.sqrt(np.maximum(np.bincount(labels, summary.stds[kept] ** 2, k), 1e-24))
-    in_cells = np.bincount(labels, summary.weights[kept], k) / stds - cut_of(len(kept))
-    support = np.maximum(in_cells, 0.0) + step.masses / step.mass_std
-    worst = int(np.argmin(support))
-    return worst if k > 1 and support[worst] <= LEAST_SUPPORT else None
-
-
-def _mean_of_all(
-    summary: CellSummary, centers: FloatArray, step: _Step, problem: PointProblem, rng: np.random.Generator
-) -> tuple[FloatArray, float, float]:
-    """Return one center for all users, by the summary and wide offsets, the variance of its columns and its users' spread.
-
-    Wherever users are, a set that has it costs no more than one center does.
-    """
-    one = summary.solved(problem, rng, 1)
-    (widest,), (variance,) = _spreads(summary.tree, summary.weights, summary.stds, one, problem)
-    offset, noise, _ = step.around(centers, one[0])
-    gain = variance / (variance + noise)
-    mean = problem.domain.clip(one[0] + gain * offset)
-    squares = max(step.around(centers, mean)[2], 0.0)
-    return mean, float((variance * (1 - gain)).mean()), float(np.clip(math.sqrt(squares), widest / 8, widest))
+    stds = np.sqrt(np.maximum(np.bincount(labels, squares, len(centers)), 1e-24))
+    support = np.bincount(labels, weights, len(centers)) / stds - cut
+    known = support > LEAST_SUPPORT
+    if weights.sum() - cut * math.sqrt(squares.sum()) < MOST_USERS:
+        known[np.argmin(support)] = False
+    return known
 
 
 def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:

@@ -274,48 +274,37 @@ def test_means_of_the_published_protocol_are_those_of_numpy_where_noise_is_small
         assert np.abs(centers[i] - own.mean(axis=0)).max() > 0.01  # the means are not where they began
 
 
-def test_few_users_in_many_columns_are_served_better_by_the_mean_of_all(monkeypatch):
-    """Clusters near the middle of the box, so that centers of noise serve nobody; noise is seeded, so nothing here is chance."""
+def test_few_users_are_never_served_worse_than_by_one_center():
+    """Clusters near the middle of the box, which cells cut; noise is seeded, so nothing here is chance."""
     costs = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         rows = rng.uniform(-0.4, 0.4, (5, 16))[rng.integers(5, size=5_000)] + rng.normal(0, 0.1, (5_000, 16))
-        for least in (refined.LEAST_SUPPORT, -math.inf):
-            with monkeypatch.context() as patch:
-                patch.setattr(refined, "LEAST_SUPPORT", least)
-                costs.append(-local(5, random_state=seed, noise_seed=seed).fit(rows).score(rows))
-    assert sum(costs[::2]) < 0.95 * sum(costs[1::2])
+        for k in (5, 1):
+            costs.append(-local(k, random_state=seed, noise_seed=seed).fit(rows).score(rows))
+        costs.append(((rows - rows.mean(axis=0)) ** 2).sum())
+    assert sum(costs[::3]) < 1.05 * sum(costs[1::3])
+    assert sum(costs[1::3]) < 2.0 * sum(costs[2::3])  # and one center is near the mean, which it was not
 
 
-def test_the_mean_of_all_is_that_of_numpy_where_noise_is_small(monkeypatch):
-    """Of users in other places than their cells' middles, by what they tell about the centers nearest to them."""
-    seen, made = [], refined._mean_of_all
-
-    def watched(*arguments):
-        seen.append(made(*arguments))
-        return seen[-1]
-
-    monkeypatch.setattr(refined, "MANY_COLUMNS", 2)
-    monkeypatch.setattr(refined, "_unsupported", lambda *arguments: 1)
-    monkeypatch.setattr(refined, "_mean_of_all", watched)
+def test_a_center_that_starts_in_the_middle_finds_the_mean_where_noise_is_small(monkeypatch):
+    """Whatever cells say: it reaches everywhere, so nothing is clipped."""
+    monkeypatch.setattr(refined, "MOST_USERS", 2.0)
     rows = blobs(100_000)
-    model = local(algorithm=Refined(spare=1.0), epsilon=1e5).fit(rows)
-    ((mean, variance, spread),) = seen
-    np.testing.assert_allclose(mean, rows.mean(axis=0), atol=0.03)
-    assert spread == pytest.approx(rows.std(axis=0).mean(), rel=0.05)
-    assert variance < 0.03**2
-    assert model.cluster_centers_.shape == (3, 2)
+    model = local(1, epsilon=1e5).fit(rows)
+    np.testing.assert_allclose(model.cluster_centers_[0], rows.mean(axis=0), atol=0.03)
+    assert model.release_.sizes[0] == pytest.approx(100_000, rel=0.02)
 
 
-def test_clear_clusters_have_support_and_a_hundred_users_have_not(monkeypatch):
-    seen, judged = [], refined._unsupported
+def test_clear_clusters_are_known_and_those_of_a_hundred_users_are_not(monkeypatch):
+    seen, judged = [], refined._known
 
     def watched(*arguments):
         seen.append(judged(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr(refined, "MANY_COLUMNS", 2)
-    monkeypatch.setattr(refined, "_unsupported", watched)
+    monkeypatch.setattr(refined, "_known", watched)
     for users in (200_000, 100):
         local(algorithm=Refined(spare=1.0), noise_seed=0).fit(blobs(users))
-    assert [worst is None for worst in seen] == [True, False]
+    assert [known.all() for known in seen] == [True, False]
+
