@@ -38,8 +38,8 @@ from spinney.spaces.nearest import nearest
 #: More centers than asked for are used if a cluster of average size exceeds the noise by this many standard deviations.
 #: One of them is merged with others if its users exceed the noise by this many, and one beside the middle is asked about again.
 SUPPORTED, STANDS_OUT = 6.0, 2.0
-#: The users of a center are known if, in cells, they exceed by this many standard deviations what noise passes somewhere. Cells
-#: know where users are if they hold this share of all, by what they exceed the noise.
+#: Users of a cell are known if they exceed by this many standard deviations what noise passes somewhere. Cells know where users
+#: are if those hold this share of all.
 LEAST_SUPPORT, MOST_USERS = 1.0, 0.5
 #: What the parameters may be.
 _POSITIVE = real(lambda value: 0 < value < math.inf, "(0, inf)", "leave it out for the default.")
@@ -130,7 +130,7 @@ class Refined(Protocol):
         kernel = problem.kernel
         spread, variance = _spreads(tree, weights, stds, centers, problem)
         reaches = np.minimum(3 * spread, gaps_of(centers, problem))
-        known = _known(summary, centers)
+        known = _known(summary, centers, problem.k)
         unknown = centers[~known]
         if unknown.size:
             half = float((problem.domain.upper - problem.domain.lower).max()) / 2
@@ -247,21 +247,18 @@ def _merged(
     return found, noise, wide
 
 
-def _known(summary: CellSummary, centers: FloatArray) -> NDArray[np.bool_]:
-    """Whether the users of each center stand out of the noise, in cells; one at least does not if cells know too few users.
+def _known(summary: CellSummary, centers: FloatArray, k: int) -> NDArray[np.bool_]:
+    """Which centers to keep: all, if cells that stand out of the noise show users of k of them and most users; else the best.
 
-    Cells of noise are among those that stand out, for the largest of many were taken; so what noise passes somewhere counts for
-    nothing. The centers that are not known make room for one that starts in the middle of the domain and reaches everywhere.
+    Cells of noise are among those with weights, for the largest of many were taken; so what noise passes somewhere counts for
+    nothing. The others make room for a center that starts in the middle of the domain and reaches everywhere.
     """
-    kept, cut = summary.weights > 0, cut_of(len(summary.weights))
-    weights, squares = summary.weights[kept], summary.stds[kept] ** 2
-    labels = nearest(summary.tree.middles[kept], centers)[1]
-    stds = np.sqrt(np.maximum(np.bincount(labels, squares, len(centers)), 1e-24))
-    support = np.bincount(labels, weights, len(centers)) / stds - cut
-    known = support > LEAST_SUPPORT
-    if weights.sum() - cut * math.sqrt(squares.sum()) < MOST_USERS:
-        known[np.argmin(support)] = False
-    return known
+    seen = (summary.weights > 0) & (summary.evidence > cut_of(len(summary.weights)) + LEAST_SUPPORT)
+    users = np.bincount(nearest(summary.tree.middles[seen], centers)[1], summary.weights[seen], len(centers))
+    if np.sum(users > 0) >= k and users.sum() >= MOST_USERS:
+        return np.ones(len(centers), dtype=bool)
+    best = np.isin(np.arange(len(centers)), np.argsort(-users)[: k - 1])
+    return best & (users > 0)
 
 
 def _moved(centers: FloatArray, variance: FloatArray, step: _Step) -> tuple[FloatArray, FloatArray]:

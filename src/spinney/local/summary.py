@@ -33,17 +33,21 @@ def gaps_of(centers: FloatArray, problem: PointProblem) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class CellSummary:
-    """Cells, noisy shares of users in them and how far they may be off, and weights: 0 for cells that are taken for empty."""
+    """Cells, noisy shares of users in them and how far they may be off, and weights: 0 for cells that are taken for empty.
+
+    Evidence is by how many standard deviations a cell, or one that it is a part of, once stood out of the noise.
+    """
 
     tree: CellTree
     shares: FloatArray
     stds: FloatArray
     weights: FloatArray
+    evidence: FloatArray
 
     @classmethod
     def unknown(cls, tree: CellTree) -> CellSummary:
         """Return a summary before any question."""
-        return cls(tree, np.zeros(len(tree)), np.full(len(tree), np.inf), np.zeros(len(tree)))
+        return cls(tree, np.zeros(len(tree)), np.full(len(tree), np.inf), np.zeros(len(tree)), np.zeros(len(tree)))
 
     def solved(self, problem: PointProblem, rng: np.random.Generator, count: int | None = None) -> FloatArray:
         """Return the best centers for the middles of weighted cells: k, or another number."""
@@ -61,7 +65,7 @@ class CellSummary:
 
     def over(self, tree: CellTree, origins: IntArray) -> CellSummary:
         """Return what is known about finer cells: what was known of those that they came from."""
-        return CellSummary(tree, self.shares[origins], self.stds[origins], self.weights[origins])
+        return CellSummary(tree, self.shares[origins], self.stds[origins], self.weights[origins], self.evidence[origins])
 
     def heard(self, tally: ReportTally, origins: IntArray) -> CellSummary:
         """Return the summary after a question about its cells.
@@ -80,7 +84,7 @@ class CellSummary:
             mine = np.flatnonzero(origins == origin)
             weight = before[mine[0]] / (before[mine[0]] + std**-2.0 / len(mine))
             weights[mine] = _kept(found[mine], weight * self.weights[mine[0]] + (1 - weight) * found[mine].sum())
-        return CellSummary(self.tree, shares, stds, weights)
+        return CellSummary(self.tree, shares, stds, weights, np.maximum(self.evidence, shares / stds))
 
 
 def cut_of(count: int) -> float:
