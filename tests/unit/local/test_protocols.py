@@ -1,5 +1,4 @@
 import json
-import math
 import warnings
 from dataclasses import replace
 from itertools import product
