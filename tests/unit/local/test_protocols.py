@@ -306,4 +306,3 @@ def test_clear_clusters_are_known_and_those_of_a_hundred_users_are_not(monkeypat
     for users in (200_000, 100):
         local(algorithm=Refined(spare=1.0), noise_seed=0).fit(blobs(users))
     assert [known.all() for known in seen] == [True, False]
-
