@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["each", "limited", "n_threads"]
+__all__ = ["asked_threads", "each", "limited", "n_threads"]
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -36,6 +36,13 @@ def limited(threads: int | None) -> Iterator[None]:
 def n_threads() -> int:
     """Return how many threads share the work."""
     return _ASKED.get() or _n_cores()
+
+
+def asked_threads(n_jobs: int | None) -> int | None:
+    """Return how many threads are asked for as scikit-learn counts: -1 are all, -2 one less; never more than there are cores."""
+    if n_jobs is None:
+        return None
+    return max(min(n_jobs if n_jobs > 0 else _n_cores() + 1 + n_jobs, _n_cores()), 1)
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,9 @@ A backend is a function: it fits rows that lie in its own place. Add one to `BAC
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 
+import emulated
 from covering import covering
 from registered import REGISTERED
 from spinney import Ball, ParameterError, PrivateKMeans, PrivateKMedian
@@ -28,7 +30,13 @@ def fit_parquet(model, frame, groups, folder, monkeypatch, batch=1000):
     return model.fit(scan(folder / "rows.parquet", groups=groups))
 
 
-BACKENDS = {"memory": fit_memory, "parquet": fit_parquet}
+def fit_cuda(model, frame, groups, folder, monkeypatch):
+    with emulated.sending(folder, monkeypatch):
+        names = None if groups is None else frame[groups]
+        return clone(model).set_params(device="cuda").fit(frame.drop(groups or []), groups=names)
+
+
+BACKENDS = {"memory": fit_memory, "parquet": fit_parquet} | ({"cuda": fit_cuda} if emulated.COMPILER else {})
 ALGORITHMS = {name: find(name, "points") for name in REGISTERED["points"]}
 
 #: What can be asked for, and of how many columns: each algorithm, the tree's form for many columns, and a private box.

@@ -172,7 +172,8 @@ def world(tmp_path_factory):
     ordinary = {
         "n_clusters": 2, "epsilon": 1.0, "delta": 0.0, "bounds": (0, 1), "algorithm": "lloyd", "adjacency": "add-remove",
         "tighten": False, "scale": 1, "schema": None, "model": "central", "max_rows_per_group": None, "random_state": 0,
-        "noise_seed": None, "X": ROWS, "y": None, "groups": None, "ledger": None, "n_features": 2, "n_guess": 100,
+        "noise_seed": None, "device": "auto", "n_jobs": None,
+        "X": ROWS, "y": None, "groups": None, "ledger": None, "n_features": 2, "n_guess": 100,
         "preview": kmeans.plan(2).preview, "space": SPACE, "power": 1, "existing_sites": (), "demand": DEMAND,
         "points": DEMAND, "path": folder / "out", "paths": folder / "table.csv", "columns": ["age", "size"],
         "charges": (CHARGE,), "promised": None, "objective": "", "note": "", "entry_id": None, "last": 3, "sources": [0],

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spinney import ParameterError, PrivateKMeans, threads
+from spinney.fits.run import run
 from spinney.threads import each, limited, n_threads
 
 
@@ -47,3 +49,25 @@ def test_a_fork_has_threads_of_its_own():
         if not child:
             os._exit(int(sum(each(np.sum, [np.ones(3)] * 4)) != 12))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, None), (1, 1), (3, 3), (99, 4), (-1, 4), (-2, 3), (-4, 1), (-99, 1)])
+def test_jobs_are_counted_as_in_scikit_learn(n_jobs, expected, monkeypatch):
+    monkeypatch.setattr(threads, "_n_cores", lambda: 4)
+    assert threads.asked_threads(n_jobs) == expected
+
+
+def test_jobs_change_the_threads_and_not_the_release(monkeypatch):
+    table, used = np.random.default_rng(0).normal(size=(300, 2)), []
+    monkeypatch.setattr(threads, "_n_cores", lambda: 4)
+
+    def run_watched(*given):
+        used.append(threads.n_threads())
+        return run(*given)
+
+    monkeypatch.setattr(PrivateKMeans, "_run", staticmethod(run_watched))
+    options = {"epsilon": 1.0, "bounds": (-3, 3), "noise_seed": 1}
+    releases = {PrivateKMeans(2, n_jobs=jobs, **options).fit(table).release_.to_json() for jobs in (None, 1, -2)}
+    assert (used, len(releases), threads.n_threads()) == ([4, 1, 3], 1, 4)
+    with pytest.raises(ParameterError, match="'n_jobs' parameter of PrivateKMeans must be None or an int other than 0"):
+        PrivateKMeans(2, epsilon=1.0, bounds=(-3, 3), n_jobs=0).fit(table)

@@ -22,7 +22,7 @@ class Algorithm(ABC):
     #: The kind of problem it solves: "points" or "sites".
     solves: ClassVar[str] = "points"
     #: Where rows may be.
-    backends: ClassVar[tuple[str, ...]] = ("memory", "parquet", "spark")
+    backends: ClassVar[tuple[str, ...]] = ("memory", "parquet", "spark", "cuda")
     #: A method that returns every charge of a problem, in the order of asking, from public facts alone; None: parts say it all.
     plan: ClassVar[Callable[..., tuple[Charge, ...]] | None] = None
 

@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_array, validate_data
 from spinney.algorithms.algorithm import Algorithm
 from spinney.algorithms.plan import Plan
 from spinney.constraints import check
+from spinney.curators.gpu.labels import nearest_on_device
+from spinney.curators.gpu.rows import is_of_device
 from spinney.curators.rows import Rows
 from spinney.estimators.display import OUTPUTS
 from spinney.estimators.estimator import PrivateEstimator, check_keywords
@@ -37,6 +39,7 @@ from spinney.spaces.nearest import nearest
 from spinney.tables.arrow_streams import ArrowStream
 from spinney.tables.sources import Source, is_path, is_spark_frame, read_source
 from spinney.tables.streams import Batches
+from spinney.threads import asked_threads, limited
 
 
 class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -60,8 +63,12 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         random_state: int | np.random.Generator | None = None,
         noise_seed: int | None = None,
         scale: str | float | dict[str, float] | None = None,
+        device: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.bounds = bounds
+        self.device = device
+        self.n_jobs = n_jobs
         self.scale = scale
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -147,7 +154,9 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         check_guess(n_guess, f"{type(self).__name__}.fit")
         fit, rows = self.prepare(X, groups)
         fit = replace(fit, n_guess=None if n_guess is None else int(n_guess))
-        return self._keep(self._run(fit, rows, ledger))
+        with limited(asked_threads(self.n_jobs)):
+            release = self._run(fit, rows, ledger)
+        return self._keep(release)
 
     def prepare(self, X: Any, groups: Any = None) -> tuple[Fit, Rows]:
         """Return what `fit` would run, and where the rows are: for audits. Nothing is asked or charged.
@@ -247,6 +256,7 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         """Check new points; a missing or infinite value puts a point in the middle of the domain."""
         self._check_fitted()
         self._refuse_elsewhere(X)
+        X = X.get() if is_of_device(type(X)) else X
         columns = self.release_.columns if is_path(X) or self.release_.schema else self.release_.domain.get("columns")
         array = self._checked(read_source(X, columns, schema=self.release_.facts), reset=False)
         return finite_points(self.release_, array)
@@ -257,6 +267,11 @@ class PrivateClusterer(PrivateEstimator, ClassNamePrefixFeaturesOutMixin, Transf
         Labels of the private training rows are themselves private data; treat them so. A point with a missing or infinite value
         is read as the middle of the domain.
         """
+        self._check_fitted()
+        if is_of_device(type(X)) and self.release_.facts is None and X.ndim == 2 and X.shape[1] == self.n_features_in_:
+            domain = domain_from_dict(self.release_.in_scale.domain)
+            with sealed():
+                return nearest_on_device(X, self.release_.scaled(self.release_.centers), domain)
         points = self._points(X)
         with sealed():
             return nearest(points, self.release_.scaled(self.release_.centers))[1]

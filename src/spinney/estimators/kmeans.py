@@ -54,6 +54,11 @@ class PrivateKMeans(PrivateClusterer):
         Distance units: how much change in each column counts as one. ``"bounds"`` takes each column over its width,
         ``{"age": 10, "income": 20_000}`` weighs ten years as 20,000; 1 leaves columns as they are, and so does None, with a
         `UnitsWarning` if public widths differ more than 20-fold. All results are in the user's own units.
+    device : {"auto", "cuda"}, default "auto"
+        ``"cuda"`` sends rows to a GPU (``docs/gpu.md``); an array of CuPy is worked on where it lies. The release is the same.
+    n_jobs : int, optional
+        How many threads work on rows, as in scikit-learn: -1 are as many as the process may use cores, -2 one less. They are
+        all used by default. The release is the same.
     noise_seed : int, optional
         Makes the whole fit reproducible, for tests and demos: the result is then not private, and says so. Public randomness
         follows it, unless `random_state` is given too.

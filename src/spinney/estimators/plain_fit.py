@@ -12,6 +12,7 @@ from spinney.fits.run import prepared, run
 from spinney.ledgers.ledger import Ledger
 from spinney.releases.centers import Release
 from spinney.releases.objectives import POWERS
+from spinney.threads import asked_threads, limited
 
 OWNER = "fit"
 
@@ -34,6 +35,8 @@ def fit(
     random_state: Any = None,
     noise_seed: int | None = None,
     scale: Any = None,
+    device: str = "auto",
+    n_jobs: int | None = None,
     ledger: Ledger | None = None,
     n_guess: int | None = None,
 ) -> Release:
@@ -53,7 +56,7 @@ def fit(
     objective : {"kmeans", "kmedian"}, default "kmeans"
         Whether centers minimize squared distances, or distances.
     max_clusters, bounds, epsilon, delta, algorithm, adjacency, tighten, model, groups, max_rows_per_group, random_state, \
-    noise_seed, scale, ledger, n_guess
+    noise_seed, scale, device, n_jobs, ledger, n_guess
         As for `PrivateKMeans` and its ``fit``.
 
     Returns
@@ -73,6 +76,7 @@ def fit(
         "n_clusters": n_clusters, "max_clusters": max_clusters, "bounds": bounds, "epsilon": epsilon, "delta": delta,
         "algorithm": algorithm, "adjacency": adjacency, "tighten": tighten, "model": model, "scale": scale,
         "max_rows_per_group": max_rows_per_group, "random_state": random_state, "noise_seed": noise_seed,
+        "device": device, "n_jobs": n_jobs,
     }  # fmt: skip
     check(OWNER, {"objective": objective}, {"objective": one_of(POWERS, "'kmeans'.")})
     check_guess(n_guess, OWNER)
@@ -84,7 +88,8 @@ def fit(
     if facts.uneven is not None:
         warnings.warn(facts.uneven, UnitsWarning, stacklevel=2)
     asked: Fit = facts.fit(rows.n_features, n_guess)
-    release: Release = run(asked, rows, ledger)
+    with limited(asked_threads(n_jobs)):
+        release: Release = run(asked, rows, ledger)
     for doubt in release.doubts.values():
         warnings.warn(doubt, UnitsWarning if doubt == release.single else FewRowsWarning, stacklevel=2)
     return release

@@ -67,8 +67,15 @@ LOCAL: dict[str, Constraint] = {
         ("replace",), "model='local' with adjacency='replace': a report protects what a user says, not that one does."
     ),
     "max_rows_per_group": Constraint(lambda cap: cap is None, "None if model is 'local'", "each row is a user of its own."),
+    "device": one_of(("auto",), "devices of users answer for themselves: leave it out if model is 'local'."),
     "tighten": Constraint(lambda value: value is False, "False if model is 'local'", "cells are refined where users are anyway."),
 }
+DEVICE = one_of(("auto", "cuda"), "'cuda' sends rows to a GPU; 'auto' works where they are.")
+JOBS = Constraint(
+    lambda value: value is None or (is_integer(value) and value != 0),
+    "None or an int other than 0",
+    "n_jobs=2 uses two cores, -1 all that the process may use; leave it out for all.",
+)
 MODEL = one_of(("central", "local"), "'central' trusts who runs the fit; 'local' simulates devices that trust nobody.")
 POINTS = {"tighten": boolean("tighten=True looks for a private box first, for bounds that may be several times too wide.")}
 WITHOUT_AUTO = Constraint(
@@ -251,8 +258,9 @@ class PointFacts:
 def check_points(typed: Mapping[str, Any], objective: str, owner: str, has_groups: bool) -> PointFacts:
     """Return the public facts of a fit of points from what was typed, or raise a ParameterError that says what to type."""
     typed = {"random_state": None, "noise_seed": None, "model": "central", "scale": None, "max_clusters": None, **typed}
+    typed = {"device": "auto", "n_jobs": None, **typed}
     check_count(typed, owner)
-    check(owner, typed, {"model": MODEL})
+    check(owner, typed, {"model": MODEL, "device": DEVICE, "n_jobs": JOBS})
     is_local = typed["model"] == "local"
     budget, unit = check_promise(typed, owner, has_groups, "users" if is_local else "points")
     check(owner, typed, POINTS | (LOCAL if is_local else {}))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from spinney._shown import offered
 from spinney.algorithms.problem import planned
 from spinney.curators.files import FileRows
+from spinney.curators.gpu.rows import array_rows, is_of_device, on_device
 from spinney.curators.memory import ArrayRows
 from spinney.curators.purse import Purse
 from spinney.curators.rows import Rows
@@ -80,6 +81,8 @@ def rows_of(
         return FileRows(X if columns is None else chosen_batches(X, columns, schema))
     if is_spark_frame(X):
         return spark_rows(X, columns, groups, spark_schema)
+    if is_of_device(type(X)):
+        return array_rows(X, columns, groups)
     if is_path(X) and not is_stream(X):
         return opened_rows(open_path(X, columns, groups, schema, whole))
     if type(X) is ArrowStream and X.spool is not None:
@@ -132,7 +135,8 @@ def prepared(
     width, whole = facts.width, facts.is_local
     checked = checked or partial(_checked, owner=owner)
     rows = rows_of(X, groups, facts.columns, checked, schema=schema, spark_schema=read, width=width, whole=whole)
-    return facts, scaled_rows(rows, facts)
+    rows = scaled_rows(rows, facts)
+    return facts, on_device(rows) if facts.typed["device"] == "cuda" else rows
 
 
 def run(fit: Fit, rows: Rows, ledger: Ledger | None = None) -> Any:
